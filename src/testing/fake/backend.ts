@@ -102,7 +102,7 @@ export class Backend {
   readonly listeners: Set<(event: unknown) => void> = new Set();
   /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
-  /** At least the characters of their bodies. */
+  /** The characters of their bodies. */
   #bodies = 0;
 
   /**
@@ -167,13 +167,13 @@ export class Backend {
       access: new AccessControl(options.tokens, options.authorize),
       faults: this.faults,
       record: (request) => {
-        if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
+        if (this.requests.length >= REQUESTS) this.#forget(REQUESTS / 10);
         this.requests.push(request);
       },
       recordBody: (request, body) => {
         request.body = body;
         this.#bodies += body.length;
-        if (this.#bodies > BODIES) this.#forgetBodies();
+        while (this.#bodies > BODIES) this.#forget(1);
       },
     });
   }
@@ -186,16 +186,9 @@ export class Backend {
     }
   }
 
-  /** Removes the oldest requests, until the bodies of the others are no more than is kept. */
-  #forgetBodies(): void {
-    let kept = this.requests.length;
-    this.#bodies = 0;
-    for (; kept > 0; kept--) {
-      const size = this.requests[kept - 1].body?.length ?? 0;
-      if (this.#bodies + size > BODIES) break;
-      this.#bodies += size;
-    }
-    this.requests.splice(0, kept);
+  /** Removes the oldest requests. */
+  #forget(count: number): void {
+    for (const { body = "" } of this.requests.splice(0, count)) this.#bodies -= body.length;
   }
 
   #changed(event: StoreEvent): void {

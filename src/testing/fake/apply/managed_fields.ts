@@ -286,14 +286,6 @@ function capUpdaters(managers: Managers): void {
   }
 }
 
-/** Settings of an apply. */
-interface ApplyMode {
-  /** The manager that applies. */
-  readonly manager: FieldManager;
-  /** If true, fields of other managers are taken over. */
-  readonly force: boolean;
-}
-
 /** A field of another manager that an apply would change. */
 interface Conflict {
   readonly entry: Entry;
@@ -321,21 +313,22 @@ export function applyConfiguration(
   live: JsonObject | undefined,
   config: JsonObject,
   kind: ManagedKind,
-  mode: ApplyMode,
+  manager: FieldManager,
+  force: boolean,
 ): MutableJson {
   checkConfiguration(config, kind, schemaOfDefinition(kind));
   const object = live ?? emptyObject(kind);
   // Only kubectl's own configurations are upgraded from client-side apply.
-  const annotation = mode.manager.name === "kubectl" ? lastAppliedOf(object) : undefined;
+  const annotation = manager.name === "kubectl" ? lastAppliedOf(object) : undefined;
   try {
-    const applied = attemptApply(object, config, kind, mode);
+    const applied = attemptApply(object, config, kind, manager, force);
     return annotation === undefined ? applied : withLastApplied(applied, config);
   } catch (error) {
     if (!(error instanceof Conflicts)) throw error;
     const allowed = annotation === undefined ? NO_FIELDS : unchangedSince(annotation, object, kind);
     const left = error.conflicts.filter(({ path }) => !allowed.has(path));
     if (left.length > 0) throw applyConflict(left);
-    return withLastApplied(attemptApply(object, config, kind, { ...mode, force: true }), config);
+    return withLastApplied(attemptApply(object, config, kind, manager, true), config);
   }
 }
 
@@ -357,8 +350,13 @@ function kindText(apiVersion: string, kind: string): string {
   return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
-function attemptApply(live: JsonObject, config: JsonObject, kind: ManagedKind, mode: ApplyMode): MutableJson {
-  const { manager, force } = mode;
+function attemptApply(
+  live: JsonObject,
+  config: JsonObject,
+  kind: ManagedKind,
+  manager: FieldManager,
+  force: boolean,
+): MutableJson {
   const { name, subresource, time } = manager;
   const schema = schemaOfDefinition(kind);
   const managers = parseManagers(managedFieldsOf(live));

@@ -461,10 +461,8 @@ export function withNamedFields(set: FieldSet, schema: Schema | undefined): Fiel
   const named = new FieldSet();
   named.own = set.own;
   for (const [element, inner] of set.below) {
-    const name = element.startsWith("f:") ? element.slice(2) : undefined;
-    const field = name !== undefined && schema?.type === "struct" ? schema.fields.get(name) : undefined;
-    const below = withNamedFields(inner, field?.schema ?? schemaBelow(schema, element));
-    if (field !== undefined) below.own = true;
+    const below = withNamedFields(inner, schemaBelow(schema, element));
+    below.own ||= schema?.type === "struct" && schema.fields.has(element.slice(2));
     named.put(element, below);
   }
   return named;

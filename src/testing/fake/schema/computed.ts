@@ -8,7 +8,7 @@
  */
 import { base64Of } from "../../../api/object.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { memberObject, objectOr, objectsOf, textOf } from "../wire/members.ts";
+import { memberObject, memberObjects, objectOr, objectsOf, textOf } from "../wire/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */
@@ -131,11 +131,6 @@ export function prepareDaemonSet(set: MutableJson, old: JsonObject = {}): void {
   metadata.annotations = { ...generation, ...objectOr(metadata.annotations), ...generation };
 }
 
-/** The elements of a list that was decoded; the caller owns them. */
-function listOf(value: Json | undefined): readonly MutableJson[] {
-  return isList(value) ? value as MutableJson[] : [];
-}
-
 /** Sets the pull policy by the tag of an image. */
 const PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
 /** A reference to an image; a text that is none has no tag. */
@@ -159,16 +154,16 @@ function filled(map: Json | undefined, more: Json | undefined): JsonObject {
 function pod(object: MutableJson): void {
   const spec = memberObject(object, "spec");
   spec.enableServiceLinks ??= true;
-  for (const container of [...listOf(spec.containers), ...listOf(spec.initContainers)]) {
+  for (const container of [...memberObjects(spec.containers), ...memberObjects(spec.initContainers)]) {
     const resources = container.resources as MutableJson;
     if (isObject(resources.limits)) resources.requests = filled(resources.requests, resources.limits);
     if (spec.hostNetwork !== true) continue;
-    for (const port of listOf(container.ports)) port.hostPort ||= port.containerPort;
+    for (const port of memberObjects(container.ports)) port.hostPort ||= port.containerPort;
   }
 }
 
 function podStatus(status: MutableJson): void {
-  const [first] = listOf(status.podIPs);
+  const [first] = memberObjects(status.podIPs);
   if (!status.podIP) {
     if (first !== undefined) status.podIP = first.ip;
   } else if (first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
@@ -186,7 +181,7 @@ function service(spec: MutableJson): void {
   } else if (objectOr(objectOr(spec.sessionAffinityConfig).clientIP).timeoutSeconds === undefined) {
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } };
   }
-  for (const port of listOf(spec.ports)) port.targetPort ||= port.port;
+  for (const port of memberObjects(spec.ports)) port.targetPort ||= port.port;
   if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= "Cluster";
   if (["ClusterIP", "NodePort", "LoadBalancer", undefined].includes(spec.type as string | undefined)) {
     spec.internalTrafficPolicy ??= "Cluster";

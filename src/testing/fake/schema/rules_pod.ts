@@ -359,11 +359,9 @@ const toleration: Rule = ({ key, operator = "", value = "", effect = "", tolerat
   } else causes.push(unsupportedField(place, operator, ["Equal", "Exists"]));
 };
 
-const nodeTerm: Rule = ({ matchExpressions }, at, causes) => {
-  objectsOf(matchExpressions).forEach((expression, index) => {
-    checkRequirement(expression, `${at}.matchExpressions[${index}]`, causes, ["Gt", "Lt"]);
-  });
-};
+const nodeTerm = fields({
+  "matchExpressions[]": (value, at, causes) => checkRequirement(objectOr(value), at, causes, ["Gt", "Lt"]),
+});
 
 const nodeSelector: Rule = ({ nodeSelectorTerms }, at, causes) => {
   if (objectsOf(nodeSelectorTerms).length > 0) return;

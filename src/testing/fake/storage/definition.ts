@@ -95,18 +95,7 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
 }
 
 /** A column of a table, without its cells. */
-export interface PrintedColumn {
-  /** Title of the column. */
-  readonly name: string;
-  /** Type: `"string"`, `"integer"` … */
-  readonly type: string;
-  /** `"name"` for the name, mostly `""`. */
-  readonly format: string;
-  /** Description of the column. */
-  readonly description: string;
-  /** 0: always shown; 1: only in wide output, `kubectl get -o wide`. */
-  readonly priority: number;
-}
+export type PrintedColumn = Required<Omit<PrinterColumn, "jsonPath">>;
 
 /** A built-in resource, and its deviations. */
 type BuiltIn =
@@ -177,19 +166,17 @@ export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Stru
 /** The kind of the subresource `scale`. */
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
 
+/** The identity of a resource. */
+export type ResourceName = Pick<Resource, "group" | "version" | "plural">;
+
 /** Returns true if two definitions name the same collection. */
-export function sameResource(
-  a: { readonly group: string; readonly version: string; readonly plural: string },
-  b: typeof a,
-): boolean {
+export function sameResource(a: ResourceName, b: ResourceName): boolean {
   return a.plural === b.plural && a.group === b.group && a.version === b.version;
 }
 
 /** Returns the map key of a collection. */
-export function resourceId(
-  resource: { readonly group: string; readonly version: string; readonly plural: string },
-): string {
-  return `${resource.group}/${resource.version}/${resource.plural}`;
+export function resourceId({ group, version, plural }: ResourceName): string {
+  return `${group}/${version}/${plural}`;
 }
 
 /** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */

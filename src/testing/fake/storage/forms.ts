@@ -6,7 +6,7 @@
  * @module
  */
 import { isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { at, objectOr, objectsOf } from "../wire/members.ts";
+import { objectOr, objectsOf } from "../wire/members.ts";
 
 /** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
 const CORE = "/v1/events";

@@ -13,7 +13,7 @@ import { notFound } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, isObject, type Json, type JsonObject, type MutableJson, sortMembers } from "../wire/json.ts";
 import { memberObject, objectOr, textOf } from "../wire/members.ts";
-import { type Definition, resourceId } from "./definition.ts";
+import { type Definition, resourceId, type ResourceName } from "./definition.ts";
 import { convert, OTHER_FORMS } from "./forms.ts";
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
@@ -387,9 +387,6 @@ class WatchHistory {
 
 /** Marks a dropped event; it is never yielded. */
 const GONE = Object.freeze({}) as StoreEvent;
-
-/** The identity of a resource. */
-type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
 
 /** Callbacks of a store, called in the same turn. */
 interface StoreListener {

@@ -34,6 +34,11 @@ export function memberObject(object: MutableJson, name: string): MutableJson {
   return isObject(value) ? value : object[name] = {};
 }
 
+/** Returns the objects of a list, to be changed. */
+export function memberObjects(value: unknown): MutableJson[] {
+  return listOr(value).map(objectOr);
+}
+
 /** Returns a string, number or boolean as text; `""` for anything else, as the server takes a missing field. */
 export function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";

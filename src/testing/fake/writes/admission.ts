@@ -10,7 +10,7 @@ import type { KubernetesObject } from "../../../api/object.ts";
 import type { Resource } from "../../../api/resource.ts";
 import type { ApiStatus } from "../../../api/status.ts";
 import { refusal } from "../../../client/protocol/refusal.ts";
-import { sameResource } from "../storage/definition.ts";
+import { type ResourceName, sameResource } from "../storage/definition.ts";
 import { parseStored, type StoredObject } from "../storage/store.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 
@@ -38,26 +38,19 @@ export interface AdmissionHook<T extends KubernetesObject> {
   readonly validate?: (request: AdmissionRequest<T>) => string | Partial<ApiStatus> | undefined | void;
 }
 
-interface Registered {
-  readonly resource: Resource;
-  readonly hook: AdmissionHook<KubernetesObject>;
-}
-
-type GroupVersionResource = { readonly group: string; readonly version: string; readonly plural: string };
-
 /** The registered hooks, in order: first all mutate, then all validate the result. */
 export class Admission {
-  readonly #hooks = new Set<Registered>();
+  readonly #hooks = new Set<{ readonly resource: Resource; readonly hook: AdmissionHook<KubernetesObject> }>();
 
   /** Registers a hook; disposing the returned value removes it. */
   add<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
-    const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> } as Registered;
+    const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> };
     this.#hooks.add(registered);
     return { [Symbol.dispose]: (): void => void this.#hooks.delete(registered) };
   }
 
   /** Returns the object after all mutating hooks. */
-  mutate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): JsonObject {
+  mutate(resource: ResourceName, request: AdmissionRequest<KubernetesObject>): JsonObject {
     let { object } = request;
     for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
     return object as unknown as JsonObject;
@@ -68,7 +61,7 @@ export class Admission {
    *
    * @throws {StatusError} if a hook denies the write.
    */
-  validate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): void {
+  validate(resource: ResourceName, request: AdmissionRequest<KubernetesObject>): void {
     for (const { hook } of this.#of(resource)) {
       const verdict = hook.validate?.(request);
       if (verdict === undefined) continue;
@@ -85,18 +78,18 @@ export class Admission {
   }
 
   /** Runs all validating hooks on a deletion. @throws {StatusError} if a hook denies it. */
-  deleting(resource: GroupVersionResource, stored: StoredObject, dryRun: boolean): void {
+  deleting(resource: ResourceName, stored: StoredObject, dryRun: boolean): void {
     if (this.ignores(resource)) return;
     const old = parseStored(stored) as unknown as KubernetesObject;
     this.validate(resource, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });
   }
 
   /** Returns true if no hook is registered for a resource. */
-  ignores(resource: GroupVersionResource): boolean {
+  ignores(resource: ResourceName): boolean {
     return this.#of(resource).length === 0;
   }
 
-  #of(resource: GroupVersionResource): Registered[] {
+  #of(resource: ResourceName): { readonly hook: AdmissionHook<KubernetesObject> }[] {
     return this.#hooks.size === 0 ? [] : [...this.#hooks].filter((other) => sameResource(other.resource, resource));
   }
 }

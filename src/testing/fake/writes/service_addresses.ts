@@ -11,7 +11,7 @@ import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { listOr, memberObject, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { listOr, memberObject, memberObjects, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;
@@ -39,7 +39,7 @@ function hasHealthPort({ type, externalTrafficPolicy }: JsonObject): boolean {
 export class ServiceAddresses {
   #address = FIRST_ADDRESS;
   #port = 0;
-  readonly #holders = new Map<string | number, string>();
+  readonly #holders = new Map<unknown, string>();
 
   /**
    * Completes a new Service.
@@ -91,14 +91,14 @@ export class ServiceAddresses {
     }
     const balances = spec.allocateLoadBalancerNodePorts !== false;
     const byPort = new Map<Json | undefined, number>();
-    objectsOf(spec.ports).forEach((port, index) => {
+    memberObjects(spec.ports).forEach((port, index) => {
       if (!hasPorts(spec) || (!port.nodePort && has(spec, "LoadBalancer") && !balances)) return;
       const known = byPort.get(port.port);
       const given = Number(port.nodePort ?? 0);
       if (given !== 0 && !dryRun) check(this.#takePort(given, `spec.ports[${index}].nodePort`, before, holder));
       const found = given || known || this.#freePort(holder, dryRun);
       byPort.set(port.port, found);
-      (port as MutableJson).nodePort = found;
+      port.nodePort = found;
     });
     if (hasHealthPort(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = this.#freePort(holder, dryRun);
   }
@@ -158,12 +158,14 @@ export class ServiceAddresses {
   /** Frees what a Service holds. */
   release(service: JsonObject): void {
     const { clusterIPs, ports, healthCheckNodePort } = objectOr(service.spec);
-    const held = [
-      ...listOr(clusterIPs),
-      ...objectsOf(ports).map(({ nodePort }) => nodePort),
-    ];
     const holder = objectOr(service.metadata).uid;
-    for (const key of [...held, healthCheckNodePort] as (string | number)[]) {
+    for (
+      const key of [
+        ...listOr(clusterIPs),
+        ...objectsOf(ports).map(({ nodePort }) => nodePort),
+        healthCheckNodePort,
+      ]
+    ) {
       if (this.#holders.get(key) === holder) this.#holders.delete(key);
     }
   }
@@ -178,7 +180,7 @@ function drop(before: JsonObject, spec: MutableJson, ...names: readonly string[]
 
 /** Keeps ports of nodes by the names of ports, or removes them if the type has none. */
 function keepPorts(before: JsonObject, spec: MutableJson): void {
-  const [old, ports] = [objectsOf(before.ports), objectsOf(spec.ports) as readonly MutableJson[]];
+  const [old, ports] = [objectsOf(before.ports), memberObjects(spec.ports)];
   const portsOf = (list: readonly JsonObject[]): readonly (Json | undefined)[] => list.map(({ nodePort }) => nodePort);
   if (hasPorts(before) && !hasPorts(spec)) {
     if (JSON.stringify(portsOf(old)) === JSON.stringify(portsOf(ports))) {

@@ -13,7 +13,7 @@ import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { listOr, memberObject, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { listOr, memberObject, memberObjects, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 
 /** The means of preparing a request. */
@@ -89,8 +89,8 @@ function createPod(object: MutableJson): void {
   const spec = memberObject(object, "spec");
   addTolerations(spec);
   setPriority(spec, textOf(metadata.name));
-  for (const constraint of objectsOf(spec.topologySpreadConstraints)) {
-    mergeLabelKeys(constraint as MutableJson, objectOr(metadata.labels));
+  for (const constraint of memberObjects(spec.topologySpreadConstraints)) {
+    mergeLabelKeys(constraint, objectOr(metadata.labels));
   }
   const gated = {
     type: "PodScheduled",

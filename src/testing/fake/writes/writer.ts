@@ -191,7 +191,7 @@ export class Writer {
     if (before === undefined && mode.subresource !== "") throw notFound(definition, name);
     const old = before && parseStored(before);
     const manager = managerOf(mode, rfc3339(this.#options.now()));
-    const next = applyConfiguration(old, config, definition, { manager, force: mode.force === true });
+    const next = applyConfiguration(old, config, definition, manager, mode.force === true);
     if (before === undefined || old === undefined) {
       checkNewApplied(definition, name, objectOr(next.metadata));
       return { stored: this.create(collection, namespace, next, mode), created: true };
