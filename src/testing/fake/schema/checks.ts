@@ -20,16 +20,6 @@ import { goJson } from "../wire/go_text.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
-/** A range of addresses: `"10.0.0.0/8"`. */
-interface AddressRange {
-  /** The address, as the number of its bits. */
-  readonly first: bigint;
-  /** The number of bits that all its addresses share. */
-  readonly length: number;
-  /** 32 for IPv4, 128 for IPv6. */
-  readonly bits: number;
-}
-
 /** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
 export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {
   if (/^\d{1,9}(\.\d{1,9}){3}$/.test(text)) {
@@ -51,14 +41,6 @@ export function readAddress(text: string): { readonly value: bigint; readonly bi
   return { value: groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), bits: 128 };
 }
 
-/** Reads a range of addresses; undefined if it is none. */
-function readRange(text: string): AddressRange | undefined {
-  const [, address, length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const read = address === undefined ? undefined : readAddress(address);
-  if (read === undefined || Number(length) > read.bits) return undefined;
-  return { first: read.value, length: Number(length), bits: read.bits };
-}
-
 /** Returns what is wrong with an address that a client gives, in the words of the server. */
 function addressFaults(text: string): readonly string[] {
   if (readAddress(text) === undefined) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
@@ -67,17 +49,17 @@ function addressFaults(text: string): readonly string[] {
 
 /** Returns what is wrong with a range of addresses that a client gives, in the words of the server. */
 function rangeFaults(text: string): readonly string[] {
-  const range = readRange(text);
-  if (range === undefined) return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
+  const [, address = "", length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const read = readAddress(address);
+  if (read === undefined || Number(length) > read.bits) {
+    return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
+  }
   const zeros = !text.includes(":") && /(^|[./])0\d/.test(text)
     ? ["must not have leading 0s in IP or prefix length"]
     : [];
-  return (range.first & rest(range)) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
-}
-
-/** The bits that differ among the addresses of a range. */
-function rest({ bits, length }: AddressRange): bigint {
-  return (1n << BigInt(bits - length)) - 1n;
+  /** The bits that differ among the addresses of the range. */
+  const rest = (1n << BigInt(read.bits - Number(length))) - 1n;
+  return (read.value & rest) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
 }
 
 /** Returns what is wrong with a text; nothing if it has the form. */

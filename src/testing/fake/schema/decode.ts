@@ -135,25 +135,25 @@ class Decoder {
       case "int32":
       case "int64":
         return this.#integer(schema, value);
-      case "number":
-        return typeof value === "number" ? value : this.#refuse(value, schema);
-      case "boolean":
-        return typeof value === "boolean" ? value : this.#refuse(value, schema);
       case "intOrString":
         return typeof value === "string" ? value : this.#integer(INT32, value);
-      case "string":
-        return typeof value === "string" ? value : this.#refuse(value, schema);
+      case "number":
+      case "boolean":
+      case "string": {
+        const found = typeof value;
+        return found === schema.type ? value : this.#refuse(value, schema);
+      }
       default:
         return readSpecial[schema.type](value);
     }
   }
 
   #integer(schema: Schema, value: Json): number {
-    if (typeof value !== "number") this.#refuse(value, schema);
+    if (typeof value !== "number") return this.#refuse(value, schema);
     const fits = schema.type === "int64"
       ? Number.isInteger(value)
-      : value === Math.trunc(Number(value)) && Math.abs(Number(value) + 0.5) < 2 ** 31;
-    return fits ? value as number : this.#refuse(value, schema, ` ${value}`);
+      : value === Math.trunc(value) && Math.abs(value + 0.5) < 2 ** 31;
+    return fits ? value : this.#refuse(value, schema, ` ${value}`);
   }
 
   #refuse(value: Json, schema: Schema, what = ""): never {
@@ -290,25 +290,12 @@ function goType(schema: Schema): string {
 export function decodeCustom(schema: Struct, object: JsonObject, kind: NamedKind): Decoded {
   const unknown: string[] = [];
   const { metadata = {} } = object;
-  const meta = schema.fields.get("metadata")!.schema as Struct;
-  const typed = decodeTyped({ ...schema, fields: new Map([["metadata", metadataField(meta)]]) }, { metadata }, kind);
+  // Unlike the other fields of custom kinds, metadata is a struct that is always there.
+  const field: Field = { ...schema.fields.get("metadata")!, pointer: false, omitEmpty: false };
+  const typed = decodeTyped({ ...schema, fields: new Map([["metadata", field]]) }, { metadata }, kind);
   const pruned = prune(schema, object, "", unknown) as MutableJson;
   const faults = [...typed.faults, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
   return { object: { ...pruned, metadata: typed.object.metadata }, faults };
-}
-
-function metadataField(schema: Struct): Field {
-  return {
-    name: "metadata",
-    schema,
-    number: 0,
-    pointer: false,
-    omitEmpty: false,
-    required: false,
-    nullable: false,
-    default: undefined,
-    allowed: [],
-  };
 }
 
 const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);

@@ -11,20 +11,24 @@ import { isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
 import { objectOr, textOf } from "../wire/members.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
+/** The types of values without members. */
+const SCALAR_TYPES = [
+  "string",
+  "int32",
+  "int64",
+  "number",
+  "boolean",
+  "bytes",
+  "time",
+  "microTime",
+  "quantity",
+  "intOrString",
+  // Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields.
+  "any",
+] as const;
+
 /** The type of a value that has no members. */
-export type ScalarType =
-  | "string"
-  | "int32"
-  | "int64"
-  | "number"
-  | "boolean"
-  | "bytes"
-  | "time"
-  | "microTime"
-  | "quantity"
-  | "intOrString"
-  /** Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields. */
-  | "any";
+export type ScalarType = typeof SCALAR_TYPES[number];
 
 /** The zero values of types that Go has no pointers for. */
 export const ZERO: Readonly<Record<string, Json>> = {
@@ -168,22 +172,7 @@ function schemaText(id: string): SchemaText | undefined {
   return text;
 }
 
-const SCALARS: ReadonlyMap<string, ScalarSchema> = new Map(
-  ([
-    "string",
-    "int32",
-    "int64",
-    "number",
-    "boolean",
-    "bytes",
-    "time",
-    "microTime",
-    "quantity",
-    "intOrString",
-    "any",
-  ] as const)
-    .map((type) => [type, { type }]),
-);
+const SCALARS: ReadonlyMap<string, ScalarSchema> = new Map(SCALAR_TYPES.map((type) => [type, { type }]));
 
 /** The types of a group's version; each is read at its first use. */
 class SchemaText {

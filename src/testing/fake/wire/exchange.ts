@@ -84,13 +84,8 @@ export function answerError(context: RequestContext, error: unknown): Response {
   return response;
 }
 
-function respond(
-  context: RequestContext,
-  body: ByteBody,
-  status: number,
-  contentType: string = "application/json",
-): Response {
-  const headers = { "cache-control": "no-cache, private", "content-type": contentType };
+function respond(context: RequestContext, body: ByteBody, status: number): Response {
+  const headers = { "cache-control": "no-cache, private", "content-type": "application/json" };
   const headless = context.request.method === "HEAD";
   if (headless) body.break(new DOMException("The body of a HEAD request is not read", "AbortError"));
   return new Response(headless ? null : body.stream, { status, headers });
