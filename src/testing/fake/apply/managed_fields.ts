@@ -417,12 +417,10 @@ function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: S
   return objectOr(removeTyped(merged, gone, schema));
 }
 
-/** Returns an object with other managedFields. */
-function withManagedFields(object: JsonObject, managedFields: JsonObject[] | undefined): MutableJson {
-  const metadata = { ...objectOr(object.metadata) } as MutableJson;
-  if (managedFields === undefined) delete metadata.managedFields;
-  else metadata.managedFields = managedFields;
-  return { ...object, metadata };
+/** Returns an object with other managedFields, without the member if there are none. */
+export function withManagedFields(object: JsonObject, managedFields: readonly JsonObject[] = []): MutableJson {
+  const { managedFields: _, ...metadata } = objectOr(object.metadata);
+  return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
 }
 
 function lastAppliedOf(object: JsonObject): string | undefined {

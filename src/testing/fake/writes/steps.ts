@@ -9,7 +9,12 @@
 import type { KubernetesObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../async/time.ts";
 import { badRequest, type Causes, invalid, refusal } from "../../../client/protocol/refusal.ts";
-import { type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
+import {
+  type FieldManager,
+  managedFieldsAfterUpdate,
+  managedFieldsOf,
+  withManagedFields,
+} from "../apply/managed_fields.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import type { Struct } from "../schema/schema.ts";
@@ -265,18 +270,15 @@ function resetStatus(draft: Draft): void {
 
 /** Records the owners of fields; an apply has done so. */
 function recordOwners(draft: Draft): void {
-  const { options, definition, around, mode, old } = draft;
-  const object = draft.object = { ...draft.object, metadata: { ...objectOr(draft.object.metadata) } };
-  const metadata: MutableJson = object.metadata;
+  const { options, definition, around, mode, old, object } = draft;
   if (mode.operation === "Apply") return;
   if (mode.subresource === "binding") return; // the scheduler owns nothing of a pod
   // New objects of the test itself keep the managedFields that they have.
-  if (old === undefined && mode.direct && isList(metadata.managedFields)) return;
+  if (old === undefined && mode.direct && isList(objectOr(object.metadata).managedFields)) return;
   const managedFields = options.managedFields
     ? managedFieldsAfterUpdate(old, object, definition, managerOf(mode, around.time))
-    : objectOr(old?.metadata).managedFields;
-  if (managedFields === undefined) delete metadata.managedFields;
-  else metadata.managedFields = managedFields;
+    : managedFieldsOf(old ?? {});
+  draft.object = withManagedFields(object, managedFields);
 }
 
 /** Returns the manager of a write. */
