@@ -15,13 +15,7 @@ import type { Backend } from "./backend.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";
 import { isStreamingList } from "./wire/exchange.ts";
-import {
-  type BodyFault,
-  BrokenConnection,
-  type RequestFailure,
-  type RequestFilter,
-  type RequestHook,
-} from "./wire/faults.ts";
+import { BrokenConnection, type RequestFailure, type RequestFilter, type RequestHook } from "./wire/faults.ts";
 
 /** The highest version that fits exactly into every number type in use. */
 const HIGHEST_REVISION = 999_999_999_999_999;
@@ -369,7 +363,12 @@ export abstract class FaultVerbs {
   }
 
   /** Arms a fault of bodies. Disposing the returned value disarms it, and restores the bodies that have it. */
-  #slow(slow: BodyFault, restore: BodyFault, times: number, filter: RequestFilter | undefined): Disposable {
+  #slow(
+    slow: (body: ByteBody) => void,
+    restore: (body: ByteBody) => void,
+    times: number,
+    filter: RequestFilter | undefined,
+  ): Disposable {
     const slowed: WeakRef<ByteBody>[] = [];
     const disarm = this.#backend.faults.bodies.arm(
       (body) => {

@@ -9,15 +9,7 @@
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
 import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import {
-  equalJson,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  sortMembers,
-} from "../wire/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../wire/json.ts";
 import { listOr, objectOr, textOf } from "../wire/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
@@ -193,7 +185,7 @@ export function managedFieldsAfterUpdate(
 /** The managedFields of a new object: its fields belong to the writer. */
 function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
   const fixed = fixedFields(kind, manager).below;
-  const fieldsV1: MutableJson = {};
+  const fieldsV1: Record<string, Json | undefined> = {};
   for (
     const [element, fields] of Object.entries(newFields(emptyObject(kind), object, schemaOfDefinition(kind)) ?? {})
   ) {
@@ -315,7 +307,7 @@ export function applyConfiguration(
   kind: ManagedKind,
   manager: FieldManager,
   force: boolean,
-): MutableJson {
+): JsonObject {
   checkConfiguration(config, kind, schemaOfDefinition(kind));
   const object = live ?? emptyObject(kind);
   // Only kubectl's own configurations are upgraded from client-side apply.
@@ -356,7 +348,7 @@ function attemptApply(
   kind: ManagedKind,
   manager: FieldManager,
   force: boolean,
-): MutableJson {
+): JsonObject {
   const { name, subresource, time } = manager;
   const schema = schemaOfDefinition(kind);
   const managers = parseManagers(managedFieldsOf(live));
@@ -418,7 +410,7 @@ function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: S
 }
 
 /** Returns an object with other managedFields, without the member if there are none. */
-export function withManagedFields(object: JsonObject, managedFields: readonly JsonObject[] = []): MutableJson {
+export function withManagedFields(object: JsonObject, managedFields: readonly JsonObject[] = []): JsonObject {
   const { managedFields: _, ...metadata } = objectOr(object.metadata);
   return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
 }
@@ -444,9 +436,9 @@ function unchangedSince(annotation: string, live: JsonObject, kind: ManagedKind)
 }
 
 /** Returns an object whose annotation of client-side apply, if it has one, says what was applied. */
-function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
+function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (lastAppliedOf(object) === undefined) return object;
-  const metadata = { ...objectOr(config.metadata) } as MutableJson;
+  const metadata = { ...objectOr(config.metadata) };
   const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations);
   if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
   else delete metadata.annotations;

@@ -6,23 +6,14 @@
  *
  * @module
  */
-import {
-  type Field,
-  type ListOf,
-  type MapOf,
-  oncePer,
-  type ScalarSchema,
-  type Schema,
-  type Struct,
-  ZERO,
-} from "../schema/schema.ts";
+import { type Field, type ListOf, type MapOf, oncePer, type Schema, type Struct, ZERO } from "../schema/schema.ts";
 import { goSyntax, goText, goType } from "../wire/go_text.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;
 
-const ANY: ScalarSchema = { type: "any" };
+const ANY: Schema = { type: "any" };
 const ANY_MAP: MapOf = { type: "map", values: ANY, atomic: false };
 const ANY_LIST: ListOf = { type: "list", items: ANY, list: "atomic", keys: [], mergeKey: undefined };
 

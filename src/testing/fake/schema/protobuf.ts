@@ -6,16 +6,7 @@
  * @module
  */
 import { type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
-import {
-  type Field,
-  oncePer,
-  type ScalarSchema,
-  type Schema,
-  schemaOf,
-  type Struct,
-  structNamed,
-  ZERO,
-} from "./schema.ts";
+import { oncePer, type ScalarSchema, type Schema, schemaOf, type Struct, structNamed, ZERO } from "./schema.ts";
 
 /** A value on the wire. */
 type Wire = number | bigint | Uint8Array;
@@ -46,7 +37,7 @@ export function readProtobuf(bytes: Uint8Array): JsonObject {
 }
 
 /** The fields of structs by number; those of embedded structs are not among them. */
-const numbered = oncePer(({ fields }: Struct): ReadonlyMap<number, Field> =>
+const numbered = oncePer(({ fields }: Struct) =>
   new Map([...fields.values()].filter(({ number }) => number > 0).map((field) => [field.number, field]))
 );
 

@@ -280,9 +280,10 @@ export function withPropagation(finalizers: unknown, policy: string | undefined)
   return kept;
 }
 
-/** Returns true if two objects differ in no more than versions and managedFields. */
-export function isSameContent(a: JsonObject, b: JsonObject): boolean {
-  return equalJson(objectContent(a), objectContent(b));
+/** Returns true if two objects differ in no more than versions and the times of managedFields. */
+export function isSame(a: JsonObject, b: JsonObject): boolean {
+  const owners = (object: JsonObject): JsonObject[] => managedFieldsOf(object).map(({ time: _, ...entry }) => entry);
+  return equalJson(objectContent(a), objectContent(b)) && equalJson(owners(a), owners(b));
 }
 
 function objectContent(object: JsonObject): JsonObject {
@@ -293,12 +294,6 @@ function objectContent(object: JsonObject): JsonObject {
   }
   const { kind: ___, apiVersion: ____, ...rest } = object as MutableJson;
   return { ...rest, metadata };
-}
-
-/** Returns true if the managedFields differ in more than their times. */
-export function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
-  const owners = (object: JsonObject): JsonObject[] => managedFieldsOf(object).map(({ time: _, ...entry }) => entry);
-  return !equalJson(owners(before), owners(after));
 }
 
 /** Returns true if an update raises the generation: if more differs than metadata and status. */

@@ -42,15 +42,7 @@ import {
   type WriteMode,
   type WriterOptions,
 } from "./steps.ts";
-import {
-  desiredStateDiffers,
-  fieldOwnersDiffer,
-  gracePeriod,
-  isSameContent,
-  ORPHANING,
-  TERMINATING,
-  withPropagation,
-} from "./strategies.ts";
+import { desiredStateDiffers, gracePeriod, isSame, ORPHANING, TERMINATING, withPropagation } from "./strategies.ts";
 
 /** Settings of a deletion. */
 export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
@@ -220,7 +212,7 @@ export class Writer {
     const { collection, definition, mode, object } = draft;
     const oldMetadata = objectOr(old.metadata);
     const metadata = memberObject(object, "metadata");
-    if (isSameContent(old, object) && !fieldOwnersDiffer(old, object)) return { stored: before, object: old };
+    if (isSame(old, object)) return { stored: before, object: old };
     const isDesired = mode.subresource !== "status" && mode.subresource !== "binding" &&
       desiredStateDiffers(definition, old, object) && desiredStateDiffers(definition, completed(draft, old), object);
     if (isDesired && metadata.generation === oldMetadata.generation) {
@@ -288,7 +280,7 @@ export class Writer {
     }
     metadata.finalizers = finalizers;
     if (dryRun) return { stored: toStoredObject(definition, object, before.revision), gone: !isHeld };
-    const marked = isSameContent(parseStored(before), object) ? before : this.#store.put(collection, object);
+    const marked = isSame(parseStored(before), object) ? before : this.#store.put(collection, object);
     return { stored: isHeld ? marked : this.#store.remove(collection, marked), gone: !isHeld };
   }
 }
