@@ -151,19 +151,15 @@ export class TrialRecord {
   isSettling = false;
   /** The number of changes, faults and starts of processes. */
   weight = 0;
+  /** The first failure; undefined if there was none. */
+  failure: string | undefined;
   readonly #lines: { readonly step: number; readonly text: () => string }[] = [];
   readonly #startedAt = performance.now();
-  #failure: string | undefined;
-
-  /** The first failure; undefined if there was none. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
 
   /** Records a failure and its line, if it is the first. */
   fail(failure: string): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = failure;
+    if (this.failure !== undefined) return;
+    this.failure = failure;
     this.note(() => `✗ ${failure.split("\n", 1)[0]}`);
   }
 

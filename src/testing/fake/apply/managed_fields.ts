@@ -410,7 +410,8 @@ function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: S
 }
 
 /** Returns an object with other managedFields, without the member if there are none. */
-export function withManagedFields(object: JsonObject, managedFields: readonly JsonObject[] = []): JsonObject {
+export function withManagedFields(object: JsonObject, given: Json | undefined): JsonObject {
+  const managedFields = listOr(given);
   const { managedFields: _, ...metadata } = objectOr(object.metadata);
   return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
 }

@@ -102,7 +102,7 @@ export class Watch {
       return;
     }
     for (const stored of objects) this.#emit("ADDED", stored);
-    if (end) this.#endInitial();
+    if (end && this.#options.features.bookmarks) this.bookmark(true);
   }
 
   /** Delivers a write, if the selected objects are affected. */
@@ -193,16 +193,12 @@ export class Watch {
     return first;
   }
 
-  #endInitial(): void {
-    if (this.#options.features.bookmarks) this.bookmark(true);
-  }
-
   #scheduleSpread(spreadMs: number, end: boolean): void {
     this.#spreadTimer = setTimeout(() => {
       const line = this.#spread!.shift();
       if (line === undefined) {
         this.#spread = undefined;
-        if (end) this.#endInitial();
+        if (end && this.#options.features.bookmarks) this.bookmark(true);
         return;
       }
       this.#send(line);

@@ -42,15 +42,15 @@ export function readAddress(text: string): { readonly value: bigint; readonly bi
 }
 
 /** Returns what is wrong with an address that a client gives, in the words of the server. */
-function addressFaults(text: string): readonly string[] {
+function address(text: string): readonly string[] {
   if (readAddress(text) === undefined) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
   return /(^|\.)0\d/.test(text) && !text.includes(":") ? ["must not have leading 0s"] : [];
 }
 
 /** Returns what is wrong with a range of addresses that a client gives, in the words of the server. */
-function rangeFaults(text: string): readonly string[] {
-  const [, address = "", length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const read = readAddress(address);
+function addressRange(text: string): readonly string[] {
+  const [, first = "", length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const read = readAddress(first);
   if (read === undefined || Number(length) > read.bits) {
     return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
   }
@@ -207,8 +207,8 @@ const configKey: Form = (text) => [
 
 /** The forms by the names that rules have for them. */
 const FORMS = {
-  address: addressFaults,
-  addressRange: rangeFaults,
+  address,
+  addressRange,
   configKey,
   dnsLabel,
   labelKey,

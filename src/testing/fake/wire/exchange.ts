@@ -190,11 +190,14 @@ const PUBLIC = /^\/(healthz|livez|readyz|version)(\/|$)/;
 export class AccessControl {
   readonly #tokens: Tokens | undefined;
   readonly #authorize: Authorize | undefined;
+  /** True if no function decides what a user may do. */
+  readonly allowsAll: boolean;
 
   /** Uses these options. */
   constructor(tokens: Tokens | undefined, authorize: Authorize | undefined) {
     this.#tokens = tokens;
     this.#authorize = authorize;
+    this.allowsAll = authorize === undefined;
   }
 
   /**
@@ -203,9 +206,8 @@ export class AccessControl {
    * @throws {StatusError} 401 if the token is unknown.
    */
   user(headers: Headers): string {
-    if (this.#tokens === undefined) return "system:admin";
     const [, token] = /^Bearer\s+(.+)$/i.exec(headers.get("authorization") ?? "") ?? [];
-    if (token === undefined) return ANONYMOUS;
+    if (token === undefined) return this.#tokens === undefined ? "system:admin" : ANONYMOUS;
     const user = this.userOf(token);
     if (user === undefined) throw refusal(401, "Unauthorized");
     return user;
@@ -216,11 +218,6 @@ export class AccessControl {
     if (this.#tokens === undefined) return "system:admin";
     if (typeof this.#tokens === "function") return this.#tokens(token);
     return Object.hasOwn(this.#tokens, token) ? this.#tokens[token] : undefined;
-  }
-
-  /** True if no function decides what a user may do. */
-  get allowsAll(): boolean {
-    return this.#authorize === undefined;
   }
 
   /** Returns the authorizer's decision about a request. */

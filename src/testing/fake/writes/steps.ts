@@ -9,12 +9,7 @@
 import type { KubernetesObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../async/time.ts";
 import { badRequest, type Causes, invalid, refusal } from "../../../client/protocol/refusal.ts";
-import {
-  type FieldManager,
-  managedFieldsAfterUpdate,
-  managedFieldsOf,
-  withManagedFields,
-} from "../apply/managed_fields.ts";
+import { type FieldManager, managedFieldsAfterUpdate, withManagedFields } from "../apply/managed_fields.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import type { Struct } from "../schema/schema.ts";
@@ -277,7 +272,7 @@ function recordOwners(draft: Draft): void {
   if (old === undefined && mode.direct && isList(objectOr(object.metadata).managedFields)) return;
   const managedFields = options.managedFields
     ? managedFieldsAfterUpdate(old, object, definition, managerOf(mode, around.time))
-    : managedFieldsOf(old ?? {});
+    : objectOr(old?.metadata).managedFields;
   draft.object = withManagedFields(object, managedFields);
 }
 
