@@ -15,7 +15,7 @@ import { messageOf } from "../../errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import { isStreamingList, type RecordedRequest } from "../fake/wire/exchange.ts";
-import { ArmedList } from "../fake/wire/faults.ts";
+import { ArmedList, changedResponse } from "../fake/wire/faults.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";
 import type { ChaosPlan, ControllerFunction } from "./plan.ts";
 
@@ -256,21 +256,6 @@ export class ProcessSlots<World> {
   }
 }
 
-/** Returns a response whose chunks arrive late, each by the milliseconds that `delayMs` returns, and in order. */
-function delayedResponse(response: Response, delayMs: () => number): Response {
-  const reader = response.body!.getReader();
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    async pull(controller): Promise<void> {
-      const { done, value } = await reader.read();
-      await new Promise((resolve) => setTimeout(resolve, delayMs()));
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-  return new Response(body, response);
-}
-
 /** The most requests in one moment of fake time, and of one seed. */
 const MOST_AT_ONCE = 2_000;
 const MOST_REQUESTS = 50_000;
@@ -337,7 +322,11 @@ export class Network {
     if (verb !== "watch") return await this.#exchange(process, request, route, verb);
     const response = await this.#ask(request, route);
     const { watchMs } = this.#plan;
-    return watchMs === 0 || !response.ok ? response : delayedResponse(response, () => this.#random.below(watchMs + 1));
+    if (watchMs === 0 || !response.ok) return response;
+    return changedResponse(response, async (chunk) => {
+      await new Promise((resolve) => setTimeout(resolve, this.#random.below(watchMs + 1)));
+      return chunk;
+    });
   }
 
   /** Sends a request that is no watch, with the faults of its way. */

@@ -140,28 +140,39 @@ export class Faults {
   }
 }
 
+type Chunk = Uint8Array<ArrayBuffer>;
+
+/** Returns a response whose chunks are changed on their way; `change` is also called at the end, without a chunk. */
+export function changedResponse(
+  response: Response,
+  change: (chunk: Chunk | undefined) => Promise<Chunk | undefined>,
+): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  const body = new ReadableStream<Chunk>({
+    pull: async (controller): Promise<void> => {
+      const chunk = await change((await reader.read()).value);
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+    cancel: (reason): Promise<void> => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+  return new Response(body, response);
+}
+
 /**
  * Compresses a response as a proxy may: each chunk is a gzip member, so that a reader that stops after the first
  * member misses the rest.
  */
 export function gzipResponse(response: Response): Response {
   if (response.body === null) return response;
-  const reader = response.body.getReader();
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull: async (controller): Promise<void> => {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(await member(value));
-    },
-    cancel: (reason): Promise<void> => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-  const headers = new Headers(response.headers);
-  headers.set("content-encoding", "gzip");
-  headers.set("vary", "Accept-Encoding");
-  return new Response(body, { status: response.status, headers });
+  const compressed = changedResponse(response, async (chunk) => chunk && await member(chunk));
+  compressed.headers.set("content-encoding", "gzip");
+  compressed.headers.set("vary", "Accept-Encoding");
+  return compressed;
 }
 
-async function member(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+async function member(bytes: Chunk): Promise<Chunk> {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
