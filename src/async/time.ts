@@ -343,6 +343,16 @@ const HOUR = 3_600;
 const DAY = 86_400;
 const YEAR = 31_536_000;
 
+/** The latest text of {@linkcode rfc3339}: most times are of the same second. */
+let latest = { second: NaN, text: "" };
+
+/** Formats a time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+export function rfc3339(ms: number): string {
+  const second = Math.floor(ms / 1_000);
+  if (second !== latest.second) latest = { second, text: `${new Date(second * 1_000).toISOString().slice(0, 19)}Z` };
+  return latest.text;
+}
+
 /** Formats a duration like the server's tables: the longer, the less exact (apimachinery `HumanDuration`). */
 export function humanDuration(ms: number): string {
   const seconds = Math.floor(ms / 1_000);

@@ -17,14 +17,14 @@ import { type Abortable, defined } from "../../api/options.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
 import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft } from "../../api/written.ts";
 import { checkCounts } from "../../async/checks.ts";
-import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
+import { backoffMs, type BackoffOptions, rfc3339, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import type { Condition } from "../../kinds/meta/v1.ts";
 
 /** Returns the present time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
 export function timestampNow(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
+  return rfc3339(Date.now());
 }
 
 /**

@@ -28,7 +28,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, a
 import * as fc from "npm:fast-check@^4.10.2";
 import { nextTurn } from "../../../src/async/signals.ts";
 import { mergeDiff, microTimestampNow, timestampNow } from "../../../src/controllers/reconcile/objects.ts";
-import { mergePatch } from "../../../src/testing/fake/patches/patches.ts";
+import { mergePatch } from "../../../src/testing/fake/apply/patches.ts";
 import type { Json } from "../../../src/testing/fake/wire/json.ts";
 import { ConfigMap, Pod } from "../../support/fake_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";

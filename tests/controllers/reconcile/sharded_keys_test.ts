@@ -5,7 +5,7 @@ import { withController } from "../../../src/controllers/reconcile/objects.ts";
 import { TerminalError } from "../../../src/controllers/reconcile/options.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { ConfigMap, Namespace, Secret } from "../../../src/kinds/core/v1.ts";
-import type { RecordedRequest } from "../../../src/testing/fake/http/exchange.ts";
+import type { RecordedRequest } from "../../../src/testing/fake/wire/exchange.ts";
 import { requeueAfter } from "../../../src/workqueue/run.ts";
 import { SharedWorks } from "./_processes.ts";
 

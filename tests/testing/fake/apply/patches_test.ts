@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { StatusError } from "../../../../src/api/status.ts";
-import { applyPatch as applyTo, mergePatch } from "../../../../src/testing/fake/patches/patches.ts";
+import { applyPatch as applyTo, mergePatch } from "../../../../src/testing/fake/apply/patches.ts";
 import { schemaOf } from "../../../../src/testing/fake/schema/schema.ts";
 import type { Json, JsonObject } from "../../../../src/testing/fake/wire/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";

@@ -1,26 +1,27 @@
 /**
  * Patches: JSON patches, merge patches and strategic merge patches.
  *
- * `applyPatch` applies them by their type. Configurations of a server-side apply are not patches in this sense: the
- * folder `apply` has them.
+ * `applyPatch` applies them by their type. Configurations of a server-side apply are not patches in this sense:
+ * `managed_fields.ts` has them.
  *
  * @module
  */
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
-import { unsupportedMediaType } from "../http/exchange.ts";
 import type { ListOf, Schema } from "../schema/schema.ts";
 import { repeatedFields } from "../schema/strict.ts";
+import { unsupportedMediaType } from "../wire/exchange.ts";
+import { goText, goType, jsonType } from "../wire/go_text.ts";
 import {
   cloneJson,
   equalJson,
-  goText,
+  isList,
   isObject,
   type Json,
   type JsonObject,
   type MutableJson,
-  objectOr,
   setMember,
 } from "../wire/json.ts";
+import { objectOr } from "../wire/members.ts";
 
 /**
  * Applies a JSON patch (RFC 6902) as kube-apiserver does: indices may count from the end, a replacement need not have
@@ -29,23 +30,19 @@ import {
  * @throws {StatusError} 400 if the patch is malformed, 422 if an operation cannot be applied.
  */
 function jsonPatch(object: JsonObject, patch: Json): Json {
-  const refuse = (value: Json, type: string): Error => {
-    const found = Array.isArray(value) ? "array" : isObject(value) ? "object" : GO_NAMES[typeof value] ?? "null";
-    return badRequest(`error decoding patch: json: cannot unmarshal ${found} into Go value of type ${type}`);
-  };
-  if (!Array.isArray(patch)) throw refuse(patch, "[]handlers.jsonPatchOp");
-  const odd = (patch as readonly Json[]).find((operation) => !isObject(operation) && operation !== null);
+  const refuse = (value: Json, type: string): Error =>
+    badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type ${type}`);
+  if (!isList(patch)) throw refuse(patch, "[]handlers.jsonPatchOp");
+  const odd = patch.find((operation) => !isObject(operation) && operation !== null);
   if (odd !== undefined) throw refuse(odd, "handlers.jsonPatchOp");
   if (patch.length > 10_000) {
     const why = `The allowed maximum operations in a JSON patch is 10000, got ${patch.length}`;
     throw refusal(413, why, { reason: "RequestEntityTooLarge" });
   }
   let document: Json = cloneJson(object);
-  for (const operation of patch as readonly Json[]) document = operate(document, objectOr(operation));
+  for (const operation of patch) document = operate(document, objectOr(operation));
   return document;
 }
-
-const GO_NAMES: Readonly<Record<string, string>> = { string: "string", number: "number", boolean: "bool" };
 
 function operate(document: Json, { op, path, from, value = null }: JsonObject): Json {
   if (typeof path !== "string") throw unprocessable();
@@ -97,26 +94,26 @@ class Place {
 
   get(): Json {
     const parent = this.#parent;
-    if (Array.isArray(parent)) return parent[this.#index(parent.length)];
+    if (isList(parent)) return parent[this.#index(parent.length)];
     return Object.hasOwn(parent, this.#key) ? parent[this.#key] ?? null : null;
   }
 
   set(value: Json): void {
     const parent = this.#parent;
-    if (Array.isArray(parent)) parent[this.#index(parent.length)] = value;
+    if (isList(parent)) parent[this.#index(parent.length)] = value;
     else setMember(parent, this.#key, value);
   }
 
   add(value: Json): void {
     const parent = this.#parent;
-    if (!Array.isArray(parent)) setMember(parent, this.#key, value);
+    if (!isList(parent)) setMember(parent, this.#key, value);
     else if (this.#key === "-") parent.push(value);
     else parent.splice(this.#index(parent.length + 1), 0, value);
   }
 
   remove(): void {
     const parent = this.#parent;
-    if (Array.isArray(parent)) parent.splice(this.#index(parent.length), 1);
+    if (isList(parent)) parent.splice(this.#index(parent.length), 1);
     else if (Object.hasOwn(parent, this.#key)) delete parent[this.#key];
     else throw unprocessable();
   }
@@ -195,7 +192,7 @@ function retainKeys(merged: MutableJson, patch: MutableJson): void {
   if (keys === undefined) return;
   delete patch[RETAIN_KEYS];
   const bad = badRequest("invalid patch format of retainKeys");
-  if (!Array.isArray(keys)) throw bad;
+  if (!isList(keys)) throw bad;
   for (const key in patch) {
     const directive = key.startsWith(DELETE_FROM_LIST) || key.startsWith(SET_ORDER);
     if (patch[key] !== null && !directive && !keys.includes(key)) throw bad;
@@ -210,7 +207,7 @@ function mergeMember(key: string, merged: MutableJson, value: Json, schema: Sche
   else if (isObject(old) && isObject(value)) {
     // Values of maps have no members to merge: they are looked up only if they have.
     setMember(merged, key, strategicMerge(old, value, fieldSchema(schema, key)));
-  } else if (Array.isArray(old) && Array.isArray(value)) {
+  } else if (isList(old) && isList(value)) {
     const list = listSchema(schema, key);
     const merging = deletes || list.mergeKey !== undefined;
     setMember(merged, key, merging ? mergeLists(old, value, list, deletes) : value);
@@ -348,16 +345,11 @@ function isDirective(item: Json): boolean {
 
 /** Returns true for lists of objects, false for those of scalars; lists must not have both. */
 function checkElementTypes(lists: readonly (readonly Json[])[]): boolean {
-  const types = new Set(lists.flat().map(goKind));
+  const types = new Set(lists.flat().map(goType));
   if (types.size === 0) throw failure("no elements in any of the given slices");
   if (types.has("[]interface {}")) throw unprocessable();
-  if (types.size > 1) throw failure(`list element types are not identical: ${goText(lists as readonly Json[])}`);
+  if (types.size > 1) throw failure(`list element types are not identical: ${goText(lists)}`);
   return types.has("map[string]interface {}");
-}
-
-function goKind(value: Json): string {
-  if (Array.isArray(value)) return "[]interface {}";
-  return isObject(value) ? "map[string]interface {}" : value === null ? "%!s(<nil>)" : typeof value;
 }
 
 function fieldSchema(schema: Schema, key: string): Schema {
@@ -378,8 +370,8 @@ function listSchema(schema: Schema, key: string): ListOf {
 
 /** Leaves out objects with a directive, and what they are in. */
 function withoutDirectives(value: Json): Json | undefined {
-  if (Array.isArray(value)) {
-    return (value as readonly Json[]).map(withoutDirectives).filter((item) => item !== undefined);
+  if (isList(value)) {
+    return value.map(withoutDirectives).filter((item) => item !== undefined);
   }
   if (!isObject(value)) return value;
   if (DIRECTIVE in value) return undefined;
@@ -392,7 +384,7 @@ function withoutDirectives(value: Json): Json | undefined {
 }
 
 function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutNulls);
+  if (isList(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
   const kept: MutableJson = {};
   for (const key in value) if (value[key] !== null) setMember(kept, key, withoutNulls(value[key]!));
@@ -400,13 +392,13 @@ function withoutNulls(value: Json): Json {
 }
 
 function listOrFail(value: Json): readonly Json[] {
-  if (Array.isArray(value)) return value as readonly Json[];
-  throw failure(`expected a []interface {}, but received a ${goKind(value)}`);
+  if (isList(value)) return value;
+  throw failure(`expected a []interface {}, but received a ${goType(value)}`);
 }
 
 function objectOrFail(value: Json): JsonObject {
   if (isObject(value)) return value;
-  throw failure(`expected a map[string]interface {}, but received a ${goKind(value)}`);
+  throw failure(`expected a map[string]interface {}, but received a ${goType(value)}`);
 }
 
 /** 500, without a reason. */
@@ -416,8 +408,8 @@ function failure(message: string): Error {
 
 /** Applies a JSON merge patch (RFC 7386); the arguments stay unchanged. Objects in lists lose members that are null. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
-  if (Array.isArray(patch)) {
-    return (patch as readonly Json[]).map((item) => item === null ? null : mergePatch({}, item));
+  if (isList(patch)) {
+    return patch.map((item) => item === null ? null : mergePatch({}, item));
   }
   if (!isObject(patch)) return patch;
   const merged: MutableJson = { ...objectOr(target) };
@@ -478,8 +470,7 @@ export function applyPatch(
   }
   if (patch === null && type === "merge") throw badRequest("Invalid JSON Patch");
   if (!isObject(patch)) {
-    const found = Array.isArray(patch) ? "array" : typeof patch === "boolean" ? "bool" : typeof patch;
-    const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+    const why = `json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`;
     throw badRequest(type === "merge" ? `error decoding patch: ${why}` : why);
   }
   return type === "merge" ? objectOr(mergePatch(object, patch)) : strategicMerge(object, patch, schema);

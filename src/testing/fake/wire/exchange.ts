@@ -10,8 +10,8 @@ import { encoder } from "../../../api/object.ts";
 import { resourceName } from "../../../api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../api/status.ts";
 import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
-import { ByteBody } from "../wire/byte_body.ts";
-import { goJson } from "../wire/json.ts";
+import { ByteBody } from "./byte_body.ts";
+import { goJson } from "./go_text.ts";
 
 /** A request that is being answered, and settings of its response. */
 export interface RequestContext {
@@ -84,13 +84,8 @@ export function answerError(context: RequestContext, error: unknown): Response {
   return response;
 }
 
-function respond(
-  context: RequestContext,
-  body: ByteBody,
-  status: number,
-  contentType: string = "application/json",
-): Response {
-  const headers = { "cache-control": "no-cache, private", "content-type": contentType };
+function respond(context: RequestContext, body: ByteBody, status: number): Response {
+  const headers = { "cache-control": "no-cache, private", "content-type": "application/json" };
   const headless = context.request.method === "HEAD";
   if (headless) body.break(new DOMException("The body of a HEAD request is not read", "AbortError"));
   return new Response(headless ? null : body.stream, { status, headers });
@@ -195,11 +190,14 @@ const PUBLIC = /^\/(healthz|livez|readyz|version)(\/|$)/;
 export class AccessControl {
   readonly #tokens: Tokens | undefined;
   readonly #authorize: Authorize | undefined;
+  /** True if no function decides what a user may do. */
+  readonly allowsAll: boolean;
 
   /** Uses these options. */
   constructor(tokens: Tokens | undefined, authorize: Authorize | undefined) {
     this.#tokens = tokens;
     this.#authorize = authorize;
+    this.allowsAll = authorize === undefined;
   }
 
   /**
@@ -208,9 +206,8 @@ export class AccessControl {
    * @throws {StatusError} 401 if the token is unknown.
    */
   user(headers: Headers): string {
-    if (this.#tokens === undefined) return "system:admin";
     const [, token] = /^Bearer\s+(.+)$/i.exec(headers.get("authorization") ?? "") ?? [];
-    if (token === undefined) return ANONYMOUS;
+    if (token === undefined) return this.#tokens === undefined ? "system:admin" : ANONYMOUS;
     const user = this.userOf(token);
     if (user === undefined) throw refusal(401, "Unauthorized");
     return user;
@@ -221,11 +218,6 @@ export class AccessControl {
     if (this.#tokens === undefined) return "system:admin";
     if (typeof this.#tokens === "function") return this.#tokens(token);
     return Object.hasOwn(this.#tokens, token) ? this.#tokens[token] : undefined;
-  }
-
-  /** True if no function decides what a user may do. */
-  get allowsAll(): boolean {
-    return this.#authorize === undefined;
   }
 
   /** Returns the authorizer's decision about a request. */

@@ -10,34 +10,34 @@
 import { encoder } from "../../../api/object.ts";
 import type { ApiStatus } from "../../../api/status.ts";
 import { checkCounts } from "../../../async/checks.ts";
-import { withResolvers } from "../../../async/signals.ts";
-import { PlainRefusal, refusalOf } from "../../../client/protocol/refusal.ts";
-import type { RecordedRequest } from "../http/exchange.ts";
-import type { ByteBody } from "../wire/byte_body.ts";
+import { DerivedController } from "../../../async/signals.ts";
+import { sleep } from "../../../async/time.ts";
+import type { ByteBody } from "./byte_body.ts";
+import type { RecordedRequest } from "./exchange.ts";
 
 /** Selects the requests that a fault applies to. */
 export type RequestFilter = (request: RecordedRequest) => boolean;
 
-interface Armed<T> {
-  readonly filter: RequestFilter | undefined;
+interface Armed<T, Request> {
+  readonly filter: ((request: Request) => boolean) | undefined;
   readonly value: T;
   left: number;
 }
 
 /** A list of values that are armed for future requests. */
-class ArmedList<T> {
-  readonly #armed: Armed<T>[] = [];
+export class ArmedList<T, Request = RecordedRequest> {
+  readonly #armed: Armed<T, Request>[] = [];
 
   /** Arms `value` for the next `times` requests that match the filter. Returns a function that disarms what is left. */
-  arm(value: T, times: number, filter?: RequestFilter): () => void {
+  arm(value: T, times: number, filter?: (request: Request) => boolean): () => void {
     checkCounts("arm a fault", { times }, { min: 1, infinite: true });
-    const armed: Armed<T> = { filter, value, left: times };
+    const armed: Armed<T, Request> = { filter, value, left: times };
     this.#armed.push(armed);
     return () => this.#remove(armed);
   }
 
   /** Returns the value for a request and uses it up; if several match, the one armed first. */
-  take(request: RecordedRequest): T | undefined {
+  take(request: Request): T | undefined {
     const armed = this.#armed.find(({ filter }) => filter === undefined || filter(request));
     if (armed === undefined) return undefined;
     if (--armed.left <= 0) this.#remove(armed);
@@ -49,7 +49,7 @@ class ArmedList<T> {
     this.#armed.length = 0;
   }
 
-  #remove(armed: Armed<T>): void {
+  #remove(armed: Armed<T, Request>): void {
     const place = this.#armed.indexOf(armed);
     if (place >= 0) this.#armed.splice(place, 1);
   }
@@ -97,19 +97,18 @@ export class Faults {
   /** Milliseconds that the server's clock is ahead. */
   skewMs = 0;
   readonly #open = new Set<WeakRef<ByteBody>>();
-  readonly #waiting = new Set<(error: Error) => void>();
+  /** Ends the latency of waiting requests. */
+  #breaking = new AbortController();
 
   /** Fails the next `times` requests that match the filter. */
-  fail(failure: number | RequestFailure, times: number, filter?: RequestFilter): void {
-    const { text, ...status } = typeof failure === "number" ? { code: failure } as RequestFailure : failure;
-    const error = (): Error =>
-      text === undefined ? refusalOf(status) : new PlainRefusal(status.code ?? 500, text, status.retryAfterSeconds);
-    this.instead.arm(() => fail(error()), times, filter);
-  }
-
-  /** Breaks the connection of the next `times` requests that match the filter. */
-  break(times: number, filter?: RequestFilter): void {
-    this.instead.arm(() => fail(new BrokenConnection()), times, filter);
+  fail(error: () => Error, times: number, filter?: RequestFilter): void {
+    this.instead.arm(
+      () => {
+        throw error();
+      },
+      times,
+      filter,
+    );
   }
 
   /** Disarms what no request has met. */
@@ -120,18 +119,8 @@ export class Faults {
   /** Waits for the latency, unless the signal aborts or the connection breaks first. */
   async delay(signal: AbortSignal | undefined): Promise<void> {
     if (this.latencyMs <= 0) return;
-    const { promise, resolve, reject } = withResolvers<void>();
-    const aborted = (): void => reject(signal!.reason);
-    const timer = setTimeout(resolve, this.latencyMs);
-    signal?.addEventListener("abort", aborted, { once: true });
-    this.#waiting.add(reject);
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", aborted);
-      this.#waiting.delete(reject);
-    }
+    using stop = new DerivedController(signal, this.#breaking.signal);
+    await sleep(this.latencyMs, stop);
   }
 
   /** Registers a body that is being sent, for {@linkcode breakAll}. */
@@ -144,14 +133,31 @@ export class Faults {
 
   /** Breaks all connections: waiting requests and open responses. */
   breakAll(): void {
-    for (const reject of this.#waiting) reject(new BrokenConnection());
+    this.#breaking.abort(new BrokenConnection());
+    this.#breaking = new AbortController();
     for (const reference of [...this.#open]) reference.deref()?.break(new BrokenConnection());
     this.#open.clear();
   }
 }
 
-function fail(error: Error): never {
-  throw error;
+type Chunk = Uint8Array<ArrayBuffer>;
+
+/** Returns a response whose chunks are changed on their way; `change` is also called at the end, without a chunk. */
+export function changedResponse(
+  response: Response,
+  change: (chunk: Chunk | undefined) => Promise<Chunk | undefined>,
+): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  const body = new ReadableStream<Chunk>({
+    pull: async (controller): Promise<void> => {
+      const chunk = await change((await reader.read()).value);
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+    cancel: (reason): Promise<void> => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+  return new Response(body, response);
 }
 
 /**
@@ -160,22 +166,13 @@ function fail(error: Error): never {
  */
 export function gzipResponse(response: Response): Response {
   if (response.body === null) return response;
-  const reader = response.body.getReader();
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull: async (controller): Promise<void> => {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(await member(value));
-    },
-    cancel: (reason): Promise<void> => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-  const headers = new Headers(response.headers);
-  headers.set("content-encoding", "gzip");
-  headers.set("vary", "Accept-Encoding");
-  return new Response(body, { status: response.status, headers });
+  const compressed = changedResponse(response, async (chunk) => chunk && await member(chunk));
+  compressed.headers.set("content-encoding", "gzip");
+  compressed.headers.set("vary", "Accept-Encoding");
+  return compressed;
 }
 
-async function member(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+async function member(bytes: Chunk): Promise<Chunk> {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -194,26 +191,11 @@ async function member(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayB
  */
 export type LineFault = "line" | "character" | "duplicate" | "reorder" | "lose" | "corrupt" | "corruptObject";
 
-/** A line that is held back until an event of another object. */
-interface HeldLine {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-}
-
-/** Destination of the lines. */
-interface LineSink {
-  /** Queues pieces. */
-  push(...pieces: readonly Uint8Array[]): void;
-  /** Queues pieces that arrive in one chunk, whatever the chunk size. */
-  pushChunk(...pieces: readonly Uint8Array[]): void;
-  /** Starts a new chunk that many bytes after what is queued. */
-  cutAfter(bytes: number): void;
-}
-
 /** The faults armed for the next events of one watch: each applies to one event, in the order of arming. */
 export class LineFaults {
   readonly #armed = new Set<LineFault>();
-  #held: HeldLine | undefined;
+  /** A line that is held back until an event of another object. */
+  #held: { readonly key: string; readonly bytes: Uint8Array } | undefined;
 
   /** True if the next event passes unchanged. */
   get idle(): boolean {
@@ -226,7 +208,7 @@ export class LineFaults {
   }
 
   /** Sends a line, with the next fault applied; returns true if the watch must end. */
-  send(sink: LineSink, key: string, bytes: Uint8Array): boolean {
+  send(sink: ByteBody, key: string, bytes: Uint8Array): boolean {
     const held = this.#held;
     if (held !== undefined && held.key !== key) {
       this.#held = undefined;
@@ -268,7 +250,7 @@ export class LineFaults {
   }
 
   /** Sends the line that is held back, before something that must follow it. */
-  flush(sink: LineSink): void {
+  flush(sink: ByteBody): void {
     if (this.#held !== undefined) sink.push(this.#held.bytes);
     this.#held = undefined;
   }
