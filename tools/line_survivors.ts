@@ -30,7 +30,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "equal-values",
     reason: "Without it equal values are compared by kind and order: slower, with the same result.",
     lines: [
-      ["src/informer/view/cache_view.ts", "if (a === b) return 0;"],
+      ["src/informer/cache_view.ts", "if (a === b) return 0;"],
     ],
   },
   {
@@ -127,7 +127,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it changes are worked out for a reader that takes all rows instead: slower, with the same result.",
     lines: [
       [
-        "src/informer/view/cache_view.ts",
+        "src/informer/cache_view.ts",
         "if (this.#changes === undefined) return;\n    const { offset, limit } = this.#window;",
       ],
     ],
@@ -145,7 +145,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it a row that keeps its place is removed and inserted again: slower, with the same result.",
     lines: [
       [
-        "src/informer/view/cache_view.ts",
+        "src/informer/cache_view.ts",
         "if (row !== undefined && before !== undefined && this.#tree.replace(row)) {",
       ],
     ],

@@ -17,21 +17,22 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import { type Lister, ObjectCache } from "./cache/lister.ts";
+import type { Lister } from "./cache/lister.ts";
+import { ObjectCache } from "./cache/object_cache.ts";
 import {
   Derivation,
   type DerivationError,
   type DerivationInput,
   type FollowedCollection,
   type ReadQuery,
-} from "./derived/derivation.ts";
+} from "./derivation.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, InformerWaits, joined } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
-import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
+import { CacheView, type OrderedView, type ViewOptions } from "./cache_view.ts";
 
 /** An object of a derived collection: it has a name, which together with the namespace is its key. */
 export interface DerivedObject {

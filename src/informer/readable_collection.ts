@@ -11,7 +11,7 @@ import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { CacheSelection, Lister } from "./cache/lister.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import type { InformerStatus } from "./status.ts";
-import type { OrderedView, ViewOptions } from "./view/cache_view.ts";
+import type { OrderedView, ViewOptions } from "./cache_view.ts";
 
 /** An event of any {@linkcode ReadableCollection}: the members that all of them have. */
 export type CollectionEvent<T> =

@@ -20,7 +20,9 @@ import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import { CachedCollection, type NamespaceFinder, type NamespaceSource } from "./cache/cache_scope.ts";
-import { type Lister, type MemoryReport, ObjectCache } from "./cache/lister.ts";
+import type { Lister } from "./cache/lister.ts";
+import { ObjectCache } from "./cache/object_cache.ts";
+import type { MemoryReport } from "./cache/memory_report.ts";
 import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
@@ -30,7 +32,7 @@ import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, InformerWaits, syncStatus } from "./status.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
-import { CacheView, type ViewOptions } from "./view/cache_view.ts";
+import { CacheView, type ViewOptions } from "./cache_view.ts";
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.

@@ -6,32 +6,29 @@
  *
  * @module
  */
-import { type FieldPaths, onlyFields, type Picked } from "../api/fields.ts";
+import { onlyFields } from "../api/fields.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
-import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
+import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { checkDurations } from "../async/checks.ts";
-import type { PolledIterator } from "../async/iterate.ts";
-import { callObserver, DerivedController, Latch } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
+import { callObserver } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
-import { parsesObjects } from "../entry/path.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
-import type { IndexFunction } from "../store/indexer.ts";
+import { AcquiredInformer, Demand } from "./acquired_informer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
-import type { MemoryReport } from "./cache/lister.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
-import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
-import type { Listener } from "./events/processor.ts";
+import type { MemoryReport } from "./cache/memory_report.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import {
   type AnyOptions,
   CACHE_DEFAULTS,
+  type Cached,
+  type CachedOptions,
   type CachedSelection,
   FACTORY_OPTIONS,
   type NamespacesByLabel,
@@ -40,311 +37,17 @@ import {
   type SharedInformerFactoryOptions,
 } from "./options.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
+import {
+  FactoryRun,
+  type InformerEnd,
+  isWanted,
+  join,
+  type Options,
+  type SharedInformer,
+  stop,
+} from "./shared_informer.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
-import { CacheView, type ViewOptions } from "./view/cache_view.ts";
-
-/**
- * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
- *
- * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues,
- * with its signal aborted), iterators and views end, and {@linkcode signal} aborts, which ends waits of the informer
- * that were given it. Then its other members throw; a second disposal does nothing.
- */
-export class AcquiredInformer<T extends KubernetesObject, Name extends string = never> implements Disposable {
-  readonly #name: string;
-  readonly #job = new AbortController();
-  /** `undefined` from the disposal on, so that a holder which is kept does not keep the cache. */
-  #informer: SharedIndexInformer<T, Name> | undefined;
-  readonly #release: () => void;
-
-  /** Holds `informer`, called `name` in errors, until the disposal calls `release`. */
-  constructor(informer: SharedIndexInformer<T, Name>, name: string, release: () => void) {
-    this.#informer = informer;
-    this.#name = name;
-    this.#release = release;
-  }
-
-  /** The informer, which runs at least until the disposal. After a pause it is `stale` until the watch is open. */
-  get informer(): SharedIndexInformer<T, Name> {
-    if (this.#informer === undefined) throw this.#disposed();
-    return this.#informer;
-  }
-
-  /** Aborts when the holder is disposed: for the waits of {@linkcode informer}. */
-  get signal(): AbortSignal {
-    return this.#job.signal;
-  }
-
-  /** See `SharedIndexInformer.addEventHandler()`. The disposal removes the handler. */
-  addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#bound(this.informer.addEventHandler(handler, options));
-  }
-
-  /** See `SharedIndexInformer.events()`. The disposal ends the iterator. */
-  events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    return this.#bound(this.informer.events(options));
-  }
-
-  /** See `SharedIndexInformer.view()`. The disposal ends the view. */
-  view(options: ViewOptions<T> = {}): CacheView<T> {
-    return new CacheView<T>(this, options);
-  }
-
-  /** Gives the informer back. */
-  [Symbol.dispose](): void {
-    if (this.#informer === undefined) return;
-    this.#informer = undefined;
-    this.#job.abort(this.#disposed());
-    this.#release();
-  }
-
-  #disposed(): Error {
-    return new DOMException(`Cannot use the informer of "${this.#name}": this holder was disposed`, "AbortError");
-  }
-
-  /** Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, ended here too. */
-  #bound<R>(begun: R): R {
-    (begun as R & Pick<Listener<T> | PolledIterator<unknown>, "endWith">).endWith(this.signal);
-    return begun;
-  }
-}
-
-/** The end of an informer: its failure, if it has failed. */
-type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
-
-/** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
-class FactoryRun {
-  readonly #job: DerivedController;
-  readonly #ended = new Latch();
-  /** Has an informer if and only if it has not ended. */
-  readonly #running = new Set<InformerEnd>();
-  /** The first failure of an informer. */
-  #failure: { readonly error: unknown } | undefined;
-
-  /** Stops with `signal`. */
-  constructor(signal?: AbortSignal) {
-    this.#job = new DerivedController(signal);
-    if (this.#job.signal.aborted) this.#check();
-    else this.#job.signal.addEventListener("abort", () => this.#check(), { once: true });
-  }
-
-  /** Stops the informers: aborted with the signal of the run, by `stop()`, and by the failure of an informer. */
-  get signal(): AbortSignal {
-    return this.#job.signal;
-  }
-
-  /**
-   * Resolves once the run was stopped and all informers have ended; rejects then with the first failure, if there is
-   * one.
-   */
-  get ended(): Promise<void> {
-    return this.#ended.wait();
-  }
-
-  /** Adds a running informer. */
-  add(end: InformerEnd): void {
-    this.#running.add(end);
-    void end.then((failure) => {
-      this.#running.delete(end);
-      if (failure !== undefined) {
-        this.#failure ??= failure;
-        this.stop();
-      }
-      this.#check();
-    });
-  }
-
-  /** Stops all informers. */
-  stop(): void {
-    if (!this.#job.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
-  }
-
-  #check(): void {
-    if (!this.#job.signal.aborted || this.#running.size > 0) return;
-    if (this.#failure === undefined) this.#ended.open();
-    else this.#ended.fail(this.#failure.error);
-  }
-}
-
-/**
- * The state of a {@linkcode Demand}.
- *
- * - `held`: there are holders.
- * - `idle`: there are none, for less than `idleTimeoutMs`.
- * - `paused`: there were none for `idleTimeoutMs`, and have been none since then.
- * - `over`: there were none for `cacheTtlMs` more, or the demand was ended.
- */
-type DemandState = "held" | "idle" | "paused" | "over";
-
-/**
- * Counts the holders of an informer, pauses and resumes it, and says when it is to be forgotten.
- *
- * | in | event | next | call |
- * | --- | --- | --- | --- |
- * | held | acquire; release, but not of the last holder | held | |
- * | held | release of the last holder | idle | |
- * | idle | acquire | held | |
- * | idle | `idleTimeoutMs` are over | paused | `pause` |
- * | paused | acquire | held | `resume` |
- * | paused | `cacheTtlMs` are over | over | `forget` |
- * | any | end | over | |
- */
-export class Demand {
-  readonly #informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">;
-  readonly #times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>;
-  readonly #forget: () => void;
-  /**
-   * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
-   * finite.
-   */
-  readonly #timer = new LongTimer(() => this.#elapsed());
-  /** `#holders` is above 0 if `#state` is `held`, and 0 if it is `idle` or `paused`. */
-  #holders = 0;
-  #state: DemandState = "idle";
-
-  /** There is no holder, and no time runs before the first one. */
-  constructor(
-    informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">,
-    times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>,
-    forget: () => void,
-  ) {
-    this.#informer = informer;
-    this.#times = times;
-    this.#forget = forget;
-  }
-
-  /** The present state. */
-  get state(): DemandState {
-    return this.#state;
-  }
-
-  /** Adds a holder, until the returned function is called. Only the first call of that counts. */
-  acquire(): () => void {
-    this.#holders++;
-    const before = this.#state;
-    if (before !== "over") this.#enter("held");
-    if (before === "paused") this.#informer.resume();
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      this.#holders--;
-      if (this.#holders === 0 && this.#state === "held") this.#enter("idle");
-    };
-  }
-
-  /** Ends the demand: nothing is called from now on. */
-  end(): void {
-    this.#enter("over");
-  }
-
-  #enter(state: DemandState): void {
-    const { idleTimeoutMs, cacheTtlMs } = this.#times;
-    this.#state = state;
-    this.#timer.arm(state === "idle" ? idleTimeoutMs : state === "paused" ? cacheTtlMs : Infinity);
-  }
-
-  #elapsed(): void {
-    if (this.#state === "idle") {
-      this.#enter("paused");
-      this.#informer.pause();
-    } else if (this.#state === "paused") {
-      this.#enter("over");
-      this.#forget();
-    }
-  }
-}
-
-/**
- * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members
- * mean the same. Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
- */
-function sameOption(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => sameOption(a[name], b[name]));
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null &&
-    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
-}
-
-type Options = SharedIndexInformerOptions<KubernetesObject, string>;
-
-/**
- * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
- * make another informer.
- */
-const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "secretData" | "shard">]-?: true } = {
-  transform: true,
-  managedFields: true,
-  secretAnnotations: true,
-  parse: true,
-  freeze: true,
-  resyncMs: true,
-  reflector: true,
-  graceMs: true,
-  consistencyCheck: true,
-  cluster: true,
-  onError: true,
-  deliverUnchanged: true,
-  pollMs: true,
-  optional: true,
-};
-
-/** An informer of a factory, which runs once, for all callers that ask for the same objects. */
-interface SharedInformer {
-  /** The objects that are cached. */
-  readonly scope: CacheScope<Resource>;
-  readonly informer: SharedIndexInformer<KubernetesObject, string>;
-  /** The options that the informer was made with, defaults included. */
-  readonly options: Options;
-  /** Those of all callers. */
-  readonly indexers: Map<string, IndexFunction<KubernetesObject>>;
-  /** Pauses the informer while it has no holder. */
-  readonly demand: Demand;
-  /** `true` if it runs as long as the factory: then the demand never ends. */
-  isKept: boolean;
-  /** The number of its followers, see {@linkcode SharedInformerFactory.follow}. */
-  followers: number;
-  /** Set once it was started. */
-  running: InformerEnd | undefined;
-  /** The run of the factory that it stops with. */
-  run: FactoryRun | undefined;
-}
-
-/** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
-function join({ scope, informer, options, indexers }: SharedInformer, own: Options): void {
-  const name = resourceName(scope.resource);
-  for (const option of Object.keys(COMPARED) as (keyof typeof COMPARED)[]) {
-    if (own[option] === undefined || sameOption(own[option], options[option])) continue;
-    throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
-  }
-  const added: [string, IndexFunction<KubernetesObject>][] = [];
-  for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
-    const known = indexers.get(index);
-    if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
-    if (known !== undefined) {
-      throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
-    }
-    added.push([index, valuesOf]);
-  }
-  if (added.length === 0) return;
-  informer.withIndexers(Object.fromEntries(added));
-  for (const [index, valuesOf] of added) indexers.set(index, valuesOf);
-}
-
-/** Returns `true` for an informer that runs with the factory, and not for its holders alone. */
-function isWanted({ isKept, followers }: SharedInformer): boolean {
-  return isKept || followers > 0;
-}
-
-/** Stops an informer. The error of stopping is that of its run. */
-function stop({ informer }: SharedInformer): void {
-  informer[Symbol.asyncDispose]().then(undefined, () => undefined);
-}
 
 /** The status of one informer of a factory. */
 export interface InformerOfFactory {
@@ -361,33 +64,6 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
   /** The sizes. */
   readonly memory: MemoryReport;
 }
-
-/**
- * The type of the objects that an informer of `Resource<T>` caches:
- *
- * - with the option `fields`, whose paths are `P`, the objects have only these fields, see `onlyFields()`;
- * - Secrets have no data, unless the option `secretData`, whose type is `D`, is `"keep"`;
- * - otherwise the objects are complete.
- *
- * In a generic function the compiler does not know whether `T` is a Secret. Name the informer's objects `Cached<T>`
- * there, or give `secretData: "keep"`, with which they are `T`.
- */
-export type Cached<T extends KubernetesObject, P extends readonly string[] = never, D = undefined> = [P] extends [never]
-  ? D extends "keep" ? T : T extends SecretLike ? WithoutData<T> : T
-  : Picked<T, P>;
-
-/** The options of `forResource()` and `acquire()`. Functions among them receive the objects that are cached. */
-export type CachedOptions<T extends KubernetesObject, Name extends string, P extends readonly string[], D> =
-  & CachedSelection
-  & SharedIndexInformerOptions<Cached<T, P, D>, Name>
-  & {
-    /** This option also decides whether the type of Secrets has the data. */
-    readonly secretData?: D;
-    /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
-    readonly fields?: P;
-  }
-  // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
-  & { readonly fields?: FieldPaths<T, P> };
 
 /** The options whose namespaces are named. */
 type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection & { readonly readable?: true };

@@ -18,7 +18,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CountedBytes } from "./cache/memory_budget.ts";
-import type { FollowedCollection } from "./derived/derivation.ts";
+import type { FollowedCollection } from "./derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 import { NamespaceLeft } from "./sync/changing_namespaces.ts";

@@ -11,160 +11,15 @@
 import { checkCounts } from "../async/checks.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
-import { CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
+import { CoarseClock } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
-import {
-  checkResult,
-  defaultRateLimiter,
-  Item,
-  type ItemOwner,
-  type RateLimiter,
-  type ReconcileResult,
-  SETTLED,
-  type Trigger,
-  type TriggerList,
-  withTriggers,
-  type WorkFunction,
-  type WorkItem,
-  type WorkQueueRunOptions,
-} from "./run.ts";
-
-/**
- * A queue of keys that become ready after a delay.
- *
- * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the
- *   triggers of both.
- * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
- * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
- */
-export class DelayQueue<K> {
-  readonly #onReady: (key: K, isLow: boolean, triggers: TriggerList) => void;
-  /** Has a key if and only if its entry is in `#heap`. */
-  readonly #delayed = new Map<K, DelayedKey<K>>();
-  /**
-   * A binary heap: no entry is before its parent (see `isBefore`), and `#heap[entry.index] === entry` for each entry.
-   */
-  readonly #heap: DelayedKey<K>[] = [];
-  /** Armed if and only if `#heap` has an entry (except inside `add` and `#fire`). */
-  readonly #timer = new LongTimer(() => this.#fire());
-  /** The time for which `#timer` was last armed; while it is armed, no entry is ready before. */
-  #timerMs = 0;
-  /** Greater than the `sequence` of each entry. */
-  #sequence = 0;
-
-  /** @param onReady Called with each key when its time has come; the key has then left the queue. */
-  constructor(onReady: (key: K, isLow: boolean, triggers: TriggerList) => void) {
-    this.#onReady = onReady;
-  }
-
-  /** The number of keys in the queue. */
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  /** Returns true when `key` is in the queue. */
-  has(key: K): boolean {
-    return this.#delayed.has(key);
-  }
-
-  /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
-  add(key: K, delayMs: number, isLow: boolean = false, triggers?: TriggerList): void {
-    const nowMs = monotonicMs();
-    const readyMs = nowMs + delayMs;
-    const known = this.#delayed.get(key);
-    if (known === undefined) {
-      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length, isLow, triggers };
-      this.#delayed.set(key, entry);
-      this.#heap.push(entry);
-      this.#siftUp(entry);
-    } else {
-      known.isLow &&= isLow;
-      known.triggers = withTriggers(known.triggers, triggers);
-      if (readyMs < known.readyMs) {
-        known.readyMs = readyMs;
-        known.sequence = this.#sequence++;
-        this.#siftUp(known);
-      }
-    }
-    this.#arm(nowMs);
-  }
-
-  /** Removes all keys and stops the timer. Returns the number of keys removed. */
-  clear(): number {
-    const { length } = this.#heap;
-    this.#heap.length = 0;
-    this.#delayed.clear();
-    this.#timer[Symbol.dispose]();
-    return length;
-  }
-
-  #arm(nowMs: number): void {
-    const first = this.#heap.at(0);
-    if (first === undefined || (this.#timer.isArmed && first.readyMs >= this.#timerMs)) return;
-    this.#timerMs = first.readyMs;
-    this.#timer.arm(first.readyMs - nowMs);
-  }
-
-  #fire(): void {
-    // A timer may fire a little early: the key for which it was armed is ready all the same.
-    const nowMs = Math.max(monotonicMs(), this.#timerMs);
-    for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
-      this.#removeFirst(first);
-      this.#onReady(first.key, first.isLow, first.triggers);
-    }
-    this.#arm(nowMs);
-  }
-
-  #removeFirst(first: DelayedKey<K>): void {
-    this.#delayed.delete(first.key);
-    const last = this.#heap.pop()!;
-    if (last === first) return;
-    this.#heap[0] = last;
-    last.index = 0;
-    this.#siftDown(last);
-  }
-
-  #siftUp(entry: DelayedKey<K>): void {
-    while (entry.index > 0) {
-      const parent = this.#heap[(entry.index - 1) >> 1];
-      if (!isBefore(entry, parent)) return;
-      this.#swap(entry, parent);
-    }
-  }
-
-  #siftDown(entry: DelayedKey<K>): void {
-    for (;;) {
-      const left = this.#heap.at(2 * entry.index + 1);
-      const right = this.#heap.at(2 * entry.index + 2);
-      if (left === undefined) return;
-      const child = right !== undefined && isBefore(right, left) ? right : left;
-      if (!isBefore(child, entry)) return;
-      this.#swap(child, entry);
-    }
-  }
-
-  #swap(a: DelayedKey<K>, b: DelayedKey<K>): void {
-    [a.index, b.index] = [b.index, a.index];
-    this.#heap[a.index] = a;
-    this.#heap[b.index] = b;
-  }
-}
-
-/** A key with the time at which it becomes ready, its index in the heap, its priority and its triggers. */
-interface DelayedKey<K> {
-  readonly key: K;
-  readyMs: number;
-  sequence: number;
-  index: number;
-  isLow: boolean;
-  triggers: TriggerList;
-}
-
-function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
-  return a.readyMs < b.readyMs || (a.readyMs === b.readyMs && a.sequence < b.sequence);
-}
+import { DelayQueue } from "./delay_queue.ts";
+import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
+import { type Trigger, type TriggerList, withTriggers } from "./triggers.ts";
+import { ItemList, WaitingItems } from "./waiting_items.ts";
+import { checkResult, Item, type ItemOwner, type ReconcileResult, SETTLED, type WorkItem } from "./work_item.ts";
 
 /** Receives the item of the next key, or undefined when there will be none. */
 type Taker<K> = (item: Item<K> | undefined) => void;
@@ -176,52 +31,6 @@ interface Run<K> extends Required<Pick<WorkQueueRunOptions<K>, "concurrency" | "
 
 function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
   return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
-}
-
-/** A list of items, linked through `previous` and `next` of the items: an item is in one list at most. */
-class ItemList<K> implements Iterable<Item<K>> {
-  /** Undefined if and only if the list is empty. */
-  #first: Item<K> | undefined;
-  /** Undefined if and only if the list is empty. */
-  #last: Item<K> | undefined;
-  /** The number of items. */
-  #length = 0;
-
-  /** The number of items. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** The first item; undefined when the list is empty. */
-  get first(): Item<K> | undefined {
-    return this.#first;
-  }
-
-  /** Adds an item at the end, which must be in no list. */
-  push(item: Item<K>): void {
-    const last = this.#last;
-    if (last === undefined) this.#first = item;
-    else last.next = item;
-    item.previous = last;
-    this.#last = item;
-    this.#length++;
-  }
-
-  /** Removes an item, which must be in this list. */
-  remove(item: Item<K>): void {
-    const { previous, next } = item;
-    if (previous === undefined) this.#first = next;
-    else previous.next = next;
-    if (next === undefined) this.#last = previous;
-    else next.previous = previous;
-    item.previous = item.next = undefined;
-    this.#length--;
-  }
-
-  /** The items, in order. */
-  *[Symbol.iterator](): IterableIterator<Item<K>> {
-    for (let item = this.#first; item !== undefined; item = item.next) yield item;
-  }
 }
 
 /** A key that a worker processes. */
@@ -274,66 +83,6 @@ export interface WorkQueueStatus {
   readonly longestRunningMs: number;
   /** The keys in `processing`, in the order in which they were handed out. */
   readonly running: readonly RunningKey[];
-}
-
-/** Of this many items that are taken while both priorities wait, one has low priority. */
-const LOW_SHARE = 8;
-
-/**
- * The items that wait: those of normal priority before those of low priority, each in the order of addition.
- *
- * Neither priority starves: while both wait, seven items of normal priority are taken, then one of low priority.
- */
-class WaitingItems<K> {
-  readonly #normal = new ItemList<K>();
-  readonly #low = new ItemList<K>();
-  /** The number of items of normal priority taken since the last one of low priority, while both waited. */
-  #passed = 0;
-
-  /** The number of items. */
-  get length(): number {
-    return this.#normal.length + this.#low.length;
-  }
-
-  /** The number of items of low priority. */
-  get lowPriority(): number {
-    return this.#low.length;
-  }
-
-  /** Adds an item behind those of its priority. */
-  push(item: Item<K>): void {
-    if (item.isLow) this.#low.push(item);
-    else this.#normal.push(item);
-  }
-
-  /** Makes the priority of a waiting item normal, and moves it behind those of normal priority. */
-  raise(item: Item<K>): void {
-    this.#low.remove(item);
-    item.isLow = false;
-    this.#normal.push(item);
-  }
-
-  /** Counts an item that is handed out without having waited here. */
-  passedBy({ isLow }: Item<K>): void {
-    if (isLow) this.#passed = 0;
-  }
-
-  /** Removes the next item and returns it; undefined when there is none. */
-  shift(): Item<K> | undefined {
-    const item = this.#normal.first;
-    const low = this.#low.first;
-    if (low === undefined) {
-      if (item !== undefined) this.#normal.remove(item);
-      return item;
-    }
-    if (item === undefined || ++this.#passed === LOW_SHARE) {
-      this.#passed = 0;
-      this.#low.remove(low);
-      return low;
-    }
-    this.#normal.remove(item);
-    return item;
-  }
 }
 
 /** Options for {@linkcode WorkQueue}. */
@@ -937,3 +686,37 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
 const REQUEUE: WorkQueueAddOptions = { trigger: { type: "requeue" } };
 const REQUEUE_LOW: WorkQueueAddOptions = { ...REQUEUE, priority: "low" };
+
+/**
+ * Processes a key. It succeeds by returning nothing, or a promise that resolves with nothing; it returns `retry()` or
+ * `requeueAfter(ms)` to receive the key again.
+ */
+export type WorkFunction<K> = (
+  key: K,
+  context: WorkContext,
+) => void | ReconcileResult | Promise<void | ReconcileResult>;
+
+/** The second argument of a worker. */
+export interface WorkContext {
+  /** Aborts when the run is stopped: by its own signal, by an error of `onError`, or by disposing the queue. */
+  readonly signal: AbortSignal;
+  /** The number of retries of this key since it was last forgotten, as by a success. */
+  readonly retries: number;
+  /** The triggers of the additions that this call answers, at most 8; empty when none was given. */
+  readonly triggers: readonly Trigger[];
+}
+
+/** Options for `WorkQueue.run`. */
+export interface WorkQueueRunOptions<K> {
+  /** Stops the run: it takes no further key, and the signals of its workers abort. */
+  readonly signal?: AbortSignal;
+  /** The number of keys that are processed at a time. @default {1} */
+  readonly concurrency?: number;
+  /**
+   * Called with each failure, after the key was added again. When it throws or rejects, the run ends with that error.
+   * `status()` counts failures with or without it. Its return value is ignored.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
+  readonly onError?: (error: unknown, key: K) => unknown;
+}

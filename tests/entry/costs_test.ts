@@ -11,8 +11,9 @@ import { JsonWalker, Projector } from "../../src/client/decode/json_text.ts";
 import { ObjectReader } from "../../src/client/decode/object_reader.ts";
 import { entryOf, entryText, frozenEntry, pickFields, sameFields } from "../../src/entry/entry.ts";
 import { ofEntries, readValues } from "../../src/entry/path.ts";
-import { EntrySelector, heldBytes, largestFields } from "../../src/informer/cache/lister.ts";
-import { parseSortKey } from "../../src/informer/view/cache_view.ts";
+import { EntrySelector } from "../../src/informer/cache/lister.ts";
+import { heldBytes, largestFields } from "../../src/informer/cache/memory_report.ts";
+import { parseSortKey } from "../../src/informer/cache_view.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { Thing } from "../support/fixtures.ts";
 

@@ -4,21 +4,20 @@ import {
   defaultRateLimiter,
   exponentialBackoff,
   fastSlow,
-  listOfTriggers,
-  MAX_TRIGGERS,
   maxOf,
   type RateLimiter,
-  type ReconcileResult,
-  requeueAfter,
-  retry,
-  SETTLED,
   tokenBucket,
+  withMaxWait,
+} from "../../src/workqueue/rate_limiter.ts";
+import {
+  listOfTriggers,
+  MAX_TRIGGERS,
   type Trigger,
   type TriggerList,
-  withMaxWait,
   withTrigger,
   withTriggers,
-} from "../../src/workqueue/run.ts";
+} from "../../src/workqueue/triggers.ts";
+import { type ReconcileResult, requeueAfter, retry, SETTLED } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";

@@ -2,8 +2,10 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows }
 import fc from "npm:fast-check@^4.10.2";
 import { type Durations, Histogram } from "../../src/async/histogram.ts";
 import { nextTurn } from "../../src/async/signals.ts";
-import { exponentialBackoff, requeueAfter, retry } from "../../src/workqueue/run.ts";
-import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
+import { requeueAfter, retry } from "../../src/workqueue/work_item.ts";
+import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import { WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
+import { DelayQueue } from "../../src/workqueue/delay_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collectHeap } from "../support/heap.ts";
 

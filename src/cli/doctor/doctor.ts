@@ -15,7 +15,7 @@ import { StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
+import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
 import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
 import {
   checkSelection,

@@ -28,7 +28,7 @@ import type { SharedIndexInformer } from "../../informer/shared_index_informer.t
 import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { type InformerStatus, InformerWaits, joinedWaitError, WaitError } from "../../informer/status.ts";
 import { StateKeeper, worstOf } from "../../informer/sync/state.ts";
-import { CacheView, type ViewOptions } from "../../informer/view/cache_view.ts";
+import { CacheView, type ViewOptions } from "../../informer/cache_view.ts";
 
 /** A member of one of several clusters. */
 export interface InCluster {

@@ -13,8 +13,11 @@ import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import type { ObjectWrite, ResourceClients } from "../../client/resource_client.ts";
 import type { Lister } from "../../informer/cache/lister.ts";
-import { MAX_TRIGGERS, type ReconcileResult, type Trigger, type WorkContext } from "../../workqueue/run.ts";
-import type { ObjectChange, ReconcileContext, ReconcileFunction } from "./options.ts";
+import type { WorkContext } from "../../workqueue/work_queue.ts";
+import type { ReconcileResult } from "../../workqueue/work_item.ts";
+import { MAX_TRIGGERS, type Trigger } from "../../workqueue/triggers.ts";
+import type { ReconcileContext, ReconcileFunction } from "./options.ts";
+import type { ObjectChange } from "./predicates.ts";
 import type { PendingWrites } from "./pending_writes.ts";
 
 /** An event that came during a call of its key, and what to do when it is a cause. */

@@ -12,7 +12,7 @@ import { compareResourceVersions } from "../../api/status.ts";
 import type { Client } from "../../client/client.ts";
 import { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
-import type { LeaseClient } from "./leader_elector.ts";
+import type { LeaseClient } from "./lease_lock.ts";
 
 /**
  * Returns for each range the member that should hold it; `undefined` for all without members.

@@ -13,9 +13,9 @@ import { DecodeError } from "../../api/status.ts";
 import { monotonicMs } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { isWatched } from "../../informer/events/event.ts";
-import type { Trigger } from "../../workqueue/run.ts";
+import type { Trigger } from "../../workqueue/triggers.ts";
 import { mergeDiff } from "./objects.ts";
-import type { ObjectChange } from "./options.ts";
+import type { ObjectChange } from "./predicates.ts";
 
 /** The most repetitions of a key in a row. */
 const REPETITIONS = 250;

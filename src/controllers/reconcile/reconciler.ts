@@ -23,23 +23,15 @@ import { checkNames } from "../../errors/option_names.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { joined } from "../../informer/status.ts";
-import {
-  exponentialBackoff,
-  ReconcileResult,
-  retry,
-  SETTLED,
-  type TriggerList,
-  withTrigger,
-  withTriggers,
-  type WorkContext,
-} from "../../workqueue/run.ts";
+import type { WorkContext } from "../../workqueue/work_queue.ts";
+import { ReconcileResult, retry, SETTLED } from "../../workqueue/work_item.ts";
+import { exponentialBackoff } from "../../workqueue/rate_limiter.ts";
+import { type TriggerList, withTrigger, withTriggers } from "../../workqueue/triggers.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import {
   type InformerSelection,
-  type ObjectChange,
-  passedPaths,
   type ReconcileCache,
   type ReconcileFunction,
   type ReconcileObserver,
@@ -52,6 +44,7 @@ import {
   type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
+import { type ObjectChange, passedPaths } from "./predicates.ts";
 import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 

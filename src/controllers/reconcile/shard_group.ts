@@ -28,15 +28,8 @@ import {
   RANGE_COUNT,
   rangeStep,
 } from "./group_leases.ts";
-import {
-  type ElectionClock,
-  LeaderElector,
-  type Leadership,
-  LeadershipLostError,
-  limitedBy,
-  monotonicElectionClock,
-  pauseOf,
-} from "./leader_elector.ts";
+import { LeaderElector, type Leadership, LeadershipLostError, limitedBy, pauseOf } from "./leader_elector.ts";
+import { type ElectionClock, monotonicElectionClock } from "./lease_lock.ts";
 import { microTimestampNow } from "./objects.ts";
 
 /** The options that exist. */

@@ -12,7 +12,7 @@ import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { internals } from "../../errors/internals.ts";
-import { type TriggerList, withTriggers } from "../../workqueue/run.ts";
+import { type TriggerList, withTriggers } from "../../workqueue/triggers.ts";
 import type { ReconcileCall } from "./calls.ts";
 import type { KeySources } from "./key_sources.ts";
 import type { ShardGroup } from "./shard_group.ts";

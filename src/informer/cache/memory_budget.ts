@@ -16,7 +16,8 @@ import { Latch } from "../../async/signals.ts";
 import { TimeLimit } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Replacement } from "../../reflector/requests.ts";
-import { bytesText, type FieldShare, heldBytes, largestFields, type ObjectCache } from "./lister.ts";
+import type { ObjectCache } from "./object_cache.ts";
+import { bytesText, type FieldShare, heldBytes, largestFields } from "./memory_report.ts";
 
 /** The share of the limit at which a warning is reported. */
 const WARNED = 0.8;

@@ -20,7 +20,7 @@ import { backoffMs, CoarseClock, LongTimer, sleep } from "../../async/time.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";
-import type { ObjectCache } from "../cache/lister.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointReader } from "./checkpoint_reader.ts";
 import {

@@ -16,7 +16,7 @@ import type { Delta, Deltas } from "../../queue/delta_fifo.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 import type { Indexer, StoreReplacement } from "../../store/indexer.ts";
 import type { EntryTransform, Quarantine } from "../cache/entry_transform.ts";
-import type { ObjectCache } from "../cache/lister.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import { Added, Deleted, noteListed, Updated } from "../events/event.ts";
 import type { Processor } from "../events/processor.ts";

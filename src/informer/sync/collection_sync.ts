@@ -33,7 +33,8 @@ import { NO_HISTORY, type ReflectorPhase } from "../../reflector/transition.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
-import { CacheOverlay, type ObjectCache } from "../cache/lister.ts";
+import { CacheOverlay } from "../cache/cache_overlay.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import { noteListed } from "../events/event.ts";
 import type { Processor } from "../events/processor.ts";
@@ -41,7 +42,9 @@ import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { PolledSource } from "./polled_source.ts";
-import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper, VersionGate } from "./state.ts";
+import { type NamespaceStatus, StateKeeper } from "./state.ts";
+import { reachNewest, snapshotMismatch } from "./server_state.ts";
+import { VersionGate } from "./version_gate.ts";
 
 /** A consistency check that runs, as the part sees it whose objects are compared. */
 export interface RunningCheck {

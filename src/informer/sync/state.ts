@@ -6,27 +6,16 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/entry.ts";
-import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
-import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import type { Abortable } from "../../api/options.ts";
 import {
-  cannotOrder,
-  compareResourceVersions,
   CredentialsError,
   isForbidden,
   isNotFound,
-  isOlder,
-  isResourceVersion,
-  isTooLargeResourceVersion,
   isUnauthorized,
   MemoryLimitError,
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
-import { ReadAhead } from "../../async/iterate.ts";
-import { Latch } from "../../async/signals.ts";
-import { backoffMs, monotonicMs, sleep, timedController } from "../../async/time.ts";
+import { monotonicMs } from "../../async/time.ts";
 import { causesOf } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 
@@ -215,69 +204,6 @@ export function worstOf(states: readonly StateKeeper[]): StateKeeper {
   return states.reduce((a, b) => STATES.indexOf(b.state) > STATES.indexOf(a.state) ? b : a);
 }
 
-/** Resolves waits for a resource version once the store has reached it. */
-export class VersionGate {
-  /** `#version` is the version last passed to {@linkcode reached}. */
-  #version = "";
-  /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
-  #over: unknown;
-  /** No pending wait is for an older version; `undefined` only if there is none. */
-  #nearest: string | undefined;
-  /** `#waiting` has a waiter if and only if its wait is pending. */
-  readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
-
-  /** The version up to which the store has every change; `""` before the first list. */
-  get version(): string {
-    return this.#version;
-  }
-
-  /** Records that the store has every change up to `version`. If that is older than before, pending waits reject. */
-  reached(version: string): void {
-    const before = this.#version;
-    this.#version = version;
-    const back = before !== "" && isOlder(version, before);
-    if (this.#nearest === undefined) return;
-    if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
-    this.#nearest = undefined;
-    for (const { version: awaited, latch } of this.#waiting) {
-      if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
-      else if (back) {
-        latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
-      } else if (!isOlder(version, awaited)) latch.open();
-      else this.#await(awaited);
-    }
-  }
-
-  /**
-   * Resolves once the store has `version`.
-   *
-   * @throws {RangeError} if it or the store's version is not a decimal number.
-   */
-  async wait(version: string, options: Abortable): Promise<void> {
-    if (this.#version === "") compareResourceVersions(version, version);
-    else if (compareResourceVersions(this.#version, version) >= 0) return;
-    if (this.#over !== undefined) throw this.#over;
-    const waiter = { version, latch: new Latch() };
-    this.#waiting.add(waiter);
-    this.#await(version);
-    try {
-      await waiter.latch.wait(options);
-    } finally {
-      this.#waiting.delete(waiter);
-    }
-  }
-
-  /** Rejects pending and later waits with `error`. */
-  end(error: Error): void {
-    this.#over = error;
-    for (const { latch } of this.#waiting) latch.fail(error);
-  }
-
-  #await(version: string): void {
-    if (this.#nearest === undefined || isOlder(version, this.#nearest)) this.#nearest = version;
-  }
-}
-
 /**
  * Returns `true` for answers 400, 401, 403 and 404, for missing credentials, for a missing permission of the runtime,
  * and for caches that hold more than they may.
@@ -295,138 +221,4 @@ function stateOf(error: unknown, hasSynced: boolean): InformerState {
   if (isNotFound(error)) return "notFound";
   if (error instanceof UnreachableError) return "unreachable";
   return hasSynced ? "stale" : "listing";
-}
-
-/** A part of a cache that was restored from a snapshot. */
-interface RestoredPart {
-  /** The restored objects. */
-  readonly entries: readonly CacheEntry<unknown>[];
-  /** The version of the snapshot. */
-  readonly version: string;
-  /** Returns the key that the server has for an entry. */
-  readonly originalKey: (entry: CacheEntry<unknown>) => ObjectKey;
-}
-
-/** The longest wait, in milliseconds. A server that has not reached a version says so after 3 s. */
-const WAIT_MS = 5_000;
-
-/** The number of newest objects that are asked for: those that expire do so in their order. */
-const NEWEST = 3;
-
-/** The number of oldest objects that are asked for then: those that have not changed for long may stay. */
-const OLDEST = 2;
-
-/**
- * Returns why restored objects are not known to be those of the server; `undefined` if one of them is, or there are
- * none. A watch from a version that a server has not reached is silent, and one of another history misses changes.
- *
- * The server is asked for one object after the other, by lists of its metadata alone, until it has one: the newest
- * first, as objects that expire do so in their order. One that answers 400 cannot read the version, which is none of
- * its own. Another refusal, a server that cannot be reached, and one that takes longer than 5 s do not answer the
- * question, and count as `undefined`.
- */
-export async function snapshotMismatch(
-  { entries, version, originalKey }: RestoredPart,
-  identities: IdentitySource,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  const asked = sampleOf(entries);
-  using job = timedController(WAIT_MS, "The server takes too long", signal);
-  try {
-    for (const entry of asked) {
-      const key = originalKey(entry);
-      const found = await find(key, version, identities, job.signal);
-      if (found?.uid === entry.uid) return undefined;
-      if (found !== undefined && (isOlder(found.resourceVersion, version) || found.resourceVersion === version)) {
-        return `its "${key}" is another object; was the cluster made anew, or restored from a backup?`;
-      }
-    }
-  } catch (error) {
-    if (error instanceof StatusError && error.status.code === 400) {
-      return `it cannot read version ${JSON.stringify(version)}: ${error.status.message}; was the snapshot changed?`;
-    }
-    if (!isTooLargeResourceVersion(error)) return undefined;
-    return `it has not reached version ${version}; was the cluster made anew, or restored from a backup?`;
-  }
-  if (asked.length === 0) return undefined;
-  const keys = asked.map((entry) => `"${originalKey(entry)}"`).join(", ");
-  return `it has none of ${keys}; were they deleted, or was the cluster made anew?`;
-}
-
-/** Returns the object that the server has of a key, at `version` or later. */
-async function find(
-  key: ObjectKey,
-  version: string,
-  identities: IdentitySource,
-  signal: AbortSignal,
-): Promise<CacheEntry<KubernetesObject> | undefined> {
-  const { namespace, name } = splitKey(key);
-  const page = new ReadAhead((signal) =>
-    identities.listEntries({
-      signal,
-      ...(namespace === undefined ? {} : { namespace }),
-      fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
-      resourceVersion: version,
-      resourceVersionMatch: "NotOlderThan",
-    }), signal);
-  let found: CacheEntry<KubernetesObject> | undefined;
-  for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find((entry) => entry.key === key);
-  return found;
-}
-
-/** Returns the newest entries, and then the oldest. */
-function sampleOf(entries: readonly CacheEntry<unknown>[]): readonly CacheEntry<unknown>[] {
-  const newest = firstOf(entries, NEWEST, (a, b) => isOlder(b.resourceVersion, a.resourceVersion));
-  const oldest = firstOf(entries, OLDEST, (a, b) => isOlder(a.resourceVersion, b.resourceVersion));
-  return [...new Set([...newest, ...oldest])];
-}
-
-/** Returns the first `count` entries in the order of `isBefore`. */
-function firstOf(
-  entries: readonly CacheEntry<unknown>[],
-  count: number,
-  isBefore: (a: CacheEntry<unknown>, b: CacheEntry<unknown>) => boolean,
-): CacheEntry<unknown>[] {
-  const first: CacheEntry<unknown>[] = [];
-  for (const entry of entries) {
-    const place = first.findIndex((other) => isBefore(entry, other));
-    first.splice(place === -1 ? first.length : place, 0, entry);
-    first.length = Math.min(first.length, count);
-  }
-  return first;
-}
-
-/** A part of a cache that follows its server. */
-interface FollowingPart {
-  readonly source: ListerWatcher<unknown>;
-  /** The version reached, and the waits for one. */
-  readonly gate: { wait(version: string, options: { readonly signal: AbortSignal }): Promise<void> };
-  /** Resolves after the first list or restore. */
-  waitForSync(options: { readonly patient: boolean; readonly signal: AbortSignal }): Promise<void>;
-}
-
-/**
- * Resolves once a part has reached the version that its server had after the call. Requests that fail are reported, and
- * sent again; so is one whose version a server that went back does not reach.
- */
-export async function reachNewest(
-  part: FollowingPart,
-  signal: AbortSignal,
-  report: (error: unknown) => void,
-): Promise<void> {
-  const { source, gate } = part;
-  for (let failures = 0;; failures++) {
-    try {
-      const page = new ReadAhead((signal) => (source.identities ?? source).listEntries({ limit: 1, signal }), signal);
-      let version = "";
-      for (let list; (list = await page.next()) !== undefined;) version ||= list.resourceVersion ?? "";
-      await part.waitForSync({ patient: true, signal });
-      if (isResourceVersion(version)) await gate.wait(version, { signal });
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      report(error);
-    }
-    await sleep(backoffMs(failures, {}), { signal });
-  }
 }

@@ -17,7 +17,7 @@ import { checkNames } from "../../errors/option_names.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../../informer/cache/lister.ts";
 import type { CollectionEvent, ReadableCollection } from "../../informer/readable_collection.ts";
 import type { InformerState } from "../../informer/sync/state.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/view/cache_view.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/cache_view.ts";
 import type {
   CollectionData,
   DeletedData,

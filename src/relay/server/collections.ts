@@ -20,7 +20,8 @@ import { internals } from "../../errors/internals.ts";
 import { CacheScope } from "../../informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import { AcquiredInformer, type SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import { Feed } from "./feed.ts";
 import { type CollectionList, stateOf } from "./format.ts";
 import {

@@ -14,7 +14,7 @@ import { monotonicMs, timedController } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { internals } from "../../errors/internals.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import { type Batch, Channel, type FeedChange, type PositionedChange, PresentObjects } from "./channel.ts";
 import { eventText, stateOf, withId } from "./format.ts";

@@ -17,7 +17,7 @@ import { entryText, entryWithin } from "../../entry/entry.ts";
 import { valuesAt } from "../../entry/path.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { ListedVersion } from "./collections.ts";
 import { type Access, type OpenRequest, RelayStream } from "./http.ts";
 import { textsFrom } from "./objects.ts";

@@ -16,7 +16,7 @@ import {
   isWatched,
   type ObjectEvent,
 } from "../../informer/events/event.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import type { RelayStream } from "./http.ts";
 import type { ByteBudget, Evictable, RelaySettings } from "./options.ts";

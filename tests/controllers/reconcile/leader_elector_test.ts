@@ -10,7 +10,7 @@ import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as fc from "npm:fast-check@^4.10.2";
 import { sleep } from "../../../src/async/time.ts";
-import { leaseRecordOf, leaseSpecOf } from "../../../src/controllers/reconcile/leader_elector.ts";
+import { leaseRecordOf, leaseSpecOf } from "../../../src/controllers/reconcile/lease_lock.ts";
 import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 

@@ -2,6 +2,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { onlyFields } from "../../../src/api/fields.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { Client } from "../../../src/client/client.ts";
+import type { ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
 import {
   annotationsChanged,
   fieldsChanged,
@@ -9,8 +10,7 @@ import {
   labelsChanged,
   type ObjectChange,
   type Predicate,
-  type ReconcilerOptions,
-} from "../../../src/controllers/reconcile/options.ts";
+} from "../../../src/controllers/reconcile/predicates.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";

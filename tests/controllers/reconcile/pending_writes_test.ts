@@ -10,7 +10,8 @@ import { type Cache, PendingWrites } from "../../../src/controllers/reconcile/pe
 import type { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { internals } from "../../../src/errors/internals.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
-import { CacheOverlay, ObjectCache } from "../../../src/informer/cache/lister.ts";
+import { CacheOverlay } from "../../../src/informer/cache/cache_overlay.ts";
+import { ObjectCache } from "../../../src/informer/cache/object_cache.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";

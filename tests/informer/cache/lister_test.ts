@@ -7,13 +7,8 @@ import { Client } from "../../../src/client/client.ts";
 import { brokenEntry, entryOf, frozenEntry, RowEntry, unreadEntry } from "../../../src/entry/entry.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
 import { Quarantine, unknownFields } from "../../../src/informer/cache/entry_transform.ts";
-import {
-  bytesText,
-  heldBytes,
-  largestFields,
-  MemoryMeter,
-  namespaceIndex,
-} from "../../../src/informer/cache/lister.ts";
+import { namespaceIndex } from "../../../src/informer/cache/object_cache.ts";
+import { bytesText, heldBytes, largestFields, MemoryMeter } from "../../../src/informer/cache/memory_report.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Secret } from "../../../src/kinds/core/v1.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StateKeeper, VersionGate } from "../../../src/informer/sync/state.ts";
+import { StateKeeper } from "../../../src/informer/sync/state.ts";
+import { VersionGate } from "../../../src/informer/sync/version_gate.ts";
 import type { AttemptHistory } from "../../../src/reflector/transition.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 

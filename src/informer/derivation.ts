@@ -7,19 +7,20 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/entry.ts";
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { isPlain, sameValue } from "../../api/selector.ts";
-import { DecodeError } from "../../api/status.ts";
-import { callObserver, Pacer } from "../../async/signals.ts";
-import { monotonicMs } from "../../async/time.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { internals } from "../../errors/internals.ts";
-import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
-import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
-import type { EventLog, LogFollower } from "../events/event_log.ts";
-import type { Processor } from "../events/processor.ts";
-import type { StateKeeper } from "../sync/state.ts";
+import type { CacheEntry } from "../api/entry.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
+import { isPlain, sameValue } from "../api/selector.ts";
+import { DecodeError } from "../api/status.ts";
+import { callObserver, Pacer } from "../async/signals.ts";
+import { monotonicMs } from "../async/time.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
+import type { CacheSelection, EntrySelector } from "./cache/lister.ts";
+import type { ObjectCache } from "./cache/object_cache.ts";
+import { Added, Deleted, type LoggedEvent, Updated } from "./events/event.ts";
+import type { EventLog, LogFollower } from "./events/event_log.ts";
+import type { Processor } from "./events/processor.ts";
+import type { StateKeeper } from "./sync/state.ts";
 
 /** The objects of a collection that a computation reads. */
 export type ReadQuery<T, Name extends string = string> =

@@ -8,15 +8,15 @@
  * @module
  */
 
-import type { CacheEntry } from "../../api/entry.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { Abortable } from "../../api/options.ts";
-import { elementsAt, parseFieldPath } from "../../api/selector.ts";
-import { checkCounts } from "../../async/checks.ts";
-import { PolledIterator, Readers } from "../../async/iterate.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import { RankTree } from "../../store/rank_tree.ts";
-import type { Quarantine } from "../cache/entry_transform.ts";
+import type { CacheEntry } from "../api/entry.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import type { Abortable } from "../api/options.ts";
+import { elementsAt, parseFieldPath } from "../api/selector.ts";
+import { checkCounts } from "../async/checks.ts";
+import { PolledIterator, Readers } from "../async/iterate.ts";
+import { checkNames } from "../errors/option_names.ts";
+import { RankTree } from "../store/rank_tree.ts";
+import type { Quarantine } from "./cache/entry_transform.ts";
 import type {
   Added,
   AddedEvent,
@@ -24,7 +24,7 @@ import type {
   HandlerRegistration,
   ResourceEventHandler,
   UpdatedEvent,
-} from "../events/event.ts";
+} from "./events/event.ts";
 
 /** A row of a view. */
 export interface ViewRow<T> {

@@ -1,0 +1,164 @@
+/**
+ * An informer of a factory, with the options that its callers agree on, and the runs of a factory.
+ *
+ * {@linkcode SharedInformer} and {@linkcode FactoryRun} are the entry points. Informers are made and started by
+ * `shared_informer_factory.ts`.
+ *
+ * @module
+ */
+import type { KubernetesObject } from "../api/object.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import { DerivedController, Latch } from "../async/signals.ts";
+import { parsesObjects } from "../entry/path.ts";
+import type { IndexFunction } from "../store/indexer.ts";
+import type { Demand } from "./acquired_informer.ts";
+import type { CacheScope } from "./cache/cache_scope.ts";
+import type { SharedIndexInformerOptions } from "./options.ts";
+import type { SharedIndexInformer } from "./shared_index_informer.ts";
+
+/** The end of an informer: its failure, if it has failed. */
+export type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
+
+/** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
+export class FactoryRun {
+  readonly #job: DerivedController;
+  readonly #ended = new Latch();
+  /** Has an informer if and only if it has not ended. */
+  readonly #running = new Set<InformerEnd>();
+  /** The first failure of an informer. */
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Stops with `signal`. */
+  constructor(signal?: AbortSignal) {
+    this.#job = new DerivedController(signal);
+    if (this.#job.signal.aborted) this.#check();
+    else this.#job.signal.addEventListener("abort", () => this.#check(), { once: true });
+  }
+
+  /** Stops the informers: aborted with the signal of the run, by `stop()`, and by the failure of an informer. */
+  get signal(): AbortSignal {
+    return this.#job.signal;
+  }
+
+  /**
+   * Resolves once the run was stopped and all informers have ended; rejects then with the first failure, if there is
+   * one.
+   */
+  get ended(): Promise<void> {
+    return this.#ended.wait();
+  }
+
+  /** Adds a running informer. */
+  add(end: InformerEnd): void {
+    this.#running.add(end);
+    void end.then((failure) => {
+      this.#running.delete(end);
+      if (failure !== undefined) {
+        this.#failure ??= failure;
+        this.stop();
+      }
+      this.#check();
+    });
+  }
+
+  /** Stops all informers. */
+  stop(): void {
+    if (!this.#job.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
+  }
+
+  #check(): void {
+    if (!this.#job.signal.aborted || this.#running.size > 0) return;
+    if (this.#failure === undefined) this.#ended.open();
+    else this.#ended.fail(this.#failure.error);
+  }
+}
+
+/**
+ * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members
+ * mean the same. Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
+ */
+function sameOption(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => sameOption(a[name], b[name]));
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null &&
+    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
+}
+
+export type Options = SharedIndexInformerOptions<KubernetesObject, string>;
+
+/**
+ * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
+ * make another informer.
+ */
+const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "secretData" | "shard">]-?: true } = {
+  transform: true,
+  managedFields: true,
+  secretAnnotations: true,
+  parse: true,
+  freeze: true,
+  resyncMs: true,
+  reflector: true,
+  graceMs: true,
+  consistencyCheck: true,
+  cluster: true,
+  onError: true,
+  deliverUnchanged: true,
+  pollMs: true,
+  optional: true,
+};
+
+/** An informer of a factory, which runs once, for all callers that ask for the same objects. */
+export interface SharedInformer {
+  /** The objects that are cached. */
+  readonly scope: CacheScope<Resource>;
+  readonly informer: SharedIndexInformer<KubernetesObject, string>;
+  /** The options that the informer was made with, defaults included. */
+  readonly options: Options;
+  /** Those of all callers. */
+  readonly indexers: Map<string, IndexFunction<KubernetesObject>>;
+  /** Pauses the informer while it has no holder. */
+  readonly demand: Demand;
+  /** `true` if it runs as long as the factory: then the demand never ends. */
+  isKept: boolean;
+  /** The number of its followers, see {@linkcode SharedInformerFactory.follow}. */
+  followers: number;
+  /** Set once it was started. */
+  running: InformerEnd | undefined;
+  /** The run of the factory that it stops with. */
+  run: FactoryRun | undefined;
+}
+
+/** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
+export function join({ scope, informer, options, indexers }: SharedInformer, own: Options): void {
+  const name = resourceName(scope.resource);
+  for (const option of Object.keys(COMPARED) as (keyof typeof COMPARED)[]) {
+    if (own[option] === undefined || sameOption(own[option], options[option])) continue;
+    throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
+  }
+  const added: [string, IndexFunction<KubernetesObject>][] = [];
+  for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
+    const known = indexers.get(index);
+    if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
+    if (known !== undefined) {
+      throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
+    }
+    added.push([index, valuesOf]);
+  }
+  if (added.length === 0) return;
+  informer.withIndexers(Object.fromEntries(added));
+  for (const [index, valuesOf] of added) indexers.set(index, valuesOf);
+}
+
+/** Returns `true` for an informer that runs with the factory, and not for its holders alone. */
+export function isWanted({ isKept, followers }: SharedInformer): boolean {
+  return isKept || followers > 0;
+}
+
+/** Stops an informer. The error of stopping is that of its run. */
+export function stop({ informer }: SharedInformer): void {
+  informer[Symbol.asyncDispose]().then(undefined, () => undefined);
+}
