@@ -126,6 +126,11 @@ export class Latch {
     this.#settleWaits({ failed: true, error });
   }
 
+  /** Resolves the present waits; the latch stays as it is. */
+  notify(): void {
+    this.#settleWaits({ failed: false });
+  }
+
   /**
    * Resolves once the latch is open; rejects when it has failed, or with the signal's reason when that aborts first.
    */

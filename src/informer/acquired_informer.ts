@@ -91,6 +91,9 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
  */
 type DemandState = "held" | "idle" | "paused" | "over";
 
+/** The times after which a demand pauses and forgets its informer; see `SharedInformerFactoryOptions`. */
+export type DemandTimes = Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>;
+
 /**
  * Counts the holders of an informer, pauses and resumes it, and says when it is to be forgotten.
  *
@@ -106,7 +109,7 @@ type DemandState = "held" | "idle" | "paused" | "over";
  */
 export class Demand {
   readonly #informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">;
-  readonly #times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>;
+  readonly #times: DemandTimes;
   readonly #forget: () => void;
   /**
    * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
@@ -120,7 +123,7 @@ export class Demand {
   /** There is no holder, and no time runs before the first one. */
   constructor(
     informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">,
-    times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>,
+    times: DemandTimes,
     forget: () => void,
   ) {
     this.#informer = informer;

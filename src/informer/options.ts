@@ -12,9 +12,12 @@ import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { Resource, SecretLike, WithoutData } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
 import { checkDurations } from "../async/checks.ts";
+import type { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
+import type { NamespaceFinder } from "./cache/cache_scope.ts";
+import type { MemoryBudget } from "./cache/memory_budget.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
 /** Options of an informer's cache; those of a factory are the defaults of its informers. */
@@ -129,6 +132,13 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
   readonly onError?: (error: unknown) => unknown;
+  /**
+   * The parts that a factory gives an informer: the limit that its caches share, and what finds the namespaces of a
+   * client that may read these. Then the source is that of all namespaces.
+   *
+   * @internal
+   */
+  readonly [internals]?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> };
 }
 
 /** The namespaces whose labels match. */

@@ -7,13 +7,13 @@
  * @module
  */
 import type { KubernetesObject } from "../api/object.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
+import type { Resource } from "../api/resource.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/indexer.ts";
-import type { Demand } from "./acquired_informer.ts";
+import { Demand, type DemandTimes } from "./acquired_informer.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
-import type { SharedIndexInformerOptions } from "./options.ts";
+import { INFORMER_OPTIONS, type SharedIndexInformerOptions } from "./options.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /** The end of an informer: its failure, if it has failed. */
@@ -88,77 +88,77 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
 }
 
-export type Options = SharedIndexInformerOptions<KubernetesObject, string>;
+/** The options of a shared informer, whatever its objects. */
+type Options = SharedIndexInformerOptions<KubernetesObject, string>;
 
-/**
- * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
- * make another informer.
- */
-const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "secretData" | "shard">]-?: true } = {
-  transform: true,
-  managedFields: true,
-  secretAnnotations: true,
-  parse: true,
-  freeze: true,
-  resyncMs: true,
-  reflector: true,
-  graceMs: true,
-  consistencyCheck: true,
-  cluster: true,
-  onError: true,
-  deliverUnchanged: true,
-  pollMs: true,
-  optional: true,
-};
+/** The options that make another informer; and indexes, which are joined. All callers agree on the others. */
+const OWN_OPTIONS: readonly string[] = ["indexers", "secretData", "shard"];
 
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
-export interface SharedInformer {
+export class SharedInformer {
   /** The objects that are cached. */
   readonly scope: CacheScope<Resource>;
+  /** The informer. */
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   /** The options that the informer was made with, defaults included. */
   readonly options: Options;
-  /** Those of all callers. */
-  readonly indexers: Map<string, IndexFunction<KubernetesObject>>;
   /** Pauses the informer while it has no holder. */
   readonly demand: Demand;
   /** `true` if it runs as long as the factory: then the demand never ends. */
-  isKept: boolean;
-  /** The number of its followers, see {@linkcode SharedInformerFactory.follow}. */
-  followers: number;
+  isKept = false;
+  /** The number of its followers, see `SharedInformerFactory`. */
+  followers = 0;
   /** Set once it was started. */
   running: InformerEnd | undefined;
   /** The run of the factory that it stops with. */
   run: FactoryRun | undefined;
-}
+  /** Those of all callers. */
+  readonly #indexers = new Map<string, IndexFunction<KubernetesObject>>();
 
-/** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
-export function join({ scope, informer, options, indexers }: SharedInformer, own: Options): void {
-  const name = resourceName(scope.resource);
-  for (const option of Object.keys(COMPARED) as (keyof typeof COMPARED)[]) {
-    if (own[option] === undefined || sameOption(own[option], options[option])) continue;
-    throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
+  /** Is not started yet. When its demand is over, it stops, and calls `forget`. */
+  constructor(
+    scope: CacheScope<Resource>,
+    informer: SharedIndexInformer<KubernetesObject, string>,
+    options: Options,
+    times: DemandTimes,
+    forget: () => void,
+  ) {
+    this.scope = scope;
+    this.informer = informer;
+    this.options = options;
+    this.demand = new Demand(informer, times, () => {
+      forget();
+      this.stop();
+    });
   }
-  const added: [string, IndexFunction<KubernetesObject>][] = [];
-  for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
-    const known = indexers.get(index);
-    if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
-    if (known !== undefined) {
-      throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
+
+  /** `true` if it runs with the factory, and not only for its holders. */
+  get isWanted(): boolean {
+    return this.isKept || this.followers > 0;
+  }
+
+  /** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
+  join(own: Options): void {
+    const refused = (why: string): Error => new Error(`Cannot share the informer of "${this.scope.kind}": ${why}`);
+    for (const option of INFORMER_OPTIONS.split(" ") as Exclude<keyof Options, symbol>[]) {
+      const isAgreed = own[option] === undefined || sameOption(own[option], this.options[option]);
+      if (isAgreed || OWN_OPTIONS.includes(option)) continue;
+      throw refused(`option "${option}" is not what the first caller gave`);
     }
-    added.push([index, valuesOf]);
+    const added: [string, IndexFunction<KubernetesObject>][] = [];
+    for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
+      const known = this.#indexers.get(index);
+      if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
+      if (known !== undefined) throw refused(`index "${index}" has another function already`);
+      added.push([index, valuesOf]);
+    }
+    if (added.length === 0) return;
+    this.informer.withIndexers(Object.fromEntries(added));
+    for (const [index, valuesOf] of added) this.#indexers.set(index, valuesOf);
   }
-  if (added.length === 0) return;
-  informer.withIndexers(Object.fromEntries(added));
-  for (const [index, valuesOf] of added) indexers.set(index, valuesOf);
-}
 
-/** Returns `true` for an informer that runs with the factory, and not for its holders alone. */
-export function isWanted({ isKept, followers }: SharedInformer): boolean {
-  return isKept || followers > 0;
-}
-
-/** Stops an informer. The error of stopping is that of its run. */
-export function stop({ informer }: SharedInformer): void {
-  informer[Symbol.asyncDispose]().then(undefined, () => undefined);
+  /** Stops the informer. The error of stopping is that of its run. */
+  stop(): void {
+    this.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
+  }
 }

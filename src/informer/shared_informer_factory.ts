@@ -15,11 +15,11 @@ import { callObserver } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
-import { ConsoleReporter, errorLine } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
+import { errorObserver } from "../errors/errors.ts";
+import { allEnded } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { AcquiredInformer, Demand } from "./acquired_informer.ts";
+import { AcquiredInformer } from "./acquired_informer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
@@ -37,15 +37,7 @@ import {
   type SharedInformerFactoryOptions,
 } from "./options.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
-import {
-  FactoryRun,
-  type InformerEnd,
-  isWanted,
-  join,
-  type Options,
-  type SharedInformer,
-  stop,
-} from "./shared_informer.ts";
+import { FactoryRun, type InformerEnd, SharedInformer } from "./shared_informer.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
 
@@ -123,8 +115,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #budget: MemoryBudget | undefined;
   /** Finds informers that cache the same objects. */
   readonly #overlaps = new OverlapFinder();
-  /** Receives errors where there is no `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  /** Receives errors that have no other observer. */
+  readonly #report: (error: unknown, resource: Resource) => void;
   /** Set while `run()` runs: starts an informer that was asked for meanwhile. */
   #run: FactoryRun | undefined;
   /** The error that `run()` has rejected with; a shutdown does not reject with it again. */
@@ -141,7 +133,7 @@ export class SharedInformerFactory implements AsyncDisposable {
      * @throws {TypeError} for an informer that another factory has made, or none.
      */
     resourceOf: <T extends KubernetesObject>(source: Resource<T> | SharedIndexInformer<T, string>): Resource<T> =>
-      "plural" in source ? source : this.#given(source).scope.resource as unknown as Resource<T>,
+      "plural" in source ? source : this.#given(source).scope.resource as Resource<never>,
     /**
      * Returns the informer as `forResource()` does, for one follower, and what gives it back: the informer stops at
      * once, and is forgotten, when it was nobody else's. An informer of this factory may be given itself.
@@ -152,19 +144,19 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: Resource<T> | SharedIndexInformer<T, string>,
       options: Selection & SharedIndexInformerOptions<T, string>,
     ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } => {
-      const shared = "plural" in source ? this.#shared(source, options as unknown as AnyOptions) : this.#given(source);
+      const shared = "plural" in source ? this.#shared(source, options) : this.#given(source);
       const release = shared.demand.acquire();
       shared.followers++;
       if (this.#run !== undefined) this.#start(shared, this.#run);
       return {
-        informer: shared.informer as unknown as SharedIndexInformer<T, string>,
+        informer: typed(shared),
         release: (): void => {
           release();
           shared.followers--;
           if (shared.demand.state === "held") return;
           shared.demand.end();
           this.#informers.delete(shared.scope.name);
-          stop(shared);
+          shared.stop();
         },
       };
     },
@@ -202,11 +194,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
+    this.#report = errorObserver(options.onError, (resource) => `informer of "${resourceName(resource)}"`);
     if (maxBytes !== undefined) {
-      this.#budget = new MemoryBudget(maxBytes, (warning, resource) => this.#report(warning, resource));
+      this.#budget = new MemoryBudget(maxBytes, this.#report);
     }
-    this.#keepers = options.snapshots &&
-      new SnapshotKeepers(options.snapshots, client, (error, resource) => this.#report(error, resource));
+    this.#keepers = options.snapshots && new SnapshotKeepers(options.snapshots, client, this.#report);
   }
 
   /**
@@ -252,11 +244,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): SharedIndexInformer<Cached<T, P, D>, Name> {
-    const shared = this.#shared(resource, options as AnyOptions);
+    const shared = this.#shared(resource, options);
     if (!shared.isKept) shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
-    return shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
+    return typed(shared);
   }
 
   #given(source: unknown): SharedInformer {
@@ -265,13 +257,21 @@ export class SharedInformerFactory implements AsyncDisposable {
     throw new TypeError("Cannot watch an informer: this factory has not made it. Create it with forResource()");
   }
 
-  /** The informer of a resource and selection, which is made if it is not there. */
-  #shared(resource: Resource | ApiResource, options: AnyOptions): SharedInformer {
+  /** The informer of a resource and selection, which is made if there is none that `isUsable`. */
+  #shared(
+    resource: Resource | ApiResource,
+    options: object,
+    isUsable: (informer: SharedInformer["informer"]) => boolean = () => true,
+  ): SharedInformer {
     const placed = this.#placed(resource, options);
     const scope = this.#scopeOf(resource, placed);
-    const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
-    join(shared, placed);
-    return shared;
+    const known = this.#informers.get(scope.name);
+    if (known !== undefined && isUsable(known.informer)) {
+      known.join(placed);
+      return known;
+    }
+    known?.demand.end();
+    return this.#create(scope, placed);
   }
 
   /**
@@ -311,22 +311,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): AcquiredInformer<Cached<T, P, D>, Name> {
-    const placed = this.#placed(resource, options as AnyOptions);
-    const scope = this.#scopeOf(resource, placed);
-    const known = this.#informers.get(scope.name);
-    const isUsable = known !== undefined && known.informer.status().state !== "stopped";
-    if (!isUsable) known?.demand.end();
-    const shared = isUsable ? known : this.#create(scope, placed);
+    const shared = this.#shared(resource, options, (informer) => informer.status().state !== "stopped");
     const release = shared.demand.acquire();
-    try {
-      join(shared, placed);
-    } catch (error) {
-      release();
-      throw error;
-    }
     this.#start(shared, {});
-    const informer = shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
-    return new AcquiredInformer(informer, resourceName(scope.resource), release);
+    return new AcquiredInformer(typed<Cached<T, P, D>, Name>(shared), shared.scope.kind, release);
   }
 
   /**
@@ -338,7 +326,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   start(options: Abortable = {}): void {
     checkNames("start informers", options, "signal");
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, options);
+    for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, options);
   }
 
   /**
@@ -384,7 +372,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
     const run = this.#run = new FactoryRun(signal);
     try {
-      for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, run);
+      for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, run);
       if (syncTimeoutMs !== Infinity) run.add(this.#synced(run.signal, syncTimeoutMs));
       await run.ended;
     } catch (error) {
@@ -404,9 +392,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
     const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
-    const idle = all.filter(({ running }) => running === undefined).map(({ scope }) =>
-      `"${resourceName(scope.resource)}"`
-    );
+    const idle = all.filter(({ running }) => running === undefined).map(({ scope }) => `"${scope.kind}"`);
     if (idle.length > 0) {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
     }
@@ -496,19 +482,11 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   async #stopAll(): Promise<void> {
-    const results = await Promise.allSettled(
-      [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
-    );
+    const informers = Array.from(this.#informers.values(), ({ informer }) => informer[Symbol.asyncDispose]());
+    await Promise.allSettled(informers);
     await this.#optional[Symbol.asyncDispose]();
     await this.#keepers?.end();
-    const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
-      .filter((error) => error !== this.#thrown);
-    if (errors.length === 1) throw errors[0];
-    if (errors.length > 1) {
-      throw new InformerError(`Cannot shut down all informers: ${errors.map(errorLine).join("; ")}`, {
-        cause: errors[0],
-      });
-    }
+    await allEnded("shut down all informers", informers, this.#thrown);
   }
 
   /**
@@ -558,16 +536,20 @@ export class SharedInformerFactory implements AsyncDisposable {
     return CacheScope.inFactory(resource, own, this.#options);
   }
 
-  /** Makes an informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
+  /**
+   * Makes an informer with the options of the first caller, and keeps it.
+   *
+   * @throws {Error} when there is an index of one of the names already.
+   */
   #create(
     scope: CacheScope<Resource>,
-    { fields: _fields, indexers: _indexers, readable, ...own }: PlacedOptions,
+    { fields: _fields, indexers = {}, readable, ...own }: PlacedOptions,
   ): SharedInformer {
     const { onError, idleTimeoutMs = 30_000, cacheTtlMs = 300_000, ...rest } = this.#options;
     const { snapshots: _snapshots, maxBytes: _max, ...defaults } = rest;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { deliverUnchanged: false };
-    const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
+    const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
     const sourceOf = (part: Selection): ResourceClient<KubernetesObject> =>
       this.#client.resource(resource as Resource<KubernetesObject>, part);
     const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
@@ -575,33 +557,26 @@ export class SharedInformerFactory implements AsyncDisposable {
       find: (wait: Abortable) => readablePart(this.#client, [resource], wait),
       sourceOf: (namespace: string) => sourceOf({ ...parts[0], namespace }),
     };
-    const informer = new SharedIndexInformer<KubernetesObject>(sources.length === 1 ? sources[0].source : sources, {
-      ...options,
-      onError: (error: unknown): void => {
-        callObserver(() => own.onError?.(error));
-        if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
+    const informer = new SharedIndexInformer<KubernetesObject, string>(
+      sources.length === 1 ? sources[0].source : sources,
+      {
+        ...options,
+        onError: (error: unknown): void => {
+          callObserver(() => own.onError?.(error));
+          if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
+        },
+        [internals]: defined({ budget: this.#budget, finder }),
       },
-    }, defined({ budget: this.#budget, finder })) as SharedIndexInformer<KubernetesObject, string>;
+    );
     if (this.#measuresDelivery) informer.measureDelivery();
-    const demand = new Demand(informer, { idleTimeoutMs, cacheTtlMs }, () => {
+    const shared = new SharedInformer(scope, informer, options, { idleTimeoutMs, cacheTtlMs }, () => {
       this.#informers.delete(scope.name);
-      stop(shared);
     });
-    const shared: SharedInformer = {
-      scope,
-      informer,
-      options,
-      demand,
-      indexers: new Map(),
-      isKept: false,
-      followers: 0,
-      running: undefined,
-      run: undefined,
-    };
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
+    shared.join({ indexers });
     if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
   }
@@ -627,15 +602,16 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.run = run;
     run.add(shared.running);
     if (!wasStarted) return;
-    if (run.signal.aborted) return stop(shared);
-    const ended = (): void => stop(shared);
+    if (run.signal.aborted) return shared.stop();
+    const ended = (): void => shared.stop();
     run.signal.addEventListener("abort", ended, { once: true });
     void shared.running.then(() => run.signal.removeEventListener("abort", ended));
   }
+}
 
-  #report(error: unknown, resource: Resource): void {
-    const { onError = (error) => this.#reporter.report(`informer of "${resourceName(resource)}"`, error) } =
-      this.#options;
-    callObserver(() => onError(error, resource));
-  }
+/** Returns the informer with the type of its objects, which its resource and options decide. */
+function typed<T extends KubernetesObject, Name extends string>(
+  { informer }: SharedInformer,
+): SharedIndexInformer<T, Name> {
+  return informer as unknown as SharedIndexInformer<T, Name>;
 }

@@ -125,7 +125,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await running;
     },
   },
-  "workqueue/run.ts": {
+  "workqueue/work_queue.ts": {
     "a worker": async ({ onError, pass }) => {
       await using queue = new WorkQueue();
       void queue.run(fail, { onError });

@@ -15,10 +15,9 @@ import { type Abortable, defined } from "../../api/options.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { type Durations, Histogram } from "../../async/histogram.ts";
 import { PolledIterator } from "../../async/iterate.ts";
-import { DerivedController, Latch, Pacer, withResolvers } from "../../async/signals.ts";
-import { backoffMs, CoarseClock, LongTimer, sleep } from "../../async/time.ts";
-import { errorLine } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { DerivedController, Latch, Pacer } from "../../async/signals.ts";
+import { backoffMs, CoarseClock, endsWithin, LongTimer, sleep } from "../../async/time.ts";
+import { allEnded, InformerError } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -46,34 +45,6 @@ const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpda
 
 /** The options that exist. */
 const HANDLER_OPTIONS = "name resyncMs filter backlog checkpoint slowMs signal";
-
-/** Calls a function at a fixed period, from `begin()` to `end()`. */
-export class ResyncTimer {
-  readonly #periodMs: number;
-  readonly #timer: LongTimer;
-  /** `true` from `end()` on. */
-  #isOver = false;
-
-  /** Makes a timer that does not run yet; with a period of 0 or `Infinity` it never calls `tick`. */
-  constructor(periodMs: number, tick: () => void) {
-    this.#periodMs = periodMs;
-    this.#timer = new LongTimer(() => {
-      this.begin();
-      tick();
-    });
-  }
-
-  /** Starts the timer, unless it runs or has ended. */
-  begin(): void {
-    if (this.#periodMs > 0 && !this.#isOver && !this.#timer.isArmed) this.#timer.arm(this.#periodMs);
-  }
-
-  /** Stops the timer permanently. */
-  end(): void {
-    this.#isOver = true;
-    this.#timer[Symbol.dispose]();
-  }
-}
 
 /** The status of one handler or event stream. */
 export interface HandlerStatus {
@@ -264,17 +235,13 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     // A call that disposes its own registration cannot be waited for.
     if (this.#isCalling) return;
     const { graceMs, report } = this.#processor.options;
-    const late = withResolvers<never>();
-    using timer = new LongTimer(() => {
-      late.reject(new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`));
-    });
-    timer.arm(graceMs);
     using notice = new LongTimer(() => {
       const why = `its call has not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
       report(new Error(`Waiting for handler "${this.name}": ${why}`));
     });
     if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
-    await Promise.race([this.#finished, late.promise]);
+    if (await endsWithin(graceMs, this.#finished)) return;
+    throw new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`);
   }
 
   #end(reason: Error): void {
@@ -303,9 +270,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         continue;
       }
       try {
-        this.#isCalling = true;
         const result = this.#call(event, options);
-        this.#isCalling = false;
         if (isThenable(result)) {
           this.#callStartedAt = this.#clock.now(); // `slow` cannot have been read before now
           await result;
@@ -314,7 +279,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         this.#fail(event, error);
         if (!await this.#retry(event, error)) cursor.failed();
       } finally {
-        this.#isCalling = false;
         this.#callStartedAt = undefined;
       }
     }
@@ -336,16 +300,13 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         await sleep(backoffMs(failing.failures - 1, {}), { signal: wait.signal }).catch(() => {}); // it was ended
         if (wait.signal.aborted) return skip.signal.aborted;
         try {
-          this.#isCalling = true;
           const result = this.#call(event, { signal: this.#job.signal });
-          this.#isCalling = false;
           this.#callStartedAt = this.#clock.now();
           await result;
           return true;
         } catch (error) {
           this.#fail(event, error);
         } finally {
-          this.#isCalling = false;
           this.#callStartedAt = undefined;
         }
       }
@@ -361,19 +322,24 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
-    switch (event.type) {
-      case "added":
-        if (!event.initial && this.#showsCreations) this.#processor.deliveryTimes?.delivered(event);
-        return this.#handler.onAdd?.(event, options);
-      case "updated":
-        return this.#handler.onUpdate?.(event, options);
-      case "deleted":
-        return this.#handler.onDelete?.(event, options);
-      case "synced":
-        this.#synced.open();
-        return this.#handler.onSynced?.(event, options);
-      default:
-        return event satisfies never;
+    this.#isCalling = true;
+    try {
+      switch (event.type) {
+        case "added":
+          if (!event.initial && this.#showsCreations) this.#processor.deliveryTimes?.delivered(event);
+          return this.#handler.onAdd?.(event, options);
+        case "updated":
+          return this.#handler.onUpdate?.(event, options);
+        case "deleted":
+          return this.#handler.onDelete?.(event, options);
+        case "synced":
+          this.#synced.open();
+          return this.#handler.onSynced?.(event, options);
+        default:
+          return event satisfies never;
+      }
+    } finally {
+      this.#isCalling = false;
     }
   }
 
@@ -497,14 +463,12 @@ export class Processor<T extends KubernetesObject> {
   readonly #pacer = new Pacer();
   /** Has a listener if and only if it has not ended. One that ends leaves in a microtask. */
   readonly #listeners = new Set<Listener<T>>();
-  /** Has a stream if and only if it has begun and not ended. */
-  readonly #streams = new Set<EventStream<T>>();
   /** Has a listener if and only if it has ended and its last call may be running. */
   readonly #leaving = new Set<Listener<T>>();
   /** The `synced` event; set if and only if the informer has synced. */
   #synced: SyncedEvent | undefined;
-  /** Has a handler or stream if and only if it has not ended; a stream has begun. */
-  readonly #timers = new Map<Listener<T> | EventStream<T>, ResyncTimer>();
+  /** Has a handler or stream, and its resync period, if and only if it has not ended; a stream has begun. */
+  readonly #resyncs = new Map<Listener<T> | EventStream<T>, { readonly periodMs: number; readonly timer: LongTimer }>();
   /** The number of names given out to handlers and streams that have none. */
   #names = 0;
   /** `true` from `begin()` on. */
@@ -522,7 +486,7 @@ export class Processor<T extends KubernetesObject> {
       ...[...this.#listeners].map(({ name, pending, errors, slow, checkpoint, failing }) => {
         return { name, pending, errors, slow, ...defined({ checkpoint, failing }) };
       }),
-      ...[...this.#streams].map(({ name, pending, errors, checkpoint }) => {
+      ...this.#streams.map(({ name, pending, errors, checkpoint }) => {
         return { name, pending, errors, slow: false, ...defined({ checkpoint }) };
       }),
     ];
@@ -541,7 +505,7 @@ export class Processor<T extends KubernetesObject> {
   /** The informer runs: resync periods begin. */
   begin(): void {
     this.#isRunning = true;
-    for (const timer of this.#timers.values()) timer.begin();
+    for (const { periodMs, timer } of this.#resyncs.values()) timer.arm(periodMs);
   }
 
   /** Delivers to all that the informer has synced, in later turns. */
@@ -565,11 +529,8 @@ export class Processor<T extends KubernetesObject> {
     const listeners = this.#present;
     for (const entry of store) this.log.append(new Deleted(entry, quarantine, false, "moved"));
     this.log.seal();
-    const late = withResolvers<void>();
-    using timer = new LongTimer(() => late.resolve());
-    timer.arm(graceMs);
     const drained = listeners.map((listener) => listener === caller ? void listener.drain() : listener.drain());
-    await Promise.race([Promise.all(drained), late.promise]);
+    await endsWithin(graceMs, Promise.all(drained));
   }
 
   /**
@@ -635,21 +596,21 @@ export class Processor<T extends KubernetesObject> {
 
   /** Follows a reader that has begun: its resync period begins, too. */
   begun(reader: Listener<T> | EventStream<T>, { resyncMs }: HandlerOptions<T>, key?: ObjectKey): void {
-    if (reader instanceof EventStream) this.#streams.add(reader);
-    const timer = new ResyncTimer(resyncMs ?? this.options.resyncMs, () => {
+    const periodMs = (resyncMs ?? this.options.resyncMs) || Infinity;
+    const timer = new LongTimer(() => {
+      timer.arm(periodMs);
       if (this.#synced !== undefined) reader.resync(this.options.cache.entries(key));
     });
-    this.#timers.set(reader, timer);
-    if (this.#isRunning) timer.begin();
+    this.#resyncs.set(reader, { periodMs, timer });
+    if (this.#isRunning) timer.arm(periodMs);
   }
 
   /** Forgets a reader that has ended. */
   ended(reader: Listener<T> | EventStream<T>): void {
-    this.#timers.get(reader)?.end();
-    this.#timers.delete(reader);
-    if (reader instanceof EventStream) this.#streams.delete(reader);
+    this.#resyncs.get(reader)?.timer[Symbol.dispose]();
+    this.#resyncs.delete(reader);
     // Behind the constructor, which ends the listener when its signal has aborted already.
-    else queueMicrotask(() => this.#leave(reader));
+    if (reader instanceof Listener) queueMicrotask(() => this.#leave(reader));
   }
 
   /**
@@ -663,19 +624,13 @@ export class Processor<T extends KubernetesObject> {
     for (const stream of this.#streams) stream.end();
     caller?.remove();
     const listeners = this.#present.filter((listener) => listener !== caller);
-    const errors: unknown[] = [];
-    await Promise.all(listeners.map(async (listener) => {
-      try {
-        await listener[Symbol.asyncDispose]();
-      } catch (error) {
-        errors.push(error);
-      }
-    }));
-    if (errors.length === 1) throw errors[0];
-    if (errors.length > 1) {
-      const messages = errors.map(errorLine).join("; ");
-      throw new InformerError(`Cannot stop all handlers of ${this.options.name}: ${messages}`, { cause: errors[0] });
-    }
+    const ends = listeners.map((listener) => listener[Symbol.asyncDispose]());
+    await allEnded(`stop all handlers of ${this.options.name}`, ends);
+  }
+
+  /** The streams that have begun and not ended. */
+  get #streams(): EventStream<T>[] {
+    return [...this.#resyncs.keys()].filter((reader) => reader instanceof EventStream);
   }
 
   /** All listeners whose call may be running. One that has just ended may be in both sets. */
