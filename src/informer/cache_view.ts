@@ -381,7 +381,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     checkNames("make a view", options, "where sortBy name offset limit signal");
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
     this.#window = checkedWindow({ offset, limit });
-    this.#keys = (Array.isArray(sortBy) ? sortBy as readonly SortKey<T>[] : [sortBy as SortKey<T>]).map(
+    this.#keys = (Array.isArray(sortBy) ? sortBy : [sortBy]).map(
       parseSortKey<T>,
     );
     this.#tree = new RankTree((a, b) => this.#compare(a, b));

@@ -130,8 +130,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.keepsSecretData = scope.keepsSecretData;
     const cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = budget?.count(scope.resource!, cache);
-    this.entries = cache.store as ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
-    this.indexer = cache.indexer as ReadonlyIndexer<T, Name | "namespace">;
+    this.entries = cache.store;
+    this.indexer = cache.indexer;
     this.lister = cache.lister;
     if (options.indexers !== undefined) cache.addIndexers(options.indexers);
     const processor = new Processor<T>({
@@ -179,7 +179,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     }
     this.#sync.cache.addIndexers(indexers);
     this.#sync.counted?.wrote("list");
-    return this as unknown as SharedIndexInformer<T, Name | More>;
+    return this as SharedIndexInformer<T, Name | More>;
   }
 
   /** Returns the present status, in a few microseconds, whatever the size of the cache. */

@@ -252,7 +252,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   #given(source: unknown): SharedInformer {
-    const shared = [...this.#informers.values()].find(({ informer }) => informer as unknown === source);
+    const shared = [...this.#informers.values()].find(({ informer }) => informer === source);
     if (shared !== undefined) return shared;
     throw new TypeError("Cannot watch an informer: this factory has not made it. Create it with forResource()");
   }
@@ -531,7 +531,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { fields } = own;
     const resource = fields === undefined
       ? complete
-      : onlyFields<KubernetesObject, readonly string[]>(complete as Resource<KubernetesObject>, fields);
+      : onlyFields<KubernetesObject, readonly string[]>(complete, fields);
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     return CacheScope.inFactory(resource, own, this.#options);
   }
@@ -550,8 +550,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { deliverUnchanged: false };
     const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
-    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> =>
-      this.#client.resource(resource as Resource<KubernetesObject>, part);
+    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> => this.#client.resource(resource, part);
     const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
     const finder = readable && {
       find: (wait: Abortable) => readablePart(this.#client, [resource], wait),

@@ -10,8 +10,7 @@ import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { type Durations, sumOfDurations } from "../async/histogram.ts";
-import { DerivedController } from "../async/signals.ts";
-import { monotonicMs, TimeLimit } from "../async/time.ts";
+import { monotonicMs, timedController } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
 import { errorLine, messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -22,7 +21,7 @@ import type { FollowedCollection } from "./derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 import { NamespaceLeft } from "./sync/changing_namespaces.ts";
-import type { CollectionSync } from "./sync/collection_sync.ts";
+import type { CollectionSync, PartSync } from "./sync/collection_sync.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 
@@ -286,10 +285,7 @@ export async function joined(
   signal: AbortSignal | undefined,
   syncTimeoutMs = Infinity,
 ): Promise<void> {
-  using job = new DerivedController(signal);
-  using _limit = new TimeLimit(() => {
-    job.abort(new DOMException(`it may take ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, "TimeoutError"));
-  }, syncTimeoutMs);
+  using job = timedController(syncTimeoutMs, `it may take ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, signal);
   const waits = start(job.signal);
   try {
     await Promise.all(waits);
@@ -307,8 +303,12 @@ function seconds(ms: number): string {
 /** A collection that is waited for, and its parts that sync by themselves. */
 type AwaitedCollection<T extends KubernetesObject> =
   & Pick<FollowedCollection<T>, "collection" | "state">
-  & Pick<CollectionSync<T>, "partsOf">
-  & { readonly processor: { stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterable<InformerEvent<T>> } };
+  & {
+    readonly processor: { stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterable<InformerEvent<T>> };
+    partsOf(namespace: string | undefined): readonly AwaitedPart[];
+  };
+
+type AwaitedPart = Pick<PartSync<KubernetesObject>, "namespace" | "waitForSync" | "state" | "gate">;
 
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
 export class InformerWaits<T extends KubernetesObject> {
@@ -351,7 +351,7 @@ export class InformerWaits<T extends KubernetesObject> {
   async waitForVersion(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
     checkNames("wait for a version", options, "signal namespace");
     const { signal, namespace } = options;
-    const call = (parts: ReturnType<AwaitedCollection<T>["partsOf"]>): Promise<void> => {
+    const call = (parts: readonly AwaitedPart[]): Promise<void> => {
       const waits = (signal?: AbortSignal): Promise<void>[] =>
         parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
       // A wait for one part ends no other one, and needs no signal of its own.
@@ -401,7 +401,7 @@ export class InformerWaits<T extends KubernetesObject> {
   /** Awaits `call` with the parts of a namespace, again where one of them is no longer followed meanwhile. */
   async #following(
     namespace: string | undefined,
-    call: (parts: ReturnType<AwaitedCollection<T>["partsOf"]>) => Promise<void>,
+    call: (parts: readonly AwaitedPart[]) => Promise<void>,
   ): Promise<void> {
     for (;;) {
       try {

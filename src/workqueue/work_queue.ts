@@ -181,10 +181,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   readonly #latency = new Histogram();
   /** Has one duration for each item that is done: from being handed out until then. */
   readonly #duration = new Histogram();
-  /** Set from the first waiting `shutDownWithDrain` on, until `#items` becomes empty or `shutDown` is called. */
-  #drained: Latch | undefined;
-  /** Set while a call of `idle` waits, until `#items` becomes empty or the delays end. */
-  #emptied: Latch | undefined;
+  /** Notifies calls of `shutDownWithDrain`, when `#items` becomes empty or `shutDown` is called. */
+  readonly #drained = new Latch();
+  /** Notifies calls of `idle`, when `#items` becomes empty or the delays end. */
+  readonly #emptied = new Latch();
   /** True once the queue was shut down; it never becomes false again. */
   #isShutDown = false;
   /** The number of items in `#processing` whose `again` is set. */
@@ -400,7 +400,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    */
   shutDown(): void {
     this.#close();
-    this.#settleDrain();
+    this.#drained.notify();
   }
 
   /**
@@ -413,7 +413,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   async shutDownWithDrain(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkNames(`drain work queue "${this.name}"`, options, "signal");
     this.#close();
-    if (this.#items.size > 0) await (this.#drained ??= new Latch()).wait(options);
+    if (this.#items.size > 0) await this.#drained.wait(options);
   }
 
   /**
@@ -446,7 +446,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
         await nextTurn();
         if (isIdle()) return;
       } else {
-        this.#emptied ??= new Latch();
         await this.#emptied.wait({ signal });
       }
     }
@@ -654,8 +653,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     } else {
       this.#items.delete(item.key);
       if (this.#items.size === 0) {
-        this.#settleDrain();
-        this.#settleIdle();
+        this.#drained.notify();
+        this.#emptied.notify();
       }
     }
   }
@@ -663,7 +662,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #close(): void {
     this.#isShutDown = true;
     this.#dropped += this.#delayed.clear();
-    this.#settleIdle();
+    this.#emptied.notify();
     const takers = [...this.#takers];
     this.#takers.clear();
     for (const taker of takers) taker(undefined);
@@ -671,16 +670,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   #subject(key: K): string {
     return `worker of ${this.name === "" ? "a work queue" : `work queue "${this.name}"`} failed on "${key}"`;
-  }
-
-  #settleIdle(): void {
-    this.#emptied?.open();
-    this.#emptied = undefined;
-  }
-
-  #settleDrain(): void {
-    this.#drained?.open();
-    this.#drained = undefined;
   }
 }
 

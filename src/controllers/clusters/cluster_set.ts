@@ -11,10 +11,10 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
-import { callObserver, DerivedController, isAbortOf, Latch } from "../../async/signals.ts";
+import { DerivedController, isAbortOf, Latch } from "../../async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, sleep } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter, messageOf } from "../../errors/errors.ts";
+import { errorObserver, messageOf } from "../../errors/errors.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import {
@@ -130,13 +130,7 @@ export class ClusterSet implements AsyncDisposable {
   /** @internal */
   readonly [internals] = {
     /** Reports an error of a cluster, which may not have been added. */
-    report: (error: unknown, cluster: string, resource?: Resource): void => {
-      const subject = resource === undefined
-        ? `cluster "${cluster}"`
-        : `"${resourceName(resource)}" in cluster "${cluster}"`;
-      const { onError = (error) => this.#reporter.report(subject, error) } = this.#options;
-      callObserver(() => onError(error, cluster, resource));
-    },
+    report: (error: unknown, cluster: string, resource?: Resource): void => this.#report(error, cluster, resource),
     /** The waits between tries. */
     backoff: (): BackoffOptions => this.#options.backoff ?? {},
   };
@@ -149,7 +143,7 @@ export class ClusterSet implements AsyncDisposable {
   readonly #runs = new Set<(name: string, cluster: Cluster) => void>();
   /** Aborted when the set is disposed. */
   readonly #job = new AbortController();
-  readonly #reporter = new ConsoleReporter();
+  readonly #report: (error: unknown, cluster: string, resource?: Resource) => void;
   #isStarted = false;
 
   /**
@@ -161,6 +155,9 @@ export class ClusterSet implements AsyncDisposable {
     checkNames("make a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
     checkBackoff(options.backoff ?? {});
     this.#options = options;
+    this.#report = errorObserver(options.onError, (cluster: string, resource?: Resource) => {
+      return resource === undefined ? `cluster "${cluster}"` : `"${resourceName(resource)}" in cluster "${cluster}"`;
+    });
   }
 
   /** The names of the clusters, in the order in which they were added. */
@@ -194,7 +191,7 @@ export class ClusterSet implements AsyncDisposable {
         ...options,
         ...(snapshots && { snapshots: ofCluster(snapshots, name) }),
         cluster: name,
-        onError: (error, resource) => this[internals].report(error, name, resource),
+        onError: (error, resource) => this.#report(error, name, resource),
       }),
     );
     try {
@@ -387,7 +384,7 @@ export class ClusterSet implements AsyncDisposable {
         return;
       } catch (error) {
         if (isAbortOf(signal, error)) return;
-        this[internals].report(error, name);
+        this.#report(error, name);
         if (signal.aborted) return;
         cluster.failures.set(run, error);
       }

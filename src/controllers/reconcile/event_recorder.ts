@@ -9,14 +9,14 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../api/status.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
-import { callObserver, Latch } from "../../async/signals.ts";
+import { Latch } from "../../async/signals.ts";
 import { LeakyBucket, LongTimer, monotonicMs, sleep, timedController } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Event } from "../../kinds/events/v1.ts";
-import { type EventDetails, type EventReporter, EventSeries } from "./event_series.ts";
+import { type EventDetails, type EventReporter, EventSeries, identityOf } from "./event_series.ts";
 
 /** Options for {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {
@@ -119,7 +119,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #maxQueued: number;
   readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
   readonly #flushMs: number;
-  readonly #onError: NonNullable<EventRecorderOptions["onError"]>;
+  readonly #report: (error: unknown) => void;
   /**
    * The series by their keys, the one that began or was written least recently first. A series that ended is removed.
    */
@@ -171,8 +171,7 @@ export class EventRecorder implements AsyncDisposable {
     this.#maxQueued = maxQueued;
     this.#rate = rate;
     this.#flushMs = flushMs;
-    const reporter = new ConsoleReporter();
-    this.#onError = onError ?? ((error) => reporter.report(`event recorder of "${controller}"`, error));
+    this.#report = errorObserver(onError, () => `event recorder of "${controller}"`);
   }
 
   /** Records an event about `object`. It returns at once and never throws. */
@@ -236,8 +235,8 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /** Applies the rate of the object. */
-  #passes({ regarding: { apiVersion, kind, namespace, name, uid } }: EventSeries): boolean {
-    const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
+  #passes({ regarding }: EventSeries): boolean {
+    const key = JSON.stringify(identityOf(regarding));
     const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate.burst, this.#rate.intervalMs);
     this.#rates.delete(key);
     this.#rates.set(key, bucket);
@@ -312,15 +311,9 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /** Waits before another attempt; false when the recorder stops, now or meanwhile. */
-  async #pause(): Promise<boolean> {
-    const { signal } = this.#stopping;
-    try {
-      await sleep(RETRY_MS * (1 + Math.random() * RETRY_JITTER), { signal });
-      return true;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      return false;
-    }
+  #pause(): Promise<boolean> {
+    const waitMs = RETRY_MS * (1 + Math.random() * RETRY_JITTER);
+    return sleep(waitMs, { signal: this.#stopping.signal }).then(() => true, () => false);
   }
 
   /** Creates the event, or writes its count. */
@@ -373,7 +366,7 @@ export class EventRecorder implements AsyncDisposable {
     this.#lastError = error;
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
-    callObserver(() => this.#onError(error));
+    this.#report(error);
   }
 }
 

@@ -142,7 +142,7 @@ export class EventSeries {
 }
 
 /** All of a reference but the version: an object that changes has one series. */
-function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): readonly unknown[] {
+export function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): readonly unknown[] {
   return [apiVersion, kind, namespace, name, uid];
 }
 

@@ -12,7 +12,7 @@ import { isAlreadyExists, isConflict, messageOf } from "../../api/status.ts";
 import { checkDurations } from "../../async/checks.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import { type ElectionClock, type LeaseAttempt, LeaseLock, monotonicElectionClock } from "./lease_lock.ts";
@@ -250,7 +250,7 @@ export class LeaderElector {
   readonly #clock: ElectionClock;
   readonly #lock: LeaseLock;
   readonly #description: string;
-  readonly #observers: Pick<LeaderElectorOptions, "onLeader" | "onError">;
+  readonly #onLeader: LeaderElectorOptions["onLeader"];
   /** See {@linkcode LeaderElectorStatus.state}. */
   #state: LeaderElectorStatus["state"] = "stopped";
   /** The time just before the last successful write of the lease was sent; `undefined` while there is no term. */
@@ -260,8 +260,7 @@ export class LeaderElector {
   /** See {@linkcode LeaderElectorStatus.errors}. */
   #errors = 0;
   #lastError: unknown;
-  /** Receives errors where there is no `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  readonly #report: (error: unknown) => void;
 
   /**
    * Makes no request yet.
@@ -312,7 +311,8 @@ export class LeaderElector {
     this.#requestMs = Math.min(Math.max(REQUEST_MS, shareMs), renewDeadlineMs);
     this.#clock = clock;
     this.#description = `lease "${namespace}/${name}"`;
-    this.#observers = { onLeader: options.onLeader, onError: options.onError };
+    this.#onLeader = options.onLeader;
+    this.#report = errorObserver(options.onError, () => `elector of ${this.#description}`);
     this.#lock = new LeaseLock(client.resource(Lease, { namespace }), { name, identity, leaseMs, labels, clock });
   }
 
@@ -510,8 +510,7 @@ export class LeaderElector {
     // Another process was faster: the next attempt reads what it has written.
     if (isConflict(error) || isAlreadyExists(error)) return;
     this.#errors++;
-    const { onError = (error) => this.#reporter.report(`elector of ${this.#description}`, error) } = this.#observers;
-    callObserver(() => onError(error));
+    this.#report(error);
   }
 
   /** Calls `onLeader` when the holder that was seen is another one. */
@@ -519,7 +518,7 @@ export class LeaderElector {
     const holder = this.#lock.record?.holder;
     if (holder === undefined || holder === this.#reported) return;
     this.#reported = holder;
-    callObserver(() => this.#observers.onLeader?.(holder));
+    callObserver(() => this.#onLeader?.(holder));
   }
 
   /** Calls `request` with a signal that aborts with `signal`, and after `ms`. */

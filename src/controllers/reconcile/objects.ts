@@ -175,14 +175,14 @@ export async function createOrUpdate<T extends KubernetesObject>(
     exists = before !== undefined;
     if (before === undefined) return { object: await own.create(draft, write), operation: "created" };
     const copy = copyOf(before);
-    const after = (change(copy) ?? copy) as T;
+    const after = change(copy) ?? copy;
     checkSameObject(before, after);
     const difference = mergeDiff(withoutStatus(before), withoutStatus(after)) as
       | { readonly metadata?: object }
       | undefined;
     if (difference === undefined) return { object: before, operation: "unchanged" };
     const { resourceVersion } = before.metadata;
-    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as unknown as MergePatch<T>;
+    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as MergePatch<T>;
     return { object: await own.patch(name, { type: "merge", body }, write), operation: "updated" };
   }, {
     signal: write.signal,
@@ -312,7 +312,7 @@ async function patchFinalizers<T extends KubernetesObject>(
       const finalizers = change(current, current.metadata.finalizers ?? []);
       if (finalizers === undefined) return current;
       const { resourceVersion } = current.metadata;
-      const body = { metadata: { resourceVersion, finalizers } } as unknown as MergePatch<T>;
+      const body = { metadata: { resourceVersion, finalizers } } as MergePatch<T>;
       return await client.patch(name, { type: "merge", body }, { signal });
     }, { signal });
   } catch (error) {

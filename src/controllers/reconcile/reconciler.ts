@@ -15,23 +15,21 @@ import { isConflict } from "../../api/status.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { Histogram } from "../../async/histogram.ts";
 import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
-import { LongTimer, monotonicMs, TimeLimit } from "../../async/time.ts";
+import { LongTimer, monotonicMs, timedController } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { joined } from "../../informer/status.ts";
-import type { WorkContext } from "../../workqueue/work_queue.ts";
-import { ReconcileResult, retry, SETTLED } from "../../workqueue/work_item.ts";
 import { exponentialBackoff } from "../../workqueue/rate_limiter.ts";
 import { type TriggerList, withTrigger, withTriggers } from "../../workqueue/triggers.ts";
-import { WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
+import { ReconcileResult, retry, SETTLED } from "../../workqueue/work_item.ts";
+import { type WorkContext, WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import {
-  type InformerSelection,
   type ReconcileCache,
   type ReconcileFunction,
   type ReconcileObserver,
@@ -44,8 +42,8 @@ import {
   type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
-import { type ObjectChange, passedPaths } from "./predicates.ts";
 import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
+import { type ObjectChange, passedPaths } from "./predicates.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The options of `watches()` and `owns()`, for `checkNames`. */
@@ -133,9 +131,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #options: Required<
     Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "readYourWritesTimeoutMs" | "syncTimeoutMs">
   >;
-  readonly #observers: Pick<ReconcilerOptions<T>, "onError" | "observe">;
-  /** Receives errors where there is no `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  readonly #observe: ReconcilerOptions<T>["observe"];
+  readonly #report: (error: unknown, key: ObjectKey) => void;
   readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
   readonly #writes: PendingWrites;
@@ -159,8 +156,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #held = new Map<ObjectKey, TriggerList>();
   /** Has a key if and only if its debounce has not ended; with the time of its end. */
   readonly #debounced = new Map<ObjectKey, number>();
-  /** Set while a call of `idle` waits: opens when a key is taken or released, and when the state changes. */
-  #changed: Latch | undefined;
+  /** Notifies calls of `idle`, when a key is taken or released, and when the state changes. */
+  readonly #changed = new Latch();
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
   readonly #outcomes: Record<ReconcileOutcome, number> = {
@@ -211,7 +208,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#resource = resource;
     this.#reconcile = reconcile;
     this.#options = { concurrency, debounceMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs };
-    this.#observers = { onError: options.onError, observe: options.observe };
+    this.#observe = options.observe;
+    this.#report = errorObserver(options.onError, (key) => `reconciler of "${this.name}" on "${key}"`, (key) => key);
     this.#ownsFactory = options.informers === undefined;
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
@@ -240,7 +238,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       graceMs,
       uidOf: (key) => this.informer.entries.getByKey(key)?.uid,
       add: (key, cause) => this.#queue.add(key, { trigger: cause }),
-      report: (error, key) => this.#report(error, key),
+      report: this.#report,
     });
     this.lister = this.cache(this.informer);
     this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
@@ -379,7 +377,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#shards?.isBusy === true;
     while (this.#state !== "stopped") {
       using wait = new DerivedController(options.signal);
-      const changed = (this.#changed ??= new Latch()).wait({ signal: wait.signal }).then(() => false);
+      const changed = this.#changed.wait({ signal: wait.signal }).then(() => false);
       const idle = isBusy()
         ? changed
         : this.#queue.idle({ signal: wait.signal, ignoreDelayed: true }).then(() => !isBusy());
@@ -447,7 +445,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
       throw new Error(`Cannot ${action}: it has stopped`);
     }
-    const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
+    const { when = [], optional, informer: selection = {} } = options;
     if (!isKind && (options.informer !== undefined || optional !== undefined)) {
       throw new TypeError(`Cannot ${action}: the informer has its options already. Pass them to forResource()`);
     }
@@ -541,7 +539,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       await joined(synced, signal, this.#options.syncTimeoutMs);
       this.#state = "running";
       this.#shards?.start();
-      this.#wake();
+      this.#changed.notify();
       this.#calls.check = () => {
         if (options.isHeld?.() === false) lost.abort(notHeld());
         this.#shards?.look();
@@ -580,8 +578,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     else signal.addEventListener("abort", stop, { once: true });
     const worker = (key: ObjectKey, context: WorkContext): void | ReconcileResult | Promise<void | ReconcileResult> =>
       this.#take(key, context, signal);
-    const onError = (error: unknown, key: ObjectKey): void => this.#report(error, key);
-    const working = this.#queue.run(worker, { signal, concurrency, onError });
+    const working = this.#queue.run(worker, { signal, concurrency, onError: this.#report });
     const returned = working.then(() => Promise.all(this.#calls.all.map((call) => call.returned)));
     await Promise.race([returned, late.promise]);
     const left = this.#calls.all.map(({ key }) => `"${key}"`);
@@ -611,7 +608,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#calls[Symbol.dispose]();
     this.#writes[Symbol.dispose]();
     this.#state = "stopped";
-    this.#wake();
+    this.#changed.notify();
     if (this.#ownsFactory) await this.informers.shutdown();
   }
 
@@ -625,7 +622,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond
     // early.
     if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
-    this.#wake();
+    this.#changed.notify();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
       this.#held.set(key, withTriggers(this.#held.get(key), triggers));
       return SETTLED;
@@ -646,11 +643,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Adds a key again when the caches have seen its writes, or the time for that is over. */
   async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
     const { readYourWritesTimeoutMs } = this.#options;
-    using job = new DerivedController(stop);
-    using _bound = new TimeLimit(
-      () => job.abort(new DOMException("The time is over", "TimeoutError")),
-      readYourWritesTimeoutMs,
-    );
+    using job = timedController(readYourWritesTimeoutMs, "The time is over", stop);
     this.#waitingForCaches++;
     await this.#writes.wait(key, job.signal);
     this.#waitingForCaches--;
@@ -668,21 +661,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#release(key, triggers);
   }
 
-  #wake(): void {
-    this.#changed?.open();
-    this.#changed = undefined;
-  }
-
   /** Adds a key that was held, with its triggers. */
   #release(key: ObjectKey, triggers: TriggerList): void {
     this.#held.delete(key);
-    this.#wake();
+    this.#changed.notify();
     this.#queue.add(key, { trigger: triggers });
   }
 
   async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | ReconcileResult> {
     const { retries, triggers } = context;
-    const observer = this.#observers.observe?.({
+    const observer = this.#observe?.({
       reconciler: this.name,
       resource: this.#resource,
       key,
@@ -744,7 +732,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** An abandoned call has returned: its key may be reconciled again. */
   #returned({ key, failure, signal }: ReconcileCall<T>): void {
     this.#calls.abandoned.delete(key);
-    this.#wake();
+    this.#changed.notify();
     if (this.#state === "stopped") return;
     // A call that rejects because its signal has aborted was reported when its time was over.
     if (failure !== undefined && !isAbortOf(signal, failure.error)) this.#report(failure.error, key);
@@ -764,12 +752,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();
     callObserver(() => observer?.ended(record));
-  }
-
-  #report(error: unknown, key: ObjectKey): void {
-    const { onError = (error, key) => this.#reporter.report(`reconciler of "${this.name}" on "${key}"`, error, key) } =
-      this.#observers;
-    callObserver(() => onError(error, key));
   }
 }
 

@@ -13,7 +13,7 @@ import { compareResourceVersions, isAlreadyExists, isConflict, isNotFound } from
 import { copyOf } from "../../api/written.ts";
 import { abortReason, callObserver, DerivedController } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import {
@@ -171,7 +171,7 @@ export class ShardGroup implements ShardSource {
   readonly #requests: GroupLeaseClient;
   readonly #feed: LeaseFeed;
   readonly #elector: LeaderElector;
-  readonly #onError: (error: unknown) => void;
+  readonly #report: (error: unknown) => void;
   readonly #listeners = new Set<() => void>();
   readonly #hooks = new Set<ReleaseHook>();
   readonly #work: readonly RangeWork[] = Array.from({ length: RANGE_COUNT }, () => {
@@ -216,8 +216,7 @@ export class ShardGroup implements ShardSource {
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, renewMs = 5_000, clock = monotonicElectionClock } = options;
     checkName("name", name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
     checkName("identity", identity, /^[a-z0-9]([-a-z0-9.]{0,150}[a-z0-9])?$/);
-    const reporter = new ConsoleReporter();
-    const onError = options.onError ?? ((error: unknown) => reporter.report(`shard group "${name}"`, error));
+    const onError = this.#report = errorObserver(options.onError, () => `shard group "${name}"`);
     this.name = name;
     this.by = by;
     const labels = { [GROUP_LABEL]: name };
@@ -235,11 +234,10 @@ export class ShardGroup implements ShardSource {
       renewMs,
       retryMs,
     });
-    this.#namespace = namespace!;
+    this.#namespace = namespace;
     this.#leaseMs = leaseMs;
     this.#requestMs = (renewDeadlineMs - renewMs) / 2;
     this.#clock = clock;
-    this.#onError = onError;
     this.#requests = client.resource(Lease, { namespace });
     this.#feed = feed ?? new LeaseInformer(client, { namespace: this.#namespace, name, onError: options.onError });
     this.#leases = new GroupLeases(name, () => clock.now(), () => this.#change());
@@ -577,7 +575,7 @@ export class ShardGroup implements ShardSource {
   #failed(error: unknown): void {
     if (this.#job.signal.aborted) return;
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return;
-    callObserver(() => this.#onError(error));
+    this.#report(error);
   }
 }
 

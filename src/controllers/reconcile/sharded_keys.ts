@@ -10,7 +10,7 @@
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../api/shard.ts";
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";
-import { LongTimer } from "../../async/time.ts";
+import { endsWithin } from "../../async/time.ts";
 import { internals } from "../../errors/internals.ts";
 import { type TriggerList, withTriggers } from "../../workqueue/triggers.ts";
 import type { ReconcileCall } from "./calls.ts";
@@ -237,10 +237,7 @@ export class ShardedKeys implements Disposable {
     const calls = [...this.#running].filter(([, { text }]) => filter.hasText(text));
     if (calls.length === 0) return;
     for (const [call, running] of calls) call.abort(running.moved = movedOf(call.key));
-    const late = withResolvers<void>();
-    using grace = new LongTimer(late.resolve);
-    grace.arm(this.#reconciler.graceMs);
-    await Promise.race([Promise.all(calls.map(([, { ended }]) => ended.promise)), late.promise]);
+    await endsWithin(this.#reconciler.graceMs, Promise.all(calls.map(([, { ended }]) => ended.promise)));
     for (const [call, { moved }] of calls.filter(([call]) => this.#running.has(call))) {
       const { name, graceMs } = this.#reconciler;
       call.endRequests(moved);

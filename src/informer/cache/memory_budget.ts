@@ -103,8 +103,8 @@ export class MemoryBudget {
   #bytes = 0;
   /** True from a warning until the caches hold less than {@linkcode ROOMY}. */
   #isWarned = false;
-  /** Opens when the caches hold less, or may hold more; `undefined` while nobody waits. */
-  #room: Latch | undefined;
+  /** Notifies those that wait when the caches hold less, or may hold more. */
+  readonly #room = new Latch();
 
   /** `warn` receives a warning, and the resource that grows. @throws {RangeError} as the setter of the limit. */
   constructor(maxBytes: number, warn: (warning: MemoryWarning, resource: Resource) => void) {
@@ -148,7 +148,7 @@ export class MemoryBudget {
   /** Resolves once the caches hold less than {@linkcode ROOMY}, and there is room for what `missing` returns, too. */
   async room(missing: () => number, signal: AbortSignal): Promise<void> {
     const hasRoom = (): boolean => this.#bytes < ROOMY * this.#maxBytes && this.#bytes + missing() < this.#maxBytes;
-    while (!hasRoom()) await (this.#room ??= new Latch()).wait({ signal });
+    while (!hasRoom()) await this.#room.wait({ signal });
   }
 
   /** Counts bytes that a cache holds more, or less. */
@@ -166,8 +166,7 @@ export class MemoryBudget {
   makeRoom(): void {
     if (this.#bytes >= ROOMY * this.#maxBytes) return;
     this.#isWarned = false;
-    this.#room?.open();
-    this.#room = undefined;
+    this.#room.notify();
   }
 }
 
