@@ -352,12 +352,12 @@ export class LeaderElector {
 
   /** The state at present. */
   status(): LeaderElectorStatus {
-    const record = this.#lock.record;
+    const { spec } = this.#lock;
     return {
       state: this.#state,
       identity: this.identity,
-      holder: record?.holder,
-      transitions: record?.transitions,
+      holder: spec && (spec.holderIdentity ?? ""),
+      transitions: spec && (spec.leaseTransitions ?? 0),
       resourceVersion: this.#lock.resourceVersion,
       uid: this.#lock.uid,
       sinceRenewalMs: this.#renewedMs === undefined ? undefined : this.#clock.now() - this.#renewedMs,
@@ -515,7 +515,7 @@ export class LeaderElector {
 
   /** Calls `onLeader` when the holder that was seen is another one. */
   #seen(): void {
-    const holder = this.#lock.record?.holder;
+    const { holder } = this.status();
     if (holder === undefined || holder === this.#reported) return;
     this.#reported = holder;
     callObserver(() => this.#onLeader?.(holder));

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Abortable } from "../../api/options.ts";
+import { sameValue } from "../../api/selector.ts";
 import { isNotFound } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
 import type { Lease } from "../../kinds/coordination/v1.ts";
@@ -22,48 +23,6 @@ export interface ElectionClock {
 
 /** The monotonic clock of the runtime. */
 export const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
-
-/** The election's view of a Lease. */
-interface LeaseRecord {
-  /** The identity of the holder; `""` when the lease is free. */
-  readonly holder: string;
-  /** The time for which others leave the lease to its holder after they have seen it renewed, in seconds. */
-  readonly durationSeconds: number;
-  /** The number of times that the holder has changed. */
-  readonly transitions: number;
-  /** The time at which the holder acquired the lease, RFC 3339 by the holder's clock; `""` when unknown. */
-  readonly acquireTime: string;
-  /** The time of the last renewal, RFC 3339 by the holder's clock; `""` when unknown. No other process compares it. */
-  readonly renewTime: string;
-}
-
-/** Returns the record of a Lease; missing fields count as empty or 0. */
-export function leaseRecordOf({ spec = {} }: Pick<Lease, "spec">): LeaseRecord {
-  return {
-    holder: spec.holderIdentity ?? "",
-    durationSeconds: spec.leaseDurationSeconds ?? 0,
-    transitions: spec.leaseTransitions ?? 0,
-    acquireTime: spec.acquireTime ?? "",
-    renewTime: spec.renewTime ?? "",
-  };
-}
-
-/** Returns the spec of a Lease with this record. */
-export function leaseSpecOf(record: LeaseRecord): NonNullable<Lease["spec"]> {
-  return {
-    holderIdentity: record.holder,
-    leaseDurationSeconds: record.durationSeconds,
-    leaseTransitions: record.transitions,
-    ...(record.acquireTime === "" ? {} : { acquireTime: record.acquireTime }),
-    ...(record.renewTime === "" ? {} : { renewTime: record.renewTime }),
-  };
-}
-
-/** Returns true when nothing in the records differs. */
-function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
-  return a.holder === b.holder && a.durationSeconds === b.durationSeconds && a.transitions === b.transitions &&
-    a.acquireTime === b.acquireTime && a.renewTime === b.renewTime;
-}
 
 /** The requests of an election; a `ResourceClient` of Leases has them. */
 export interface LeaseClient {
@@ -120,9 +79,9 @@ export class LeaseLock {
   readonly #options: LockOptions;
   /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
   #lease: Lease | undefined;
-  /** The record last read or written; `undefined` if and only if there was none yet. */
-  #record: LeaseRecord | undefined;
-  /** The time at which `#record` was first read or written. */
+  /** The spec last read or written; `undefined` if and only if there was none yet. */
+  #spec: NonNullable<Lease["spec"]> | undefined;
+  /** The time at which `#spec` was first read or written. */
   #observedMs = 0;
   /**
    * True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since.
@@ -135,9 +94,9 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** The record last read or written; `undefined` before that. */
-  get record(): LeaseRecord | undefined {
-    return this.#record;
+  /** The spec last read or written; `undefined` before that. It stays when the Lease was found deleted. */
+  get spec(): Lease["spec"] {
+    return this.#spec;
   }
 
   /** The version of the Lease that was last read or written; `undefined` before that. */
@@ -170,9 +129,8 @@ export class LeaseLock {
       }
     }
     const lease = await this.#read(signal);
-    if (this.#record !== undefined && !this.#isHolder && this.#record.holder !== "" && !this.#isExpired) {
-      return { type: "taken", holder: this.#record.holder };
-    }
+    const { holderIdentity: holder } = this.#spec ?? {};
+    if (holder && !this.#isHolder && !this.#isExpired) return { type: "taken", holder };
     return await this.#write(lease, signal);
   }
 
@@ -184,23 +142,22 @@ export class LeaseLock {
     const lease = await this.#read(signal);
     if (lease === undefined || !this.#isHolder) return false;
     const now = microTimestampNow();
-    const { transitions } = this.#record!;
     // client-go's: a second is the shortest duration that a Lease may have.
-    const record = { holder: "", durationSeconds: 1, transitions, acquireTime: now, renewTime: now };
-    this.#observe(await this.#leases.update({ ...lease, spec: { ...lease.spec, ...leaseSpecOf(record) } }, { signal }));
+    const freed = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+    this.#observe(await this.#leases.update({ ...lease, spec: { ...lease.spec, ...freed } }, { signal }));
     return true;
   }
 
   get #isHolder(): boolean {
-    return this.#record?.holder === this.#options.identity;
+    return this.#spec?.holderIdentity === this.#options.identity;
   }
 
   get #isExpired(): boolean {
-    return this.#observedMs + this.#record!.durationSeconds * 1_000 <= this.#options.clock.now();
+    return this.#observedMs + (this.#spec?.leaseDurationSeconds ?? 0) * 1_000 <= this.#options.clock.now();
   }
 
   /**
-   * Reads the Lease; `undefined` when there is none. The last record stays then: its holder may not have noticed yet.
+   * Reads the Lease; `undefined` when there is none. The last spec stays then: its holder may not have noticed yet.
    */
   async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
     try {
@@ -220,9 +177,14 @@ export class LeaseLock {
   async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
     const { name, identity, leaseMs, labels, clock } = this.#options;
     const now = microTimestampNow();
-    const { transitions = -1, acquireTime = now } = this.#record ?? {};
-    const kept = this.#isHolder ? { transitions, acquireTime } : { transitions: transitions + 1, acquireTime: now };
-    const spec = leaseSpecOf({ holder: identity, durationSeconds: leaseMs / 1_000, renewTime: now, ...kept });
+    const { leaseTransitions = 0, acquireTime = now } = this.#spec ?? { leaseTransitions: -1 };
+    const spec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: leaseMs / 1_000,
+      leaseTransitions: this.#isHolder ? leaseTransitions : leaseTransitions + 1,
+      acquireTime: this.#isHolder ? acquireTime : now,
+      renewTime: now,
+    };
     const sentMs = clock.now();
     this.#isUnsure = true;
     const lease = before === undefined
@@ -237,9 +199,9 @@ export class LeaseLock {
   }
 
   #observe(lease: Lease): void {
-    const record = leaseRecordOf(lease);
-    if (this.#record === undefined || !isSameRecord(this.#record, record)) this.#observedMs = this.#options.clock.now();
-    this.#record = record;
+    const { spec = {} } = lease;
+    if (!sameValue(this.#spec, spec)) this.#observedMs = this.#options.clock.now();
+    this.#spec = spec;
     this.#lease = lease;
   }
 }

@@ -22,7 +22,7 @@ import {
   GroupLeases,
   type GroupMember,
   type LeaseFeed,
-  LeaseInformer,
+  leaseInformer,
   LEAVING_LABEL,
   planRanges,
   RANGE_COUNT,
@@ -164,7 +164,6 @@ export class ShardGroup implements ShardSource {
   readonly name: string;
   /** See {@linkcode ShardGroupOptions.by}. */
   readonly by: Exclude<ShardField, "controller">;
-  readonly #namespace: string;
   readonly #leaseMs: number;
   readonly #requestMs: number;
   readonly #clock: ElectionClock;
@@ -234,12 +233,11 @@ export class ShardGroup implements ShardSource {
       renewMs,
       retryMs,
     });
-    this.#namespace = namespace;
     this.#leaseMs = leaseMs;
     this.#requestMs = (renewDeadlineMs - renewMs) / 2;
     this.#clock = clock;
     this.#requests = client.resource(Lease, { namespace });
-    this.#feed = feed ?? new LeaseInformer(client, { namespace: this.#namespace, name, onError: options.onError });
+    this.#feed = feed ?? leaseInformer(client, { namespace, name, onError: options.onError });
     this.#leases = new GroupLeases(name, () => clock.now(), () => this.#change());
   }
 
@@ -298,7 +296,7 @@ export class ShardGroup implements ShardSource {
     if (this.#hasRun) throw new Error(`Cannot run shard group "${this.name}": it runs or has run already`);
     this.#hasRun = true;
     this.#state = "joining";
-    const followed = this.#feed.follow(this.#leases, { signal: this.#job.signal });
+    const followed = this.#feed(this.#leases, { signal: this.#job.signal });
     try {
       await this.#stayMember(signal);
       if (!this.#hasUnfinished && !this.#work.some(({ isReleasing }) => isReleasing)) await this.#deleteOwn();
