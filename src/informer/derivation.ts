@@ -13,9 +13,11 @@ import { isPlain, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
 import { callObserver, Pacer } from "../async/signals.ts";
 import { monotonicMs } from "../async/time.ts";
+import type { EntrySelector } from "../entry/entry_selector.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
-import type { CacheSelection, EntrySelector } from "./cache/lister.ts";
+import { ObjectEntry } from "./cache/entry_transform.ts";
+import type { CacheSelection } from "./cache/lister.ts";
 import type { ObjectCache } from "./cache/object_cache.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./events/event.ts";
 import type { EventLog, LogFollower } from "./events/event_log.ts";
@@ -288,38 +290,14 @@ class Computation {
 }
 
 /** An output as the cache has it. It has no version, and the uid of its metadata, if that has one. */
-class DerivedEntry implements CacheEntry<KubernetesObject> {
+class DerivedEntry extends ObjectEntry<KubernetesObject> {
   readonly of: Computation;
-  readonly key: ObjectKey;
-  /** Read once, as the key is: the store files by it. */
-  readonly namespace: string;
-  readonly object: KubernetesObject;
 
+  /** Name and namespace are read once: the store files by them. */
   constructor(of: Computation, object: KubernetesObject, name: string, namespace: string) {
+    const key = keyOf({ metadata: { name, namespace } });
+    super({ key, namespace, uid: object.metadata.uid ?? "", resourceVersion: "" }, object);
     this.of = of;
-    this.key = keyOf({ metadata: { name, namespace } });
-    this.namespace = namespace;
-    this.object = object;
-  }
-
-  get name(): string {
-    return this.object.metadata.name;
-  }
-
-  get uid(): string {
-    return this.object.metadata.uid ?? "";
-  }
-
-  get resourceVersion(): string {
-    return "";
-  }
-
-  get metadata(): KubernetesObject["metadata"] {
-    return this.object.metadata;
-  }
-
-  get labels(): CacheEntry<KubernetesObject>["labels"] {
-    return this.object.metadata.labels ?? undefined; // as Go
   }
 }
 

@@ -9,9 +9,8 @@
 import type { CacheEntry } from "../../api/entry.ts";
 import type { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { FieldSelector, formatFieldPath, LabelSelector } from "../../api/selector.ts";
-import { DecodeError } from "../../api/status.ts";
-import { valuesAt } from "../../entry/path.ts";
+import { formatFieldPath } from "../../api/selector.ts";
+import { EntrySelector } from "../../entry/entry_selector.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { Quarantine } from "./entry_transform.ts";
@@ -60,31 +59,13 @@ export interface NamespaceLister<T> {
   get(name: string): T | undefined;
 }
 
-/** Selectors, parsed: which entries they match. */
-export class EntrySelector {
-  readonly labels: LabelSelector;
-  readonly fields: FieldSelector | undefined;
-
-  /** No `fields` match every entry. */
-  constructor(labels: LabelSelector, fields: FieldSelector | undefined) {
-    this.labels = labels;
-    this.fields = fields;
-  }
-
-  /** Reads the labels and the selected fields alone. @throws {DecodeError} when they cannot be read. */
-  matches(entry: CacheEntry<unknown>): boolean {
-    if (this.labels.requirements.length > 0 && !this.labels.matches(entry.labels)) return false;
-    return this.fields === undefined || this.fields.matchesValues((keys) => valuesAt(entry, keys));
-  }
-}
-
 /** A {@linkcode Lister} over a cache of entries. */
 export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   readonly #entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">;
   readonly #quarantine: Quarantine<T>;
   readonly #fields: FieldTree | undefined;
   /** The selector last used, because most programs use one. */
-  #parsed: { readonly text: string; readonly selector: LabelSelector } | undefined;
+  #last: { readonly text: string; readonly selector: EntrySelector } | undefined;
 
   /** `fields` are those to which objects are reduced, if they are. */
   constructor(
@@ -108,7 +89,7 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
 
   /** As `ReadonlyIndexer.byIndex`: the objects that can be read. */
   byIndex(name: string, value: string): T[] {
-    return this.#select(() => this.#entries.byIndex(name, value), "");
+    return this.#quarantine.objectsOf(this.#entries.byIndex(name, value));
   }
 
   namespace(namespace: string): NamespaceLister<T> {
@@ -123,25 +104,18 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   selector(given: string | CacheSelection): EntrySelector {
     if (typeof given !== "string") checkNames("select objects", given, "labelSelector fieldSelector");
     const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
-    const labels = this.#parse(labelSelector);
-    const fields = fieldSelector === "" ? undefined : FieldSelector.parse(fieldSelector);
-    for (const { key } of labels.requirements) this.#checkKept(["metadata", "labels", key]);
-    for (const { keys } of fields?.requirements ?? []) this.#checkKept(keys);
-    return new EntrySelector(labels, fields);
+    const text = `${labelSelector}\n${fieldSelector}`;
+    if (this.#last?.text === text) return this.#last.selector;
+    const selector = new EntrySelector({ labelSelector, fieldSelector });
+    for (const { key } of selector.labels.requirements) this.#checkKept(["metadata", "labels", key]);
+    for (const { keys } of selector.fields.requirements) this.#checkKept(keys);
+    this.#last = { text, selector };
+    return selector;
   }
 
   #select(entries: () => readonly CacheEntry<T>[], given: string | CacheSelection): T[] {
     const selector = this.selector(given);
-    const objects: T[] = [];
-    for (const entry of entries()) {
-      try {
-        if (selector.matches(entry)) objects.push(entry.object);
-      } catch (error) {
-        if (!(error instanceof DecodeError)) throw error;
-        this.#quarantine.add(entry, error);
-      }
-    }
-    return objects;
+    return this.#quarantine.objectsOf(entries(), (entry) => selector.matches(entry));
   }
 
   #checkKept(keys: readonly string[]): void {
@@ -149,10 +123,5 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
     throw new TypeError(
       `Cannot select by "${formatFieldPath(keys)}": the informer does not keep it; add the path to its fields`,
     );
-  }
-
-  #parse(text: string): LabelSelector {
-    if (this.#parsed?.text !== text) this.#parsed = { text, selector: LabelSelector.parse(text) };
-    return this.#parsed.selector;
   }
 }

@@ -10,7 +10,6 @@ import type { CacheEntry } from "../../api/entry.ts";
 import { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
-import { DecodeError } from "../../api/status.ts";
 import { parsesObjects } from "../../entry/path.ts";
 import { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "../../store/indexer.ts";
 import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
@@ -69,11 +68,11 @@ class ParsingIndexer<T extends KubernetesObject, Name extends string> implements
   }
 
   list(): T[] {
-    return this.#objectsOf(this.#entries.list());
+    return this.#quarantine.objectsOf(this.#entries.list());
   }
 
   byIndex(name: Name, value: string): T[] {
-    return this.#objectsOf(this.#entries.byIndex(name, value));
+    return this.#quarantine.objectsOf(this.#entries.byIndex(name, value));
   }
 
   indexKeys(name: Name, value: string): string[] {
@@ -85,23 +84,7 @@ class ParsingIndexer<T extends KubernetesObject, Name extends string> implements
   }
 
   *[Symbol.iterator](): IterableIterator<T> {
-    for (const entry of this.#entries) {
-      const [object] = this.#objectsOf([entry]);
-      if (object !== undefined) yield object;
-    }
-  }
-
-  #objectsOf(entries: readonly CacheEntry<T>[]): T[] {
-    const objects: T[] = [];
-    for (const entry of entries) {
-      try {
-        objects.push(entry.object);
-      } catch (error) {
-        if (!(error instanceof DecodeError)) throw error;
-        this.#quarantine.add(entry, error);
-      }
-    }
-    return objects;
+    for (const entry of this.#entries) yield* this.#quarantine.objectsOf([entry]);
   }
 }
 

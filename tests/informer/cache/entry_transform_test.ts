@@ -6,9 +6,9 @@ import { Quarantine, unknownFields } from "../../../src/informer/cache/entry_tra
 import { type Thing, unparsable } from "../../support/fixtures.ts";
 
 const READS: Readonly<Record<string, (quarantine: Quarantine<Thing>, entry: CacheEntry<Thing>) => unknown>> = {
-  objectOf: (quarantine, entry) => quarantine.objectOf(entry),
-  onlyMetadata: (quarantine, entry) => quarantine.onlyMetadata(entry),
-  labelsOf: (quarantine, entry) => quarantine.labelsOf(entry),
+  object: (quarantine, entry) => quarantine.objectOf(entry),
+  metadata: (quarantine, entry) => quarantine.read(entry, (it) => it.metadata),
+  labels: (quarantine, entry) => quarantine.read(entry, (it) => it.labels),
 };
 
 for (const [name, read] of Object.entries(READS)) {
