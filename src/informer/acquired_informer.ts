@@ -112,13 +112,14 @@ export class Demand {
   readonly #times: DemandTimes;
   readonly #forget: () => void;
   /**
-   * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
+   * `#timer` is armed if and only if `state` is `idle`, from the first release on, or `paused`, and that time is
    * finite.
    */
   readonly #timer = new LongTimer(() => this.#elapsed());
-  /** `#holders` is above 0 if `#state` is `held`, and 0 if it is `idle` or `paused`. */
+  /** `#holders` is above 0 if `state` is `held`, and 0 if it is `idle` or `paused`. */
   #holders = 0;
-  #state: DemandState = "idle";
+  /** The present state. */
+  state: DemandState = "idle";
 
   /** There is no holder, and no time runs before the first one. */
   constructor(
@@ -131,15 +132,10 @@ export class Demand {
     this.#forget = forget;
   }
 
-  /** The present state. */
-  get state(): DemandState {
-    return this.#state;
-  }
-
   /** Adds a holder, until the returned function is called. Only the first call of that counts. */
   acquire(): () => void {
     this.#holders++;
-    const before = this.#state;
+    const before = this.state;
     if (before !== "over") this.#enter("held");
     if (before === "paused") this.#informer.resume();
     let isReleased = false;
@@ -147,7 +143,7 @@ export class Demand {
       if (isReleased) return;
       isReleased = true;
       this.#holders--;
-      if (this.#holders === 0 && this.#state === "held") this.#enter("idle");
+      if (this.#holders === 0 && this.state === "held") this.#enter("idle");
     };
   }
 
@@ -158,15 +154,15 @@ export class Demand {
 
   #enter(state: DemandState): void {
     const { idleTimeoutMs, cacheTtlMs } = this.#times;
-    this.#state = state;
+    this.state = state;
     this.#timer.arm(state === "idle" ? idleTimeoutMs : state === "paused" ? cacheTtlMs : Infinity);
   }
 
   #elapsed(): void {
-    if (this.#state === "idle") {
+    if (this.state === "idle") {
       this.#enter("paused");
       this.#informer.pause();
-    } else if (this.#state === "paused") {
+    } else if (this.state === "paused") {
       this.#enter("over");
       this.#forget();
     }

@@ -407,11 +407,13 @@ export class Derivation implements FollowedCollection, Disposable {
   /** `true` if the call in progress, or the last one, has read a collection that had not synced. */
   #isEarly = false;
   /** The derivations that it reads, directly or through others. */
-  readonly #below = new Set<Derivation>();
+  readonly below = new Set<Derivation>();
   /** The time since which `#due` has something. */
   #dueSinceMs = 0;
-  #hasSynced = false;
-  #changes = 0;
+  /** `true` once all inputs that there were have been computed. */
+  hasSynced = false;
+  /** The number of changes of objects so far. */
+  changes = 0;
 
   /** Computes in later turns, from {@linkcode begin} on, and writes to the cache of `own`. */
   constructor(own: Omit<FollowedCollection, "hasSynced">, options: DerivationOptions) {
@@ -422,11 +424,6 @@ export class Derivation implements FollowedCollection, Disposable {
     this.#options = options;
   }
 
-  /** The derivations that it reads, directly or through others. */
-  get below(): ReadonlySet<Derivation> {
-    return this.#below;
-  }
-
   /** The number of inputs that are to be computed. */
   get due(): number {
     return this.#due.size;
@@ -434,23 +431,13 @@ export class Derivation implements FollowedCollection, Disposable {
 
   /** For how long it, or one that it reads, has had inputs that are to be computed; 0 if there are none. */
   get behindMs(): number {
-    const behind = [this, ...this.#below].filter((it) => it.#due.size > 0);
+    const behind = [this, ...this.below].filter((it) => it.#due.size > 0);
     return Math.max(0, ...behind.map((it) => monotonicMs() - it.#dueSinceMs));
   }
 
   /** Reports an error. */
   report(error: unknown): void {
     this.#options.report(error);
-  }
-
-  /** `true` once all inputs that there were have been computed. */
-  get hasSynced(): boolean {
-    return this.#hasSynced;
-  }
-
-  /** The number of changes of objects so far. */
-  get changes(): number {
-    return this.#changes;
   }
 
   /** The errors of inputs whose last call has failed. */
@@ -477,13 +464,13 @@ export class Derivation implements FollowedCollection, Disposable {
    */
   compute(pacer: Pacer): boolean {
     for (const computation of this.#due) {
-      if (!this.#hasSynced && !this.#haveSynced) return true; // an event of the source that has not will come
+      if (!this.hasSynced && !this.#haveSynced) return true; // an event of the source that has not will come
       this.#due.delete(computation);
       this.#perform(computation);
       if (pacer.step()) return false;
     }
-    if (!this.#hasSynced && this.#haveSynced && this.#early.size === 0) {
-      this.#hasSynced = true;
+    if (!this.hasSynced && this.#haveSynced && this.#early.size === 0) {
+      this.hasSynced = true;
       this.processor.synced();
       this.#options.onSynced();
     }
@@ -577,11 +564,11 @@ export class Derivation implements FollowedCollection, Disposable {
     if (known !== undefined) return known;
     const { cache, processor: { log }, collection: { informer } } = followed;
     if (followed instanceof Derivation) {
-      if (followed === this || followed.#below.has(this)) {
+      if (followed === this || followed.below.has(this)) {
         throw new TypeError(`Cannot fetch from ${informer}: it is computed from ${this.collection.informer}`);
       }
       followed.#readers.add(this);
-      this.#readsToo([followed, ...followed.#below]);
+      this.#readsToo([followed, ...followed.below]);
     }
     const isInput = source === this.#options.input.source;
     const added = new Dependents<Computation>(cache, log, {
@@ -595,7 +582,7 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   #readsToo(others: readonly Derivation[]): void {
-    for (const other of others) this.#below.add(other);
+    for (const other of others) this.below.add(other);
     for (const reader of this.#readers) reader.#readsToo(others);
   }
 
@@ -670,14 +657,14 @@ export class Derivation implements FollowedCollection, Disposable {
   #show(key: ObjectKey, known: DerivedEntry | undefined, entry: DerivedEntry | undefined): void {
     if (known === entry) return;
     const { cache: { store, quarantine }, processor: { log } } = this;
-    this.#changes++;
+    this.changes++;
     if (entry === undefined) {
       store.deleteByKey(key);
       log.append(new Deleted<KubernetesObject>(known!, quarantine, false));
       return;
     }
     store.set(key, entry);
-    if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.#hasSynced));
+    if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.hasSynced));
     else if (known.of === entry.of || !areSame(known, entry)) {
       log.append(new Updated<KubernetesObject>(entry, quarantine, known, false));
     }

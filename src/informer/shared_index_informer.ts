@@ -455,15 +455,12 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   async #run(options: Abortable): Promise<void> {
-    const { signal } = options;
-    const stop = (): void => this.#job.abort(signal!.reason);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
+    if (options.signal !== undefined) this.#job.follow(options.signal);
     this.#sync.processor.begin();
     const checking = this[internals].checks.runEvery(this.#options.consistencyCheck?.intervalMs ?? Infinity);
     const failure = await (this.#following = this.#sync.run(this.#job));
     await checking;
-    signal?.removeEventListener("abort", stop);
+    this.#job.release();
     await this.#stop(failure?.error).finally(() => this.#hasEnded = true);
     if (failure !== undefined) throw failure.error;
   }

@@ -124,51 +124,12 @@ export function syncStatus<T extends KubernetesObject>(
   InformerStatus,
   "cluster" | "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
 > {
-  const { state, since, cause, notLiveSince, retryAt } = sync.state;
-  const silentSince = Math.min(
-    ...sync.parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
-  );
-  return {
-    state,
-    since,
-    ...defined({ cause, notLiveSince }),
-    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleForMs: Date.now() - notLiveSince.getTime() }),
-    ...defined({ retryAt }),
-    ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
-    resourceVersion: sync.resourceVersion,
-    ...(sync.parts[0].namespace === undefined ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
-    objects,
-    ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
-    ...totalOf(sync.parts.map(({ counters }) => counters)),
-    ...defined({ connections: connectionsOf(sync.parts.flatMap(({ source }) => source.connections ?? [])) }),
-  };
-}
-
-function connectionsOf(parts: readonly ConnectionsStatus[]): ConnectionsStatus | undefined {
-  if (parts.length === 0) return undefined;
-  const sum = (of: (part: ConnectionsStatus) => number): number => parts.reduce((total, it) => total + of(it), 0);
-  return { ...parts[0], suspicions: sum((it) => it.suspicions), renewals: sum((it) => it.renewals) };
-}
-
-/** Adds up the counters of several reflectors. */
-function totalOf(
-  all: readonly ReflectorCounters[],
-): Pick<
-  InformerStatus,
-  | "listing"
-  | "lastByteAt"
-  | "lastBookmarkAt"
-  | "events"
-  | "lists"
-  | "completedLists"
-  | "watches"
-  | "recentRelists"
-  | "recentResumes"
-  | "lastWatchEnd"
-  | "listMs"
-  | "commitMs"
-> {
+  const { parts, state: { state, since, cause, notLiveSince, retryAt } } = sync;
+  const all = parts.map(({ counters }) => counters);
   const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
+  const silentSince = Math.min(
+    ...parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
+  );
   const lastByteAt = Math.max(...all.map((it) => it.lastByteAt));
   const lastBookmarkAt = Math.max(...all.map((it) => it.lastBookmarkAt));
   const ends = all.flatMap(({ lastWatchEnd }) => lastWatchEnd ?? []);
@@ -179,6 +140,16 @@ function totalOf(
     ...(remaining ? { remaining: sum((it) => it.remaining ?? 0) } : {}),
   };
   return {
+    state,
+    since,
+    ...defined({ cause, notLiveSince }),
+    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleForMs: Date.now() - notLiveSince.getTime() }),
+    ...defined({ retryAt }),
+    ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
+    resourceVersion: sync.resourceVersion,
+    ...(parts[0].namespace === undefined ? {} : { namespaces: parts.map(({ status }) => status) }),
+    objects,
+    ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
     ...(listing ? { listing } : {}),
     ...(lastByteAt === 0 ? {} : { lastByteAt: new Date(lastByteAt) }),
     ...(lastBookmarkAt === 0 ? {} : { lastBookmarkAt: new Date(lastBookmarkAt) }),
@@ -191,7 +162,14 @@ function totalOf(
     listMs: sumOfDurations(all.map((it) => it.listMs)),
     commitMs: sumOfDurations(all.map((it) => it.commitMs)),
     ...(lastEnd === undefined ? {} : { lastWatchEnd: { ...lastEnd, at: new Date(lastEnd.at) } }),
+    ...defined({ connections: connectionsOf(parts.flatMap(({ source }) => source.connections ?? [])) }),
   };
+}
+
+function connectionsOf(parts: readonly ConnectionsStatus[]): ConnectionsStatus | undefined {
+  if (parts.length === 0) return undefined;
+  const sum = (of: (part: ConnectionsStatus) => number): number => parts.reduce((total, it) => total + of(it), 0);
+  return { ...parts[0], suspicions: sum((it) => it.suspicions), renewals: sum((it) => it.renewals) };
 }
 
 /** The facts of a {@linkcode WaitError}. */
@@ -244,28 +222,19 @@ interface Wait {
   readonly waitedMs: number;
 }
 
-/** Makes the error about a wait from the informer's state and its cause. `given` says why the wait ended. */
+/** Makes the error about a wait from the informer's state and its cause; `reason` is that of an aborted wait. */
 function waitError(
   wait: Wait,
-  status: { readonly state: InformerState; readonly stateMs: number; readonly cause?: unknown },
-  given: { readonly ended: "aborted"; readonly reason: unknown } | {
-    readonly ended: "refused" | "stopped" | "removed";
-  },
+  { state, stateMs, cause }: Pick<StateKeeper, "state" | "stateMs" | "cause">,
+  ended: "aborted" | "refused" | "stopped" | "removed",
+  reason?: unknown,
 ): WaitError {
-  const { state, stateMs, cause } = status;
   const since = state === "stopped" ? "it has stopped" : `its state has been "${state}" for ${seconds(stateMs)}`;
   const removed = state === "stopped" ? "its informer has stopped" : "it was removed";
-  const why = given.ended === "aborted"
-    ? `given up after ${seconds(wait.waitedMs)}, ${since}`
-    : given.ended === "removed"
-    ? removed
-    : since;
-  const reason = given.ended === "aborted" ? { reason: given.reason } : {};
-  return new WaitError(
-    `Cannot wait for ${wait.what}: ${why}`,
-    { resource: wait.resource, state, stateMs, ...reason },
-    { cause },
-  );
+  const given = `given up after ${seconds(wait.waitedMs)}, ${since}`;
+  const why = ended === "aborted" ? given : ended === "removed" ? removed : since;
+  const failure = { resource: wait.resource, state, stateMs, reason };
+  return new WaitError(`Cannot wait for ${wait.what}: ${why}`, failure, { cause });
 }
 
 /** Joins errors: a cause that all of them have is that of the result, others are in its message. */
@@ -322,7 +291,7 @@ export class InformerWaits<T extends KubernetesObject> {
   /** The error of a wait that the end of the informer ends. */
   get stopped(): WaitError {
     const { informer, name } = this.#sync.collection;
-    return waitError({ what: informer, resource: name, waitedMs: 0 }, this.#sync.state, { ended: "stopped" });
+    return waitError({ what: informer, resource: name, waitedMs: 0 }, this.#sync.state, "stopped");
   }
 
   /** Resolves once the cache, or the part of a namespace, has synced. */
@@ -428,9 +397,9 @@ export class InformerWaits<T extends KubernetesObject> {
     } catch (error) {
       const state = awaited ?? this.#sync.state;
       const wait = { what, resource: this.#sync.collection.name, waitedMs: monotonicMs() - beganMs };
-      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
-      if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });
-      if (error instanceof HandlerRemovedError) throw waitError(wait, state, { ended: "removed" });
+      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, "aborted", error);
+      if (error !== undefined && error === state.refusal) throw waitError(wait, state, "refused");
+      if (error instanceof HandlerRemovedError) throw waitError(wait, state, "removed");
       throw error;
     }
   }

@@ -157,10 +157,10 @@ export class Item<K> implements WorkItem<K> {
   }
 }
 
-/** Refuses values of other types, which the type of `WorkFunction` does not allow either. */
-export function checkResult(result: unknown): void {
+/** Refuses values of other types, which the type of `WorkFunction` does not allow either; `of` is who returned it. */
+export function checkResult(result: unknown, of: "worker" | "reconcile"): void {
   if (result instanceof ReconcileResult) return;
   throw new TypeError(
-    `A worker must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
+    `A ${of} must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
   );
 }

@@ -526,7 +526,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
             let result: ReconcileResult | void = undefined;
             try {
               result = await worker(key, { signal, retries, triggers });
-              if (result !== undefined) checkResult(result);
+              if (result !== undefined) checkResult(result, "worker");
             } catch (error) {
               hasFailed = true;
               await this.#fail(item, error, run);

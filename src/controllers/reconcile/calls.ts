@@ -57,7 +57,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   /** Does not call yet. Its time begins. */
   constructor(key: ObjectKey, { retries, triggers }: WorkContext, calls: RunningCalls<T>) {
     this.key = key;
-    const { client, writes, timeoutMs } = calls;
+    const { client, writes, timeoutMs, cache } = calls.facts;
     const onWrite = (write: ObjectWrite): void => writes.record(key, write);
     const onUnanswered = (resource: Resource): void => writes.unanswered(key, resource);
     const cached = (resource: Resource, object: ObjectKey) => writes.cached(key, resource, object);
@@ -76,12 +76,12 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     this.retries = retries;
     this.triggers = triggers;
     this.dueMs = this.beganMs + timeoutMs;
-    this.cache = calls.cache;
+    this.cache = cache;
     this.#calls = calls;
   }
 
   get object(): T | undefined {
-    return this.#calls.lister.get(this.key);
+    return this.#calls.facts.lister.get(this.key);
   }
 
   get signal(): AbortSignal {
@@ -139,16 +139,8 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   }
 }
 
-/**
- * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
- */
-export class RunningCalls<T extends KubernetesObject> implements Disposable {
-  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
-  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
-  readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
-  readonly #timer = new LongTimer(() => this.#timeOut());
+/** What the calls of a reconciler have in common. */
+interface CallFacts<T extends KubernetesObject> {
   /** Sends the requests of calls. */
   readonly client: Client;
   /** Reads the cache of the reconciled kind. */
@@ -159,21 +151,25 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly writes: PendingWrites;
   /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
+}
+
+/**
+ * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
+ */
+export class RunningCalls<T extends KubernetesObject> implements Disposable {
+  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
+  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
+  readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
+  readonly #timer = new LongTimer(() => this.#timeOut());
   /** Called before each request of a call, which it may end. */
   check: (() => void) | undefined;
+  /** What all calls have in common. */
+  readonly facts: CallFacts<T>;
 
-  constructor(
-    client: Client,
-    lister: Lister<T>,
-    cache: ReconcileContext<T>["cache"],
-    writes: PendingWrites,
-    timeoutMs: number,
-  ) {
-    this.client = client;
-    this.lister = lister;
-    this.cache = cache;
-    this.writes = writes;
-    this.timeoutMs = timeoutMs;
+  constructor(facts: CallFacts<T>) {
+    this.facts = facts;
   }
 
   /** All calls, abandoned ones too. */
@@ -190,7 +186,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
     const call = new ReconcileCall<T>(key, context, this);
     this.#awaited.set(key, call);
-    if (!this.#timer.isArmed) this.#timer.arm(this.timeoutMs);
+    if (!this.#timer.isArmed) this.#timer.arm(this.facts.timeoutMs);
     return call;
   }
 
@@ -207,7 +203,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
       // A timer may fire a fraction of a millisecond early.
       if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
       const error = new DOMException(
-        `The reconcile of "${call.key}" has not returned within ${this.timeoutMs} ms`,
+        `The reconcile of "${call.key}" has not returned within ${this.facts.timeoutMs} ms`,
         "TimeoutError",
       );
       if (call.giveUp(error)) this.abandoned.set(call.key, call);

@@ -80,8 +80,8 @@ export class LeaseLock {
   /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
   #lease: Lease | undefined;
   /** The spec last read or written; `undefined` if and only if there was none yet. */
-  #spec: NonNullable<Lease["spec"]> | undefined;
-  /** The time at which `#spec` was first read or written. */
+  spec: NonNullable<Lease["spec"]> | undefined;
+  /** The time at which `spec` was first read or written. */
   #observedMs = 0;
   /**
    * True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since.
@@ -92,11 +92,6 @@ export class LeaseLock {
   constructor(leases: LeaseClient, options: LockOptions) {
     this.#leases = leases;
     this.#options = options;
-  }
-
-  /** The spec last read or written; `undefined` before that. It stays when the Lease was found deleted. */
-  get spec(): Lease["spec"] {
-    return this.#spec;
   }
 
   /** The version of the Lease that was last read or written; `undefined` before that. */
@@ -129,7 +124,7 @@ export class LeaseLock {
       }
     }
     const lease = await this.#read(signal);
-    const { holderIdentity: holder } = this.#spec ?? {};
+    const { holderIdentity: holder } = this.spec ?? {};
     if (holder && !this.#isHolder && !this.#isExpired) return { type: "taken", holder };
     return await this.#write(lease, signal);
   }
@@ -149,11 +144,11 @@ export class LeaseLock {
   }
 
   get #isHolder(): boolean {
-    return this.#spec?.holderIdentity === this.#options.identity;
+    return this.spec?.holderIdentity === this.#options.identity;
   }
 
   get #isExpired(): boolean {
-    return this.#observedMs + (this.#spec?.leaseDurationSeconds ?? 0) * 1_000 <= this.#options.clock.now();
+    return this.#observedMs + (this.spec?.leaseDurationSeconds ?? 0) * 1_000 <= this.#options.clock.now();
   }
 
   /**
@@ -177,7 +172,7 @@ export class LeaseLock {
   async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
     const { name, identity, leaseMs, labels, clock } = this.#options;
     const now = microTimestampNow();
-    const { leaseTransitions = 0, acquireTime = now } = this.#spec ?? { leaseTransitions: -1 };
+    const { leaseTransitions = 0, acquireTime = now } = this.spec ?? { leaseTransitions: -1 };
     const spec = {
       holderIdentity: identity,
       leaseDurationSeconds: leaseMs / 1_000,
@@ -200,8 +195,8 @@ export class LeaseLock {
 
   #observe(lease: Lease): void {
     const { spec = {} } = lease;
-    if (!sameValue(this.#spec, spec)) this.#observedMs = this.#options.clock.now();
-    this.#spec = spec;
+    if (!sameValue(this.spec, spec)) this.#observedMs = this.#options.clock.now();
+    this.spec = spec;
     this.#lease = lease;
   }
 }

@@ -25,7 +25,7 @@ import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts
 import { joined } from "../../informer/status.ts";
 import { exponentialBackoff } from "../../workqueue/rate_limiter.ts";
 import { type TriggerList, withTrigger, withTriggers } from "../../workqueue/triggers.ts";
-import { ReconcileResult, retry, SETTLED } from "../../workqueue/work_item.ts";
+import { checkResult, type ReconcileResult, retry, SETTLED } from "../../workqueue/work_item.ts";
 import { type WorkContext, WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
@@ -241,7 +241,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       report: this.#report,
     });
     this.lister = this.cache(this.informer);
-    this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
+    const facts = { client, lister: this.lister, cache: this.cache.bind(this), writes: this.#writes, timeoutMs };
+    this.#calls = new RunningCalls(facts);
   }
 
   /**
@@ -689,11 +690,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     try {
       const result = await call.run(reconcile);
-      if (result !== undefined && !(result instanceof ReconcileResult)) {
-        throw new TypeError(
-          `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
-        );
-      }
+      if (result !== undefined) checkResult(result, "reconcile");
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
       this.#record(call, observer, outcome);
       if (outcome === "succeeded") this.#shards?.succeeded(call);

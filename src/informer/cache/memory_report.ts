@@ -58,7 +58,8 @@ export interface NamespaceMemory {
 
 /** Adds up sizes of entries, without parsing or keeping them. */
 export class MemoryMeter {
-  #objects = 0;
+  /** The number of objects so far. */
+  objects = 0;
   #parsed = 0;
   #unreadBytes = 0;
   #parsedBytes = 0;
@@ -69,7 +70,7 @@ export class MemoryMeter {
 
   /** Adds an entry. */
   add({ key, namespace, textBytes, isParsed = true }: CacheEntry<unknown>): void {
-    this.#objects++;
+    this.objects++;
     if (isParsed) this.#parsed++;
     if (textBytes === undefined) this.#unmeasured++;
     const bytes = textBytes ?? 0;
@@ -84,11 +85,6 @@ export class MemoryMeter {
     this.#largest = [...this.#largest, { key, bytes }].sort((a, b) => b.bytes - a.bytes).slice(0, MOST_LARGEST);
   }
 
-  /** The number of objects so far. */
-  get objects(): number {
-    return this.#objects;
-  }
-
   /** The size of all text so far. */
   get bytes(): number {
     return this.#unreadBytes + this.#parsedBytes;
@@ -97,7 +93,7 @@ export class MemoryMeter {
   /** The sizes so far. */
   get report(): MemoryReport {
     return {
-      objects: this.#objects,
+      objects: this.objects,
       parsed: this.#parsed,
       unreadBytes: this.#unreadBytes,
       parsedBytes: this.#parsedBytes,

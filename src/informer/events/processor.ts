@@ -121,16 +121,17 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   readonly #cursor: EventReader<T>;
   readonly #job: DerivedController;
   readonly #synced = new Latch();
-  readonly #finished: Promise<void>;
+  /** Resolves when the last call has returned, after {@linkcode remove}, and the checkpoint is written. */
+  readonly finished: Promise<void>;
   readonly #clock = new CoarseClock();
   /** Set if and only if the promise of a call is awaited. */
   #callStartedAt: number | undefined;
   /** `true` if and only if the handler is on the stack, before its first `await`. */
-  #isCalling = false;
+  isCalling = false;
   /** `true` from `drain()` on. */
   #isDraining = false;
-  /** Only rises. */
-  #errors = 0;
+  /** The number of errors of the handler and its filter. */
+  errors = 0;
   /** Set while the calls of a handler with a checkpoint are repeated. */
   #failing: (FailingCalls & { readonly skip: AbortController }) | undefined;
 
@@ -155,7 +156,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     });
     this.#job = new DerivedController(options.signal);
     this.#job.signal.addEventListener("abort", () => this.remove(), { once: true });
-    this.#finished = this.#run();
+    this.finished = this.#run();
     if (this.#job.signal.aborted) this.remove();
   }
 
@@ -172,19 +173,9 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#cursor.pending;
   }
 
-  /** The number of errors of the handler and its filter. */
-  get errors(): number {
-    return this.#errors;
-  }
-
   /** `true` if a call has been running for longer than `slowMs`. */
   get slow(): boolean {
     return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
-  }
-
-  /** `true` if the code that reads it runs inside a call of the handler, before that call's first `await`. */
-  get isCalling(): boolean {
-    return this.#isCalling;
   }
 
   /** The version of the checkpoint, if there is one. */
@@ -197,11 +188,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     if (this.#failing === undefined) return undefined;
     const { key, since, failures } = this.#failing;
     return { key, since, failures };
-  }
-
-  /** Resolves when the last call has returned, after {@linkcode remove}, and the checkpoint is written. */
-  get finished(): Promise<void> {
-    return this.#finished;
   }
 
   /** Delivers these entries as a resync, once the handler has synced; see {@linkcode Cursor.resync}. */
@@ -223,7 +209,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   drain(): Promise<void> {
     this.#isDraining = true;
     if (this.#checkpoint !== undefined || (this.pending === 0 && this.#callStartedAt === undefined)) this.remove();
-    return this.#finished;
+    return this.finished;
   }
 
   remove(): void {
@@ -233,14 +219,14 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   async [Symbol.asyncDispose](): Promise<void> {
     this.remove();
     // A call that disposes its own registration cannot be waited for.
-    if (this.#isCalling) return;
+    if (this.isCalling) return;
     const { graceMs, report } = this.#processor.options;
     using notice = new LongTimer(() => {
       const why = `its call has not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
       report(new Error(`Waiting for handler "${this.name}": ${why}`));
     });
     if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
-    if (await endsWithin(graceMs, this.#finished)) return;
+    if (await endsWithin(graceMs, this.finished)) return;
     throw new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`);
   }
 
@@ -322,7 +308,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
-    this.#isCalling = true;
+    this.isCalling = true;
     try {
       switch (event.type) {
         case "added":
@@ -339,12 +325,12 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
           return event satisfies never;
       }
     } finally {
-      this.#isCalling = false;
+      this.isCalling = false;
     }
   }
 
   #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {
-    this.#errors++;
+    this.errors++;
     const what = during.key === undefined ? `"${during.type}"` : `"${during.type}" of "${during.key}"`;
     this.#processor.options.report(new InformerError(`Handler "${this.name}" failed on ${what}`, { cause }));
   }
@@ -362,8 +348,8 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   readonly #key: ObjectKey | undefined;
   /** Set if and only if the stream has begun; closed if and only if it has ended since. */
   #cursor: EventReader<T> | undefined;
-  /** Only rises. */
-  #errors = 0;
+  /** The number of errors of the filter. */
+  errors = 0;
 
   /** With `key`, the events of that object alone, and `synced`. */
   constructor(
@@ -389,11 +375,6 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
     return this.#options.checkpoint?.version;
   }
 
-  /** The number of errors of the filter. */
-  get errors(): number {
-    return this.#errors;
-  }
-
   /** Adds these entries as a resync; see {@linkcode Cursor.resync}. */
   resync(entries: readonly CacheEntry<T>[]): void {
     this.#cursor?.resync(entries);
@@ -411,7 +392,7 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
     const key = this.#key;
     this.#cursor = this.#processor.open("read events of", this.#options, {
       onFilterError: (error) => {
-        this.#errors++;
+        this.errors++;
         this.#processor.options.report(error);
       },
       onOverrun: (cause) => {

@@ -562,10 +562,12 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly make: (namespace: string | undefined) => PartSync<T>;
   /** The namespaces that come and go, if there are such. */
   readonly #namespaces: ChangingNamespaces<T, PartSync<T>> | undefined;
-  #parts: readonly PartSync<T>[];
+  /** One for each source, in their order. */
+  parts: readonly PartSync<T>[];
   /** `true` once the first list of each part has been applied; parts that come later do not change it. */
-  #hasSynced = false;
-  #stage: "new" | "running" | "stopped" = "new";
+  hasSynced = false;
+  /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on. */
+  stage: "new" | "running" | "stopped" = "new";
   /** `true` if and only if the status is to be published in the next turn. */
   #isDue = false;
 
@@ -594,18 +596,13 @@ export class CollectionSync<T extends KubernetesObject> {
     const { finder, sources } = collection;
     this.make = (namespace) =>
       part(namespace === undefined ? sources[0] : { namespace, source: finder!.sourceOf(namespace) });
-    this.#parts = sources.map(part);
+    this.parts = sources.map(part);
     this.#namespaces = finder && new ChangingNamespaces<T, PartSync<T>>(finder, this);
-  }
-
-  /** One for each source, in their order. */
-  get parts(): readonly PartSync<T>[] {
-    return this.#parts;
   }
 
   /** Follows other parts from now on. */
   replace(parts: readonly PartSync<T>[]): void {
-    this.#parts = parts;
+    this.parts = parts;
     this.#stateChanged();
     this.synced();
   }
@@ -613,16 +610,6 @@ export class CollectionSync<T extends KubernetesObject> {
   /** The name of the informer in messages. */
   get informer(): string {
     return this.collection.informer;
-  }
-
-  /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on. */
-  get stage(): "new" | "running" | "stopped" {
-    return this.#stage;
-  }
-
-  /** The first list of each part has been applied to the store. */
-  get hasSynced(): boolean {
-    return this.#hasSynced;
   }
 
   /**
@@ -648,7 +635,7 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** The oldest version of the parts; `""` before their first lists, or where their versions cannot be ordered. */
   get resourceVersion(): string {
-    const parts = this.#hasSynced ? this.parts.filter(({ hasSynced }) => hasSynced) : this.parts;
+    const parts = this.hasSynced ? this.parts.filter(({ hasSynced }) => hasSynced) : this.parts;
     return oldestVersion(parts.map(({ gate }) => gate.version));
   }
 
@@ -729,7 +716,7 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** Lists and watches until `job` aborts. When a part fails, it aborts `job`, and resolves with the failure. */
   async run(job: DerivedController): Promise<{ readonly error: unknown } | undefined> {
-    this.#stage = "running";
+    this.stage = "running";
     let failure: { readonly error: unknown } | undefined;
     const failed = (error: unknown): void => {
       failure ??= { error };
@@ -744,7 +731,7 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with what `error` returns then. */
   end(error: () => Error, cause: unknown): void {
-    this.#stage = "stopped";
+    this.stage = "stopped";
     this.state.stopped(cause);
     const ended = error();
     for (const part of this.parts) part.end(ended, cause);
@@ -762,8 +749,8 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** The first list of a part has been applied. Behind the last one it delivers the event. */
   synced(): void {
-    if (this.#hasSynced || !this.parts.every(({ hasSynced }) => hasSynced)) return;
-    this.#hasSynced = true;
+    if (this.hasSynced || !this.parts.every(({ hasSynced }) => hasSynced)) return;
+    this.hasSynced = true;
     this.processor.synced();
     void this.#checkFields();
   }
@@ -789,11 +776,11 @@ export class CollectionSync<T extends KubernetesObject> {
   async #checkFields(): Promise<void> {
     const { name, uncheckedFields } = this.collection;
     const unknown = await unknownFields(this.cache.store, uncheckedFields);
-    if (unknown.length > 0 && this.#stage !== "stopped") this.report(new UnknownFieldsError(name, unknown));
+    if (unknown.length > 0 && this.stage !== "stopped") this.report(new UnknownFieldsError(name, unknown));
   }
 
   #stateChanged(): void {
-    if (this.#stage === "stopped") return;
+    if (this.stage === "stopped") return;
     this.#follow();
     this.changes.changed();
   }

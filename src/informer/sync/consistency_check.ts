@@ -19,6 +19,7 @@ import { backoffMs, sleep, timedController } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
 import type { CollectionSync, PartSync, RunningCheck } from "./collection_sync.ts";
+import { readOne } from "./server_state.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */
 const MOST_KEYS = 10;
@@ -327,15 +328,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     using job = new DerivedController(this.#job.signal);
     using _deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     this.#deleted.clear();
-    const page = new ReadAhead((signal) =>
-      source.listEntries({
-        signal,
-        ...(namespace === "" ? {} : { namespace }),
-        fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
-      }), job.signal);
-    let found: CacheEntry<T> | undefined;
-    for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
-    return found;
+    return await readOne(source, { namespace, name }, job);
   }
 }
 

@@ -7,8 +7,9 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
-import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
-import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
+import type { IdentitySource, ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
+import { type ObjectKey, splitKey } from "../../api/object.ts";
+import type { ListOptions } from "../../api/options.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion, StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import { backoffMs, sleep, timedController } from "../../async/time.ts";
@@ -51,7 +52,8 @@ export async function snapshotMismatch(
   try {
     for (const entry of asked) {
       const key = originalKey(entry);
-      const found = await find(key, version, identities, job.signal);
+      const list = { resourceVersion: version, resourceVersionMatch: "NotOlderThan", signal: job.signal } as const;
+      const found = await readOne(identities, splitKey(key), list);
       if (found?.uid === entry.uid) return undefined;
       if (found !== undefined && (isOlder(found.resourceVersion, version) || found.resourceVersion === version)) {
         return `its "${key}" is another object; was the cluster made anew, or restored from a backup?`;
@@ -69,24 +71,21 @@ export async function snapshotMismatch(
   return `it has none of ${keys}; were they deleted, or was the cluster made anew?`;
 }
 
-/** Returns the object that the server has of a key, at `version` or later. */
-async function find(
-  key: ObjectKey,
-  version: string,
-  identities: IdentitySource,
-  signal: AbortSignal,
-): Promise<CacheEntry<KubernetesObject> | undefined> {
-  const { namespace, name } = splitKey(key);
+/** Returns the object of a name as a list shows it, to which the selectors of the source apply. */
+export async function readOne<T>(
+  source: { listEntries(options: ListOptions): AsyncIterable<ListPart<T>> },
+  { namespace, name }: { readonly namespace?: string; readonly name: string },
+  { signal, ...list }: ListOptions,
+): Promise<CacheEntry<T> | undefined> {
   const page = new ReadAhead((signal) =>
-    identities.listEntries({
+    source.listEntries({
+      ...list,
       signal,
-      ...(namespace === undefined ? {} : { namespace }),
+      ...(namespace ? { namespace } : {}),
       fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
-      resourceVersion: version,
-      resourceVersionMatch: "NotOlderThan",
     }), signal);
-  let found: CacheEntry<KubernetesObject> | undefined;
-  for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find((entry) => entry.key === key);
+  let found: CacheEntry<T> | undefined;
+  for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
   return found;
 }
 

@@ -74,101 +74,76 @@ export interface NamespaceStatus {
 
 /** Keeps an informer state: derived from the phases of one reflector, or the worst of several states. */
 export class StateKeeper {
-  /** `#state` is the present state. */
-  #state: InformerState = "idle";
-  /** `#since` is the time of the last change of `#state`. */
-  #since = new Date();
-  /** The same as `#since`, on the monotonic clock. */
-  #sinceMs = monotonicMs();
-  /** `#cause` is the error that led to `#state`; `undefined` while live. */
-  #cause: unknown;
-  /** `#notLiveSince` is `undefined` if and only if `#state` is `live` or was never set. */
-  #notLiveSince: Date | undefined;
-  /** `#retryAt` is defined if and only if the reflector, or one of several, waits: the time of its next request. */
-  #retryAt: Date | undefined;
-
   /** The present state. */
-  get state(): InformerState {
-    return this.#state;
-  }
-
-  /** The time at which it entered that state. */
-  get since(): Date {
-    return this.#since;
-  }
+  state: InformerState = "idle";
+  /** The time of the last change of `state`. */
+  since: Date = new Date();
+  /** The same as `since`, on the monotonic clock. */
+  #sinceMs = monotonicMs();
+  /** The error that led to `state`; `undefined` while live. */
+  cause: unknown;
+  /** The time at which it ceased to be live: `undefined` if and only if `state` is `live` or was never set. */
+  notLiveSince: Date | undefined;
+  /** The time of the next request: defined if and only if the reflector, or one of several, waits for it. */
+  retryAt: Date | undefined;
 
   /** The time for which it has been in that state, in milliseconds. */
   get stateMs(): number {
     return monotonicMs() - this.#sinceMs;
   }
 
-  /** The error that led to that state, if there is one. */
-  get cause(): unknown {
-    return this.#cause;
-  }
-
-  /** The time at which it ceased to be live; `undefined` while live. */
-  get notLiveSince(): Date | undefined {
-    return this.#notLiveSince;
-  }
-
-  /** The time of the next request, while the reflector waits for it and knows it. */
-  get retryAt(): Date | undefined {
-    return this.#retryAt;
-  }
-
   /** The error, if requests will be refused until somebody changes the configuration, the data or the permissions. */
   get refusal(): unknown {
-    return this.#state !== "stopped" && isRefusal(this.#cause) ? this.#cause : undefined;
+    return this.state !== "stopped" && isRefusal(this.cause) ? this.cause : undefined;
   }
 
   /** Applies a phase that the reflector has entered. Returns `true` if state or cause changed. */
   entered(phase: ReflectorPhase, hasSynced: boolean): boolean {
-    const state = this.#state;
-    const cause = this.#cause;
+    const state = this.state;
+    const cause = this.cause;
     this.#enter(phase, hasSynced);
-    return state !== this.#state || cause !== this.#cause;
+    return state !== this.state || cause !== this.cause;
   }
 
   /** Adopts the worst of several states, the first of equals, and its cause. */
   follow(others: readonly StateKeeper[]): void {
     const worst = worstOf(others);
-    this.#set(worst.#state, worst.#cause);
+    this.#set(worst.state, worst.cause);
     const retries = others.flatMap(({ retryAt }) => retryAt ?? []);
-    this.#retryAt = retries.reduce((a, b) => b < a ? b : a, retries[0]);
+    this.retryAt = retries.reduce((a, b) => b < a ? b : a, retries[0]);
   }
 
   /** Enters the state `paused`, if it has been started and has not stopped. */
   paused(): void {
-    if (this.#state === "idle" || this.#state === "stopped") return;
+    if (this.state === "idle" || this.state === "stopped") return;
     this.#set("paused", undefined);
-    this.#retryAt = undefined;
+    this.retryAt = undefined;
   }
 
   /** Enters the state `stale`: the cache is that of `at`, in milliseconds since 1970. */
   restored(at: number): void {
     this.#set("stale", undefined);
-    this.#notLiveSince = new Date(at);
+    this.notLiveSince = new Date(at);
   }
 
   /** Leaves the state `paused`, before the reflector enters its next phase. */
   resumed(hasSynced: boolean): void {
-    if (this.#state === "paused") this.#set(hasSynced ? "stale" : "listing", undefined);
+    if (this.state === "paused") this.#set(hasSynced ? "stale" : "listing", undefined);
   }
 
   /** Enters the state `stopped`. Without `cause` the last one stays. */
   stopped(cause?: unknown): void {
-    this.#set("stopped", cause ?? this.#cause);
-    this.#retryAt = undefined;
+    this.#set("stopped", cause ?? this.cause);
+    this.retryAt = undefined;
   }
 
   #enter(phase: ReflectorPhase, hasSynced: boolean): void {
     const isTimed = phase.name === "waiting" && !(phase.error instanceof MemoryLimitError);
-    this.#retryAt = isTimed ? new Date(Date.now() + phase.delayMs) : undefined;
+    this.retryAt = isTimed ? new Date(Date.now() + phase.delayMs) : undefined;
     switch (phase.name) {
       case "listing":
         // A retry keeps the state and cause of the failure before it.
-        if (this.#cause === undefined) this.#set(hasSynced ? "stale" : "listing", undefined);
+        if (this.cause === undefined) this.#set(hasSynced ? "stale" : "listing", undefined);
         return;
       case "watching":
         if (phase.open) this.#set("live", undefined);
@@ -188,14 +163,14 @@ export class StateKeeper {
   }
 
   #set(state: InformerState, cause: unknown): void {
-    if (state !== this.#state) {
-      this.#since = new Date();
+    if (state !== this.state) {
+      this.since = new Date();
       this.#sinceMs = monotonicMs();
     }
-    if (state === "live") this.#notLiveSince = undefined;
-    else this.#notLiveSince ??= new Date();
-    this.#state = state;
-    this.#cause = cause;
+    if (state === "live") this.notLiveSince = undefined;
+    else this.notLiveSince ??= new Date();
+    this.state = state;
+    this.cause = cause;
   }
 }
 

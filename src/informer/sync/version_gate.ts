@@ -11,8 +11,8 @@ import { Latch } from "../../async/signals.ts";
 
 /** Resolves waits for a resource version once the store has reached it. */
 export class VersionGate {
-  /** `#version` is the version last passed to {@linkcode reached}. */
-  #version = "";
+  /** The version last passed to {@linkcode reached}: the store has every change up to it; `""` before the first list. */
+  version = "";
   /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
   #over: unknown;
   /** No pending wait is for an older version; `undefined` only if there is none. */
@@ -20,15 +20,10 @@ export class VersionGate {
   /** `#waiting` has a waiter if and only if its wait is pending. */
   readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
 
-  /** The version up to which the store has every change; `""` before the first list. */
-  get version(): string {
-    return this.#version;
-  }
-
   /** Records that the store has every change up to `version`. If that is older than before, pending waits reject. */
   reached(version: string): void {
-    const before = this.#version;
-    this.#version = version;
+    const before = this.version;
+    this.version = version;
     const back = before !== "" && isOlder(version, before);
     if (this.#nearest === undefined) return;
     if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
@@ -48,8 +43,8 @@ export class VersionGate {
    * @throws {RangeError} if it or the store's version is not a decimal number.
    */
   async wait(version: string, options: Abortable): Promise<void> {
-    if (this.#version === "") compareResourceVersions(version, version);
-    else if (compareResourceVersions(this.#version, version) >= 0) return;
+    if (this.version === "") compareResourceVersions(version, version);
+    else if (compareResourceVersions(this.version, version) >= 0) return;
     if (this.#over !== undefined) throw this.#over;
     const waiter = { version, latch: new Latch() };
     this.#waiting.add(waiter);
