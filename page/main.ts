@@ -8,7 +8,8 @@
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { TableColumn, TableRow } from "../src/api/resource.ts";
 import type { CollectionData, CollectionList, ViewRequest } from "../src/relay/server/format.ts";
-import { RelayError, type RemoteView, subscribeViews } from "../src/relay/client/subscription.ts";
+import { type RemoteView, subscribeViews } from "../src/relay/client/view_subscription.ts";
+import { RelayError } from "../src/relay/client/server_events.ts";
 import { humanDuration } from "../src/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
 import { hashOf, type Place, readPlace } from "./place.ts";

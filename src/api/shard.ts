@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { lowerBound } from "./lower_bound.ts";
 import { encoder, type ObjectMeta } from "./object.ts";
 import { DecodeError } from "./status.ts";
 
@@ -257,13 +258,8 @@ export class ShardFilter {
     const [highs, lows] = [this.#highs, this.#lows];
     const [high, low] = [fnv1a.high >>> 0, fnv1a.low >>> 0];
     // The number of bounds that are not above the hash, by halving.
-    let from = 0;
-    for (let to = highs.length; from < to;) {
-      const middle = (from + to) >>> 1;
-      if (highs[middle] < high || (highs[middle] === high && lows[middle] <= low)) from = middle + 1;
-      else to = middle;
-    }
-    return (from & 1) === 1;
+    const below = lowerBound(highs.length, (at) => highs[at] < high || (highs[at] === high && lows[at] <= low));
+    return (below & 1) === 1;
   }
 }
 

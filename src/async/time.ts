@@ -345,10 +345,11 @@ export class TimeLimit implements Disposable {
   }
 }
 
+/** In seconds, as literals: bundles without {@linkcode humanDuration} leave them out. */
 const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const YEAR = 365 * DAY;
+const HOUR = 3_600;
+const DAY = 86_400;
+const YEAR = 31_536_000;
 
 /** Formats a duration like the server's tables: the longer, the less exact (apimachinery `HumanDuration`). */
 export function humanDuration(ms: number): string {

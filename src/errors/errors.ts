@@ -29,12 +29,12 @@ export function nameOf(thrown: unknown): string {
 }
 
 /** The number of errors of a chain of causes that are looked at. */
-const MAX_TRIGGERS = 8;
+const MAX_CAUSES = 8;
 
 /** Returns an error and its causes, the outermost first; of an `AggregateError`, its first error is its cause. */
 export function causesOf(error: unknown): readonly unknown[] {
   const found: unknown[] = [];
-  for (let next = error; next !== undefined && found.length < MAX_TRIGGERS && !found.includes(next);) {
+  for (let next = error; next !== undefined && found.length < MAX_CAUSES && !found.includes(next);) {
     found.push(next);
     if (!(next instanceof Error)) break;
     next = next.cause ?? (next instanceof AggregateError ? next.errors[0] : undefined);

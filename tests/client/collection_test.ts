@@ -616,7 +616,11 @@ for (const streamingList of ["on", "off"] as const) {
 
 /** Kubernetes 1.32: a streaming list has objects, where these are accepted, and no rows. */
 class WithoutStreamedRows implements Transport {
-  constructor(readonly server: FakeApiServer) {}
+  readonly server: FakeApiServer;
+
+  constructor(server: FakeApiServer) {
+    this.server = server;
+  }
 
   fetch(request: Request): Promise<Response> {
     const accepted = request.headers.get("accept")!.split(",");

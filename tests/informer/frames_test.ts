@@ -12,7 +12,8 @@ function functionsOfSrc(): string[] {
   const { stack = "" } = new Error();
   Error.stackTraceLimit = stackTraceLimit;
   return stack.split("\n").filter((line) => line.includes("/src/"))
-    .map((line) => /at (?:async )?(?:new )?([^ ]+) \(/.exec(line)?.[1] ?? "a closure");
+    .map((line) => /at (?:async )?(?:new )?([^ ]+) \(/.exec(line)?.[1] ?? "a closure")
+    .map((name) => name.replace(/^\w+\.(?=#)/, "")); // V8 of Node 24 names no class before "#"
 }
 
 Deno.test("From a batch of a watch to the store there are at most 9 functions, and from the log to a handler 2", async () => {
@@ -31,16 +32,16 @@ Deno.test("From a batch of a watch to the store there are at most 9 functions, a
   const [stored, delivered] = found;
   assertEquals(stored.slice(stored.indexOf("Indexer.set"), stored.indexOf("readWatch") + 1), [
     "Indexer.set",
-    "CacheWriter.#set",
-    "CacheWriter.#apply",
+    "#set",
+    "#apply",
     "CacheWriter.apply",
     "PartSync.<anonymous>",
-    "PartSync.#pass",
+    "#pass",
     "PartSync.update",
     "ListWatchWriter.apply",
     "readWatch",
   ]);
-  assertEquals(delivered.slice(0, 2), ["Listener.#call", "Listener.#run"]);
+  assertEquals(delivered.slice(0, 2), ["#call", "#run"]);
 });
 
 Deno.test("From run() of a factory to the store there are at most 14 functions", async () => {
@@ -61,9 +62,9 @@ Deno.test("From run() of a factory to the store there are at most 14 functions",
     } finally {
       Indexer.prototype.replacing = replacing;
     }
-    const list = streamingList === "on" ? ["readStreamingList", "Reflector.#listStream"] : [
+    const list = streamingList === "on" ? ["readStreamingList", "#listStream"] : [
       "readPageList",
-      "Reflector.#listPages",
+      "#listPages",
     ];
     assertEquals(["Indexer.replacing", ...found], [
       "Indexer.replacing",
@@ -71,13 +72,13 @@ Deno.test("From run() of a factory to the store there are at most 14 functions",
       "PartSync.replacing",
       "ListWatchWriter.stage",
       ...list,
-      "Reflector.#perform",
+      "#perform",
       "Reflector.run",
       "PartSync.run",
       "CollectionSync.run",
-      "SharedIndexInformer.#run",
+      "#run",
       "SharedIndexInformer.run",
-      "SharedInformerFactory.#start",
+      "#start",
       "SharedInformerFactory.run",
     ]);
   }

@@ -624,7 +624,14 @@ export class Connection implements Disposable {
   async #sendOnce(spec: RequestSpec, { signal, reporter }: PendingRequest, refused?: StatusError): Promise<Response> {
     const { server, transport, credentials, userAgent, compress, impersonate } = this.#options;
     // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
-    const request = new Request(urlOf(server, spec), { redirect: "manual", ...spec.init, signal });
+    // Node requires `duplex` where the body is a stream.
+    const init: RequestInit & { readonly duplex: "half" } = {
+      redirect: "manual",
+      duplex: "half",
+      ...spec.init,
+      signal,
+    };
+    const request = new Request(urlOf(server, spec), init);
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
     const { headers } = request;
     if (!headers.has("user-agent")) headers.set("user-agent", userAgent);

@@ -8,11 +8,11 @@
  * @module
  */
 import type { Abortable } from "../../api/options.ts";
-import { isAlreadyExists, isConflict, messageOf } from "../../api/status.ts";
+import { isAlreadyExists, isConflict } from "../../api/status.ts";
 import { checkDurations } from "../../async/checks.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
-import { errorObserver } from "../../errors/errors.ts";
+import { errorObserver, messageOf } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import { type ElectionClock, type LeaseAttempt, LeaseLock, monotonicElectionClock } from "./lease_lock.ts";

@@ -9,8 +9,7 @@
  * @module
  */
 export type { CollectionEvent } from "../../informer/readable_collection.ts";
-export { type FetchLike, type RelayClientOptions, RelayError } from "./subscription.ts";
-export { RemoteView, type ViewSnapshot } from "./subscription.ts";
+export { type FetchLike, type RelayClientOptions, RelayError } from "./server_events.ts";
 export {
   subscribe,
   type SubscribeOptions,
@@ -18,4 +17,10 @@ export {
   type SubscriptionSnapshot,
   type SubscriptionState,
 } from "./subscription.ts";
-export { subscribeViews, type SubscribeViewsOptions, ViewSubscription } from "./subscription.ts";
+export {
+  RemoteView,
+  subscribeViews,
+  type SubscribeViewsOptions,
+  type ViewSnapshot,
+  ViewSubscription,
+} from "./view_subscription.ts";

@@ -7,12 +7,13 @@
  *
  * @module
  */
+import { lowerBound } from "../../api/lower_bound.ts";
 import { encoder, type ObjectKey } from "../../api/object.ts";
 import { RankTree } from "../../store/rank_tree.ts";
+import type { ByteBudget, Evictable } from "./budget.ts";
 import { eventText, heartbeatText, type RelayEvents, withoutId } from "./format.ts";
-import type { RelayStream } from "./http.ts";
 import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
-import type { ByteBudget, Evictable } from "./options.ts";
+import type { RelayStream } from "./stream.ts";
 import type { LoggedChange } from "./version_log.ts";
 
 /** One change as an event, or several. */
@@ -153,14 +154,7 @@ export class ByteRing {
     if (at >= 0 && this.#blocks[at].positions.at(-1)! <= position) at++;
     const block = this.#blocks[at];
     if (block === undefined) return undefined;
-    let low = 0;
-    let high = block.positions.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (block.positions[middle]! > position) high = middle;
-      else low = middle + 1;
-    }
-    return { block, index: low };
+    return { block, index: lowerBound(block.positions.length, (at) => block.positions[at] <= position) };
   }
 }
 

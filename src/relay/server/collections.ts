@@ -17,11 +17,12 @@ import { jsonOf } from "../../entry/entry.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { internals } from "../../errors/internals.ts";
+import { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import { CacheScope } from "../../informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
-import { AcquiredInformer } from "../../informer/acquired_informer.ts";
+import type { HeldBytes } from "./budget.ts";
 import { Feed } from "./feed.ts";
 import { type CollectionList, stateOf } from "./format.ts";
 import {
@@ -34,7 +35,6 @@ import {
   refuse,
   requestedOf,
   type RequestPlan,
-  STREAM_HEADERS,
 } from "./http.ts";
 import {
   ObjectSelection,
@@ -45,8 +45,9 @@ import {
   showFor,
   ShownObject,
 } from "./objects.ts";
-import type { HeldBytes, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
+import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { Right } from "./rights.ts";
+import { STREAM_HEADERS } from "./stream.ts";
 import { UNKNOWN_BYTES } from "./version_log.ts";
 
 /** The number of rights whose digests are kept. */

@@ -18,9 +18,10 @@ import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import { type Batch, Channel, type FeedChange, type PositionedChange, PresentObjects } from "./channel.ts";
 import { eventText, stateOf, withId } from "./format.ts";
-import { type Access, type OpenRequest, RelayStream } from "./http.ts";
+import type { Access, OpenRequest } from "./http.ts";
 import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
+import { RelayStream } from "./stream.ts";
 import { CacheFeed, changeBytes, isSeen, VersionLog, type VersionRange } from "./version_log.ts";
 
 /** A position in the changes of one selection of one cache. */

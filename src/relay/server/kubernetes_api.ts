@@ -49,11 +49,11 @@ import {
   planWithoutData,
   requestedOf,
   type RequestPlan,
-  STREAM_HEADERS,
 } from "./http.ts";
 import { KubernetesFeed, KubernetesSelection, KubernetesWatch } from "./kubernetes_watch.ts";
 import { type ObjectTexts, textsFrom } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
+import { STREAM_HEADERS } from "./stream.ts";
 
 /** The answer of `/version`: the Kubernetes as which the relay answers, not that of the server behind it. */
 const VERSION = {

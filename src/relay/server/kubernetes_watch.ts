@@ -7,22 +7,23 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
+import { lowerBound } from "../../api/lower_bound.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
-import { FieldSelector, LabelSelector } from "../../api/selector.ts";
 import { isOlder, type StatusError } from "../../api/status.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
 import { badRequest, expired, statusJson } from "../../client/protocol/refusal.ts";
 import { entryText, entryWithin } from "../../entry/entry.ts";
-import { valuesAt } from "../../entry/path.ts";
+import { EntrySelector } from "../../entry/entry_selector.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { ListedVersion } from "./collections.ts";
-import { type Access, type OpenRequest, RelayStream } from "./http.ts";
+import type { Access, OpenRequest } from "./http.ts";
 import { textsFrom } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
 import type { Right } from "./rights.ts";
+import { RelayStream } from "./stream.ts";
 import {
   CacheFeed,
   changeBytes,
@@ -48,8 +49,7 @@ export class KubernetesSelection {
   readonly type: { readonly kind: string; readonly apiVersion: string };
   /** The objects of them that the client may see. @default {all} */
   readonly right: Right | undefined;
-  readonly #labels: LabelSelector;
-  readonly #fields: FieldSelector;
+  readonly #selector: EntrySelector;
   readonly #isPartial: boolean;
 
   /** @throws {StatusError} 400 when a selector does not parse. */
@@ -69,8 +69,7 @@ export class KubernetesSelection {
     this.type = isPartial ? PARTIAL : { kind: resource.kind, apiVersion: apiVersionOf(resource) };
     this.id = JSON.stringify([namespace, labelSelector, fieldSelector, isPartial, right?.id]);
     try {
-      this.#labels = LabelSelector.parse(labelSelector);
-      this.#fields = FieldSelector.parse(fieldSelector);
+      this.#selector = new EntrySelector({ namespace, labelSelector, fieldSelector });
     } catch (error) {
       throw badRequest((error as SyntaxError).message);
     }
@@ -84,9 +83,7 @@ export class KubernetesSelection {
   /** Returns `true` if an object is selected, and the client may see it. */
   matches(entry: ObjectEntry): boolean {
     return (this.namespace === "" || entry.namespace === this.namespace) && this.shows(entry) &&
-      this.#holds(entry, () => {
-        return this.#labels.matches(entry.labels) && this.#fields.matchesValues((keys) => valuesAt(entry, keys));
-      });
+      this.#holds(entry, () => this.#selector.matches(entry));
   }
 
   #holds(entry: ObjectEntry, condition: () => boolean): boolean {
@@ -367,7 +364,7 @@ export class KubernetesFeed extends CacheFeed {
     const present = this.#keys ??= [...this.#objects.keys()].sort();
     const gone = [...later].flatMap(([key, entry]) => entry !== undefined && !this.#objects.has(key) ? key : []);
     const keys = gone.length === 0 ? present : [...present, ...gone].sort();
-    for (let at = indexOf(keys, from); at < keys.length; at++) {
+    for (let at = lowerBound(keys.length, (index) => keys[index] < from); at < keys.length; at++) {
       const key = keys[at];
       const entry = later.has(key) ? later.get(key) : this.#objects.get(key);
       if (entry !== undefined && entry.error === undefined) yield entry;
@@ -418,15 +415,4 @@ export class KubernetesFeed extends CacheFeed {
     }
     this.written.clear();
   }
-}
-
-/** Returns the index of the first key that is not below `from`. */
-function indexOf(keys: readonly ObjectKey[], from: string): number {
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keys[middle] < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { lowerBound } from "../../api/lower_bound.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
 import { nextTurn, scheduleTurn } from "../../async/signals.ts";
@@ -18,8 +19,9 @@ import {
 } from "../../informer/events/event.ts";
 import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
-import type { RelayStream } from "./http.ts";
-import type { ByteBudget, Evictable, RelaySettings } from "./options.ts";
+import type { ByteBudget, Evictable } from "./budget.ts";
+import type { RelaySettings } from "./options.ts";
+import type { RelayStream } from "./stream.ts";
 
 /** A change of a collection, as a watch of the server has sent it. */
 export interface LoggedChange {
@@ -110,13 +112,9 @@ export class ChangeRing<C extends LoggedChange> {
 
   /** Returns the number of the first change behind a version, which is not below {@linkcode base}. */
   after(version: string): number {
-    let [low, high] = [0, this.#changes.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareResourceVersions(this.#changes[middle].version, version) > 0) high = middle;
-      else low = middle + 1;
-    }
-    return this.#first + low;
+    const changes = this.#changes;
+    return this.#first +
+      lowerBound(changes.length, (at) => compareResourceVersions(changes[at].version, version) <= 0);
   }
 }
 

@@ -23,6 +23,7 @@ import {
   type ViewUpdates,
   type ViewWindow,
 } from "../../informer/cache_view.ts";
+import type { HeldBytes } from "./budget.ts";
 import type { ServedCollection } from "./collections.ts";
 import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";
 import {
@@ -32,13 +33,13 @@ import {
   planWithoutData,
   type Refusal,
   refuse,
-  RelayStream,
   requestedOf,
   type RequestPlan,
 } from "./http.ts";
 import { ObjectSelection, type Show } from "./objects.ts";
-import type { HeldBytes, RelaySettings, RequestedPart } from "./options.ts";
+import type { RelaySettings, RequestedPart } from "./options.ts";
 import type { Right } from "./rights.ts";
+import { RelayStream } from "./stream.ts";
 
 /** The longest window. */
 const MAX_LIMIT = 1_000;

@@ -8,7 +8,6 @@ import {
 } from "@kube/informer/reconcile";
 import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import * as fc from "npm:fast-check@^4.10.2";
 import { sleep } from "../../../src/async/time.ts";
 import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../support/fake_time.ts";

@@ -1,5 +1,5 @@
 import { nextTurn } from "../../../src/async/signals.ts";
-import type { FetchLike } from "../../../src/relay/client/subscription.ts";
+import type { FetchLike } from "../../../src/relay/client/server_events.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";

@@ -4,14 +4,9 @@ import { nextTurn } from "../../../src/async/signals.ts";
 import { untilReady } from "../../../src/controllers/readiness/readiness.ts";
 import type { CollectionEvent } from "../../../src/informer/readable_collection.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
-import {
-  RelayError,
-  ServerEvents,
-  subscribe,
-  type SubscribeOptions,
-  subscribeViews,
-  type Subscription,
-} from "../../../src/relay/client/subscription.ts";
+import { RelayError, ServerEvents } from "../../../src/relay/client/server_events.ts";
+import { subscribe, type SubscribeOptions, type Subscription } from "../../../src/relay/client/subscription.ts";
+import { subscribeViews } from "../../../src/relay/client/view_subscription.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { CountedController } from "../../support/listeners.ts";
 import { Relayed, threePods } from "../../support/relayed.ts";

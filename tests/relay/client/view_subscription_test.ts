@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { ViewUpdate } from "../../../src/informer/cache_view.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
+import { RelayError } from "../../../src/relay/client/server_events.ts";
 import {
-  RelayError,
   type RemoteView,
   subscribeViews,
   type SubscribeViewsOptions,
   type ViewSubscription,
-} from "../../../src/relay/client/subscription.ts";
+} from "../../../src/relay/client/view_subscription.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { Network } from "./_subscribed.ts";
 

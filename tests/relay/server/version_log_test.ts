@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ByteBudget } from "../../../src/relay/server/options.ts";
+import { ByteBudget } from "../../../src/relay/server/budget.ts";
 import { type LoggedChange, VersionLog } from "../../../src/relay/server/version_log.ts";
 
 /** A log without an informer, and the numbers of its beginnings and of the bytes that it keeps. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ByteBudget, type Evictable } from "../../../src/relay/server/options.ts";
+import { ByteBudget, type Evictable } from "../../../src/relay/server/budget.ts";
 
 /** Keeps parts of given lengths, and drops the oldest. */
 class Parts implements Evictable {
