@@ -86,7 +86,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "no-covers",
     reason: "Without it each cached object is looked up among those that are covered: slower, with the same result.",
     lines: [
-      ["src/informer/cache/lister.ts", "if (this.#covered.size === 0) return cached;"],
+      ["src/informer/cache/cache_overlay.ts", "if (this.#covered.size === 0) return cached;"],
     ],
   },
   {
@@ -136,8 +136,10 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "same-key",
     reason: "Without it an equal key is computed: slower, and with one more string for each object.",
     lines: [
-      ["src/informer/cache/entry_transform.ts", 'if (entry.name === name && entry.namespace === (namespace ?? "")) {'],
-      ["src/informer/cache/entry_transform.ts", "return new TransformedEntry(entry, entry.key, object);"],
+      [
+        "src/informer/cache/entry_transform.ts",
+        "const key = entry.name === name && entry.namespace === namespace ? entry.key : keyOf(object);",
+      ],
     ],
   },
   {
@@ -161,7 +163,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "settled-wait",
     reason: "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
     lines: [
-      ["src/informer/sync/state.ts", "this.#waiting.delete(waiter);"],
+      ["src/informer/sync/version_gate.ts", "this.#waiting.delete(waiter);"],
     ],
   },
   {

@@ -87,7 +87,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-before-present",
     breaks: "deliveries begin at a cache that is older than what was delivered",
-    file: "src/informer/sync/state.ts",
+    file: "src/informer/sync/server_state.ts",
     line: "if (isResourceVersion(version)) await gate.wait(version, { signal });",
     replace: "",
   },
@@ -348,7 +348,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "resync-for-all",
     breaks: "a resync is delivered to handlers without a period",
     file: "src/informer/events/processor.ts",
-    line: "const timer = new ResyncTimer(resyncMs ?? this.options.resyncMs, () => {",
+    line: "const periodMs = (resyncMs ?? this.options.resyncMs) || Infinity;",
     find: /\?\? this\.options\.resyncMs/,
     replace: "|| 20_000",
   },
@@ -525,7 +525,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-uid-ignored",
     breaks: "objects of a cluster made anew are taken for those of the snapshot with the same names",
-    file: "src/informer/sync/state.ts",
+    file: "src/informer/sync/server_state.ts",
     line: "if (found?.uid === entry.uid) return undefined;",
     find: /=== entry\.uid/,
     replace: "!== undefined",
@@ -533,7 +533,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-version-unreached",
     breaks: "a watch begins at a version that the server has not reached",
-    file: "src/informer/sync/state.ts",
+    file: "src/informer/sync/server_state.ts",
     line: "if (!isTooLargeResourceVersion(error)) return undefined;",
     replace: "return undefined;",
   },

@@ -20,7 +20,7 @@ import { ObjectEntry } from "./cache/entry_transform.ts";
 import type { CacheSelection } from "./cache/lister.ts";
 import type { ObjectCache } from "./cache/object_cache.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./events/event.ts";
-import type { EventLog, LogFollower } from "./events/event_log.ts";
+import type { LogFollower } from "./events/event_log.ts";
 import type { Processor } from "./events/processor.ts";
 import type { StateKeeper } from "./sync/state.ts";
 
@@ -46,18 +46,18 @@ export type ReadQuery<T, Name extends string = string> =
   };
 
 /** One way to read a collection, and the computations that have read it so. */
-class Dependency<C> {
+class Dependency {
   /** Those that have read it so in their last call. */
-  readonly users = new Set<C>();
+  readonly users = new Set<Computation>();
   /** The call that has read it last. */
   lastCall = 0;
   /** The selectors, of a dependency on what they select. */
   readonly selector: EntrySelector | undefined;
-  readonly #home: Dependencies<C>;
+  readonly #home: Dependencies;
   readonly #name: string;
 
   /** It is in `home` under this name while it has users. */
-  constructor(home: Dependencies<C>, name: string, selector?: EntrySelector) {
+  constructor(home: Dependencies, name: string, selector?: EntrySelector) {
     this.#home = home;
     this.#name = name;
     this.selector = selector;
@@ -65,19 +65,19 @@ class Dependency<C> {
   }
 
   /** Forgets a user. */
-  leave(user: C): void {
+  leave(user: Computation): void {
     this.users.delete(user);
     if (this.users.size === 0 && this.#home.get(this.#name) === this) this.#home.delete(this.#name);
   }
 }
 
 /** Ways to read a collection, by name. A group of them leaves the map that it is in with its last one. */
-class Dependencies<C> extends Map<string, Dependency<C>> {
-  readonly #groups: Map<string, Dependencies<C>> | undefined;
+class Dependencies extends Map<string, Dependency> {
+  readonly #groups: Map<string, Dependencies> | undefined;
   readonly #group: string;
 
   /** With `groups`, it is in that map under the name `group`. */
-  constructor(groups?: Map<string, Dependencies<C>>, group = "") {
+  constructor(groups?: Map<string, Dependencies>, group = "") {
     super();
     this.#groups = groups;
     this.#group = group;
@@ -91,49 +91,29 @@ class Dependencies<C> extends Map<string, Dependency<C>> {
   }
 }
 
-/** Receives a change: the entry of the object now, and the one that was cached before; one of the two at least. */
-type OnChange = (
-  entry: CacheEntry<KubernetesObject> | undefined,
-  before: CacheEntry<KubernetesObject> | undefined,
-) => void;
-
 /**
  * The computations that have read one collection, by what they have read.
  *
  * It follows the log of the collection, so that it knows each change in the turn in which the cache has it, with the
  * entry that was cached before.
  */
-class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
-  readonly #cache: ObjectCache<KubernetesObject>;
-  readonly #onChange: OnChange;
-  readonly #onSynced: () => void;
-  readonly #due: (user: C) => void;
+class Dependents implements LogFollower<KubernetesObject>, Disposable {
+  readonly #source: FollowedCollection;
+  readonly #owner: Derivation;
   readonly #unfollow: () => void;
-  readonly #byKey = new Dependencies<C>();
+  readonly #byKey = new Dependencies();
   /** By the name of the index, and the index value. */
-  readonly #byIndex = new Map<string, Dependencies<C>>();
+  readonly #byIndex = new Map<string, Dependencies>();
   /** By the namespace, `""` for all, and the selectors. */
-  readonly #bySelection = new Map<string, Dependencies<C>>();
+  readonly #bySelection = new Map<string, Dependencies>();
   /** Those of predicates, under one name. */
-  readonly #byPredicate = new Dependencies<C>();
+  readonly #byPredicate = new Dependencies();
 
-  /**
-   * Follows a log, whose events are changes of `cache`. `due` receives each computation that has read what a change
-   * concerns; `onChange` receives the entries of each change, and `onSynced` is called when the collection has synced.
-   */
-  constructor(
-    cache: ObjectCache<KubernetesObject>,
-    log: EventLog<KubernetesObject>,
-    { due, onChange, onSynced }: {
-      readonly due: (user: C) => void;
-      readonly onChange: OnChange;
-      readonly onSynced: () => void;
-    },
-  ) {
-    this.#cache = cache;
-    this.#due = due;
-    this.#onChange = onChange;
-    this.#onSynced = onSynced;
+  /** Follows the log of a collection. */
+  constructor(source: FollowedCollection, owner: Derivation) {
+    this.#source = source;
+    this.#owner = owner;
+    const { log } = source.processor;
     const unfollow = log.follow(this);
     log.readers++;
     this.#unfollow = (): void => {
@@ -143,7 +123,7 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 
   logged(event: LoggedEvent<KubernetesObject>): void {
-    if (event.type === "synced") return this.#onSynced();
+    if (event.type === "synced") return this.#owner.sourceSynced();
     if (event.type === "deleted") this.#changed(undefined, event.before);
     else this.#changed(event.entry, event.type === "updated" ? event.before : undefined);
   }
@@ -153,8 +133,8 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 
   /** Reads the collection; each dependency that the result has goes to `add`. */
-  read(query: ReadQuery<KubernetesObject>, add: (dependency: Dependency<C>) => void): unknown {
-    const { indexer, lister } = this.#cache;
+  read(query: ReadQuery<KubernetesObject>, add: (dependency: Dependency) => void): unknown {
+    const { indexer, lister } = this.#source.cache;
     if ("key" in query) {
       if (query.key === undefined) return undefined;
       add(this.#byKey.get(query.key) ?? new Dependency(this.#byKey, query.key));
@@ -184,9 +164,9 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 
   #changed(entry: CacheEntry<KubernetesObject> | undefined, before: CacheEntry<KubernetesObject> | undefined): void {
-    const { store } = this.#cache;
+    const { store } = this.#source.cache;
     const { key, namespace } = (entry ?? before)!;
-    this.#onChange(entry, before);
+    this.#owner.sourceChanged(this.#source, entry, before);
     this.#notify(this.#byKey.get(key));
     for (const [name, dependencies] of this.#byIndex) {
       for (const value of entry === undefined ? NONE : store[internals].filed(name, key)) {
@@ -200,15 +180,15 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     this.#notify(this.#byPredicate.get(""));
   }
 
-  #notifySelecting(namespace: string, ...[entry, before]: Parameters<OnChange>): void {
+  #notifySelecting(namespace: string, ...changed: (CacheEntry<KubernetesObject> | undefined)[]): void {
     for (const dependency of this.#bySelection.get(namespace)?.values() ?? NONE) {
-      if (selects(dependency.selector!, entry) || selects(dependency.selector!, before)) this.#notify(dependency);
+      if (changed.some((entry) => selects(dependency.selector!, entry))) this.#notify(dependency);
     }
   }
 
-  #notify(dependency: Dependency<C> | undefined): void {
+  #notify(dependency: Dependency | undefined): void {
     if (dependency === undefined) return;
-    for (const user of dependency.users) this.#due(user);
+    for (const user of dependency.users) this.#owner.changed(user);
   }
 }
 
@@ -221,7 +201,7 @@ function selects(selector: EntrySelector, entry: CacheEntry<KubernetesObject> | 
   }
 }
 
-function within<C>(groups: Map<string, Dependencies<C>>, name: string): Dependencies<C> {
+function within(groups: Map<string, Dependencies>, name: string): Dependencies {
   return groups.get(name) ?? new Dependencies(groups, name);
 }
 
@@ -274,13 +254,13 @@ interface DerivationOptions {
 const NONE: readonly never[] = [];
 
 /** The reads of the call in progress; there is one call at a time. */
-const READ: Dependency<Computation>[] = [];
+const READ: Dependency[] = [];
 
 /** An input, and what was computed from it. */
 class Computation {
   readonly id: string;
   /** The reads of its last call. */
-  dependencies: readonly Dependency<Computation>[] = NONE;
+  dependencies: readonly Dependency[] = NONE;
   /** The results of its last successful call. */
   outputs: readonly DerivedEntry[] = NONE;
 
@@ -389,7 +369,7 @@ export class Derivation implements FollowedCollection, Disposable {
   readonly state: StateKeeper;
   readonly #options: DerivationOptions;
   /** The collections that are read, the input first. */
-  readonly #sources = new Map<FollowedCollection, Dependents<Computation>>();
+  readonly #sources = new Map<FollowedCollection, Dependents>();
   /** The derivations that read this one. */
   readonly #readers = new Set<Derivation>();
   /** By the id of the input. */
@@ -403,7 +383,7 @@ export class Derivation implements FollowedCollection, Disposable {
   /** By key, the outputs of several computations under one key; there are two at least. */
   readonly #claims = new Map<ObjectKey, Set<DerivedEntry>>();
   /** The dependencies of the call in progress. */
-  #read: Dependency<Computation>[] | undefined;
+  #read: Dependency[] | undefined;
   /** `true` if the call in progress, or the last one, has read a collection that had not synced. */
   #isEarly = false;
   /** The derivations that it reads, directly or through others. */
@@ -454,7 +434,8 @@ export class Derivation implements FollowedCollection, Disposable {
   begin(): void {
     const { source } = this.#options.input;
     this.#dependentsOf(source);
-    for (const entry of source[internals].sync.cache.store) this.#inputChanged(entry, undefined);
+    const { sync } = source[internals];
+    for (const entry of sync.cache.store) this.sourceChanged(sync, entry, undefined);
     queue.add(this);
   }
 
@@ -543,7 +524,7 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   /** Replaces the dependencies of a computation, which mostly stay the same. */
-  #depend(computation: Computation, read: readonly Dependency<Computation>[], call: number): void {
+  #depend(computation: Computation, read: readonly Dependency[], call: number): void {
     const before = computation.dependencies;
     if (before.length === read.length && before.every((dependency, i) => dependency === read[i])) return;
     for (const dependency of before) if (dependency.lastCall !== call) dependency.leave(computation);
@@ -558,11 +539,11 @@ export class Derivation implements FollowedCollection, Disposable {
     this.#options.report(error);
   }
 
-  #dependentsOf(source: DerivationSource): Dependents<Computation> {
+  #dependentsOf(source: DerivationSource): Dependents {
     const { sync: followed } = source[internals];
     const known = this.#sources.get(followed);
     if (known !== undefined) return known;
-    const { cache, processor: { log }, collection: { informer } } = followed;
+    const { informer } = followed.collection;
     if (followed instanceof Derivation) {
       if (followed === this || followed.below.has(this)) {
         throw new TypeError(`Cannot fetch from ${informer}: it is computed from ${this.collection.informer}`);
@@ -570,12 +551,7 @@ export class Derivation implements FollowedCollection, Disposable {
       followed.#readers.add(this);
       this.#readsToo([followed, ...followed.below]);
     }
-    const isInput = source === this.#options.input.source;
-    const added = new Dependents<Computation>(cache, log, {
-      due: (computation) => this.#changed(computation),
-      onChange: isInput ? (entry, before) => this.#inputChanged(entry, before) : () => {},
-      onSynced: () => this.#sourceSynced(),
-    });
+    const added = new Dependents(followed, this);
     this.#sources.set(followed, added);
     this.#options.onSource(source);
     return added;
@@ -586,14 +562,21 @@ export class Derivation implements FollowedCollection, Disposable {
     for (const reader of this.#readers) reader.#readsToo(others);
   }
 
-  #changed(computation: Computation): void {
+  /** A computation has read what a change concerns, or its input has changed. */
+  changed(computation: Computation): void {
     if (this.#due.size === 0) this.#dueSinceMs = monotonicMs();
     this.#due.add(computation);
     queue.add(this);
   }
 
-  #inputChanged(...[entry, before]: Parameters<OnChange>): void {
+  /** An object of a collection that it reads has changed: the entry now, and the one before; at least one of them. */
+  sourceChanged(
+    source: FollowedCollection,
+    entry: CacheEntry<KubernetesObject> | undefined,
+    before: CacheEntry<KubernetesObject> | undefined,
+  ): void {
     const { input } = this.#options;
+    if (source !== input.source[internals].sync) return;
     if (entry !== undefined) { for (const id of input.idsOf(entry, false)) this.#inputDue(id); }
     if (before !== undefined) { for (const id of input.idsOf(before, true)) this.#inputDue(id); }
   }
@@ -601,11 +584,12 @@ export class Derivation implements FollowedCollection, Disposable {
   #inputDue(id: string): void {
     let computation = this.#computations.get(id);
     if (computation === undefined) this.#computations.set(id, computation = new Computation(id));
-    this.#changed(computation);
+    this.changed(computation);
   }
 
-  #sourceSynced(): void {
-    for (const computation of this.#early) this.#changed(computation);
+  /** A collection that it reads has synced. */
+  sourceSynced(): void {
+    for (const computation of this.#early) this.changed(computation);
     this.#early.clear();
     queue.add(this);
   }

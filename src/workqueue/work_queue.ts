@@ -187,19 +187,14 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   readonly #emptied = new Latch();
   /** True once the queue was shut down; it never becomes false again. */
   #isShutDown = false;
-  /** The number of items in `#processing` whose `again` is set. */
-  #returning = 0;
-  /** See `WorkQueueStatus.adds`; never decreases. */
-  #adds = 0;
-  /** See `WorkQueueStatus.retries`; never decreases. */
-  #retries = 0;
-  /** See `WorkQueueStatus.dropped`; 0 until shutdown, and never decreases. */
-  #dropped = 0;
-  /** See `WorkQueueStatus.errors`; never decreases. */
-  #errors = 0;
+  /**
+   * See `WorkQueueStatus`. `returning` is the number of items in `#processing` whose `again` is set; the others never
+   * decrease.
+   */
+  readonly #counts = { returning: 0, adds: 0, retries: 0, dropped: 0, errors: 0 };
   /** Receives the errors of runs without `onError`. */
   readonly #reporter = new ConsoleReporter();
-  /** Set if and only if `#errors` is above 0: the last of these errors. */
+  /** Set if and only if `#counts.errors` is above 0: the last of these errors. */
   #lastError: WorkQueueStatus["lastError"];
 
   /**
@@ -246,12 +241,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       waiting: this.#waiting.length,
       lowPriority: this.#waiting.lowPriority,
       processing: this.#processing.length,
-      returning: this.#returning,
+      ...this.#counts,
       delayed: this.#delayed.size,
-      adds: this.#adds,
-      retries: this.#retries,
-      dropped: this.#dropped,
-      errors: this.#errors,
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
       queueLatencyMs: this.#latency.durations,
       workDurationMs: this.#duration.durations,
@@ -285,10 +276,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       );
     }
     if (this.#isShutDown) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return;
     }
-    this.#retries++;
+    this.#counts.retries++;
     const isLow = options?.priority === "low";
     if (delayMs <= 0) return this.#add(key, isLow, options?.trigger);
     this.#delayed.add(key, delayMs, isLow, options?.trigger);
@@ -558,7 +549,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const { key, isLow, held, triggers } = item;
     // A worker that ends by the stop has not failed; its key waits for the next run.
     if (isAbortOf(stop.signal, error)) return this.#add(key, isLow, held);
-    this.#errors++;
+    this.#counts.errors++;
     this.#lastError = { key, error, triggers };
     this.#retry(item);
     await onError(error, key);
@@ -592,19 +583,19 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   #add(key: K, isLow: boolean, triggers: TriggerList): void {
     if (this.#isShutDown) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return;
     }
     const item = this.#items.get(key);
     if (item === undefined) {
-      this.#adds++;
+      this.#counts.adds++;
       const nowMs = this.#clock.now();
       this.#enqueue(new Item(key, this.#owner, nowMs, isLow, triggers), nowMs);
     } else if (item.phase === "waiting") {
       this.#join(item, isLow, triggers);
     } else if (item.again === undefined) {
-      this.#adds++;
-      this.#returning++;
+      this.#counts.adds++;
+      this.#counts.returning++;
       item.again = new Item(key, this.#owner, this.#clock.now(), isLow, triggers);
     } else {
       this.#join(item.again, isLow, triggers);
@@ -648,7 +639,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const { again } = item;
     if (again !== undefined) {
       item.again = undefined;
-      this.#returning--;
+      this.#counts.returning--;
       this.#enqueue(again, nowMs);
     } else {
       this.#items.delete(item.key);
@@ -661,7 +652,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   #close(): void {
     this.#isShutDown = true;
-    this.#dropped += this.#delayed.clear();
+    this.#counts.dropped += this.#delayed.clear();
     this.#emptied.notify();
     const takers = [...this.#takers];
     this.#takers.clear();

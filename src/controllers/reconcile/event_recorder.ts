@@ -139,9 +139,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #flushed = new Latch();
   /** The series that workers write, none of which waits in `#queue`. */
   readonly #writing = new Set<EventSeries>();
-  #created = 0;
-  #updated = 0;
-  #dropped = 0;
+  readonly #counts = { created: 0, updated: 0, dropped: 0 };
   #lastError: unknown;
 
   /**
@@ -187,9 +185,7 @@ export class EventRecorder implements AsyncDisposable {
   status(): EventRecorderStatus {
     return {
       queued: this.#queue.size + this.#writing.size,
-      created: this.#created,
-      updated: this.#updated,
-      dropped: this.#dropped,
+      ...this.#counts,
       lastError: this.#lastError,
     };
   }
@@ -207,7 +203,7 @@ export class EventRecorder implements AsyncDisposable {
       }
       this.#stopping.abort();
       using timer = new LongTimer(() => {
-        this.#dropped += this.#queue.size;
+        this.#counts.dropped += this.#queue.size;
         this.#queue.clear();
         this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
       });
@@ -228,7 +224,7 @@ export class EventRecorder implements AsyncDisposable {
       return;
     }
     if (this.#stopping.signal.aborted || !this.#passes(series)) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return;
     }
     if (this.#enqueue(series)) this.#remember(series);
@@ -260,7 +256,7 @@ export class EventRecorder implements AsyncDisposable {
   #enqueue(series: EventSeries): boolean {
     if (this.#writing.has(series)) return true;
     if (!this.#queue.has(series) && this.#queue.size >= this.#maxQueued) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return false;
     }
     this.#queue.add(series);
@@ -321,20 +317,20 @@ export class EventRecorder implements AsyncDisposable {
     if (!series.isCreated) {
       try {
         await events.create(series.body(), { signal });
-        this.#created++;
+        this.#counts.created++;
         series.isCreated = true;
         return;
       } catch (error) {
         if (!isAlreadyExists(error)) throw error;
         // The answer to an earlier attempt was lost.
-        this.#created++;
+        this.#counts.created++;
         series.isCreated = true;
         if (series.count === 1) return;
       }
     }
     try {
       await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });
-      this.#updated++;
+      this.#counts.updated++;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       // The server keeps an event for an hour.
@@ -362,7 +358,7 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   #drop(error: unknown, key: string): void {
-    this.#dropped++;
+    this.#counts.dropped++;
     this.#lastError = error;
     if (this.#reported.has(key)) return;
     this.#reported.add(key);

@@ -282,28 +282,16 @@ export class LeaderElector {
       }
     }
     checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs, renewMs }, { min: 1, finite: true });
-    if (leaseMs % 1_000 !== 0) {
-      throw new RangeError(
-        `Cannot elect a leader: leaseMs must be full seconds, as the Lease stores them, found ${leaseMs}`,
-      );
-    }
-    if (!(leaseMs > renewDeadlineMs)) {
-      throw new RangeError(
-        `Cannot elect a leader: leaseMs must be more than renewDeadlineMs (${renewDeadlineMs}), found ${leaseMs}`,
-      );
-    }
-    if (!(renewDeadlineMs > JITTER * retryMs)) {
-      throw new RangeError(
-        `Cannot elect a leader: renewDeadlineMs must be more than ${JITTER} times retryMs (${retryMs}), found ` +
-          `${renewDeadlineMs}`,
-      );
-    }
-    if (renewMs < retryMs || renewMs >= renewDeadlineMs) {
-      throw new RangeError(
-        `Cannot elect a leader: renewMs must be from retryMs (${retryMs}) to less than renewDeadlineMs ` +
-          `(${renewDeadlineMs}), found ${renewMs}`,
-      );
-    }
+    const check = (field: string, value: number, isValid: boolean, rule: string): void => {
+      if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, found ${value}`);
+    };
+    check("leaseMs", leaseMs, leaseMs % 1_000 === 0, "full seconds, as the Lease stores them");
+    check("leaseMs", leaseMs, leaseMs > renewDeadlineMs, `more than renewDeadlineMs (${renewDeadlineMs})`);
+    const shortestMs = JITTER * retryMs;
+    const rule = `more than ${JITTER} times retryMs (${retryMs})`;
+    check("renewDeadlineMs", renewDeadlineMs, renewDeadlineMs > shortestMs, rule);
+    const range = `from retryMs (${retryMs}) to less than renewDeadlineMs (${renewDeadlineMs})`;
+    check("renewMs", renewMs, renewMs >= retryMs && renewMs < renewDeadlineMs, range);
     this.#options = { identity, leaseMs, renewDeadlineMs, retryMs, renewMs };
     this.#release = release;
     // After an answer that is lost there is time for a second request.

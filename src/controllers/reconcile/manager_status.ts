@@ -14,7 +14,6 @@ import {
   labelsOf,
   type MetricFamily,
   type MetricSample,
-  secondsGauge,
   secondsSample,
 } from "../../informer/metrics.ts";
 import type { InformerOfFactory } from "../../informer/shared_informer_factory.ts";
@@ -125,7 +124,7 @@ function queueMetrics(
     counter("workqueue_dropped", "Keys added after the end.", each(({ dropped }) => dropped)),
     histogram("workqueue_wait_seconds", "The time from the addition of a key to its worker.", times("queueLatencyMs")),
     histogram("workqueue_work_seconds", "The time that workers processed a key.", times("workDurationMs")),
-    secondsGauge(
+    gauge(
       "workqueue_longest_running_seconds",
       "The time for which the oldest key in process has been processed.",
       each(({ longestRunningMs }) => longestRunningMs / 1_000),
@@ -138,7 +137,7 @@ function electorMetrics({ state, transitions, sinceRenewalMs, errors }: LeaderEl
     gauge("leader_state", "The state of the elector: 1 for the present one.", [{ labels: { state }, value: 1 }]),
     gauge("leader_transitions", "Changes of the holder of the lease, as the lease counts them.", some(transitions)),
     counter("leader_errors", "Failed attempts to acquire, renew or release the lease.", [{ value: errors }]),
-    secondsGauge(
+    gauge(
       "leader_since_renewal_seconds",
       "The time since the last successful renewal was sent, while this process leads.",
       some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),
@@ -156,7 +155,7 @@ function shardMetrics({ state, members, ranges, releasing, sinceRenewalMs }: Sha
     gauge("shards_held", "The ranges that this process holds, of 64 of the group.", [{ value: ranges.length }]),
     gauge("shards_range", "1 for each range that this process holds.", held),
     gauge("shards_releasing", "The ranges whose calls end, to be given away.", [{ value: releasing }]),
-    secondsGauge(
+    gauge(
       "shards_since_renewal_seconds",
       "The time since the last successful renewal was sent, while this process may hold ranges.",
       some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),

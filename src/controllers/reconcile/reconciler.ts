@@ -49,6 +49,16 @@ import { ShardedKeys } from "./sharded_keys.ts";
 /** The options of `watches()` and `owns()`, for `checkNames`. */
 const WATCHED_OPTIONS = "when optional ownWrites informer";
 
+/** The defaults of options. */
+const DEFAULTS = {
+  concurrency: 1,
+  debounceMs: 0,
+  timeoutMs: 300_000,
+  graceMs: 30_000,
+  readYourWritesTimeoutMs: 30_000,
+  syncTimeoutMs: 600_000,
+};
+
 /** The names of options of a reconciler that are times. */
 const TIMES = "debounceMs timeoutMs graceMs readYourWritesTimeoutMs syncTimeoutMs";
 
@@ -128,12 +138,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly lister: ReconcileCache<T>;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
-  readonly #options: Required<
-    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "readYourWritesTimeoutMs" | "syncTimeoutMs">
-  >;
-  readonly #observe: ReconcilerOptions<T>["observe"];
+  readonly #options: ReconcilerOptions<T> & typeof DEFAULTS;
   readonly #report: (error: unknown, key: ObjectKey) => void;
-  readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
   readonly #writes: PendingWrites;
   readonly #sources = new KeySources();
@@ -144,8 +150,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** True when `#running` has settled. */
   #hasEnded = false;
   readonly #calls: RunningCalls<T>;
-  /** The ranges of hashes in which the own objects are, and those of owned kinds. */
-  readonly #ownShard: ShardSource | undefined;
+  /** The ranges of hashes in which the objects of owned kinds are. */
   readonly #ownedShard: ShardSource | undefined;
   /** Decides which keys are those of this process; `undefined` for all. */
   readonly #shards: ShardedKeys | undefined;
@@ -189,14 +194,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     reconcile: ReconcileFunction<T>,
     options: ReconcilerOptions<T> = {},
   ) {
-    const {
-      concurrency = 1,
-      debounceMs = 0,
-      timeoutMs = 300_000,
-      graceMs = 30_000,
-      readYourWritesTimeoutMs = 30_000,
-    } = options;
-    const { syncTimeoutMs = 600_000 } = options;
+    const filled = this.#options = { ...DEFAULTS, ...defined(options) };
+    const { concurrency, debounceMs, timeoutMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs, shards } = filled;
     this.name = options.name ?? resourceName(resource);
     const action = `create the reconciler of "${this.name}"`;
     const own = "name informers shards concurrency rateLimiter onError observe";
@@ -207,10 +206,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     checkCounts(action, { concurrency }, { min: 1 });
     this.#resource = resource;
     this.#reconcile = reconcile;
-    this.#options = { concurrency, debounceMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs };
-    this.#observe = options.observe;
     this.#report = errorObserver(options.onError, (key) => `reconciler of "${this.name}" on "${key}"`, (key) => key);
-    this.#ownsFactory = options.informers === undefined;
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
@@ -228,10 +224,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
         new Error(`Cannot compare "${resource}" before applyIfChanged sends it in "${this.name}": ${BLIND}`),
         key,
       );
-    const { shards } = options;
-    this.#ownShard = shards;
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
-    this.informer = this.#follow(resource, options, undefined, this.#ownShard);
+    this.informer = this.#follow(resource, options, undefined, shards);
     this.#shards = shards && new ShardedKeys(shards, {
       name: this.name,
       sources: this.#sources,
@@ -610,7 +604,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#writes[Symbol.dispose]();
     this.#state = "stopped";
     this.#changed.notify();
-    if (this.#ownsFactory) await this.informers.shutdown();
+    if (this.#options.informers === undefined) await this.informers.shutdown();
   }
 
   /** Reconciles a key, unless it must wait. */
@@ -671,7 +665,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | ReconcileResult> {
     const { retries, triggers } = context;
-    const observer = this.#observe?.({
+    const observer = this.#options.observe?.({
       reconciler: this.name,
       resource: this.#resource,
       key,

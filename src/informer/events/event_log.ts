@@ -439,14 +439,6 @@ interface Resync<T extends KubernetesObject> extends Replay<T> {
   readonly at: LogPosition<T>;
 }
 
-/** The limit of a backlog. */
-interface Bound {
-  /** The number of events that may wait. */
-  readonly max: number;
-  /** Called when more wait, see {@linkcode BacklogLimit}. */
-  readonly onOverrun: (error: Error) => void;
-}
-
 /** Reads every event of the log. */
 class LogCursor<T extends KubernetesObject> extends Cursor<T> {
   readonly #log: EventLog<T>;
@@ -461,14 +453,14 @@ class LogCursor<T extends KubernetesObject> extends Cursor<T> {
   /** Set while entries of a resync are left to read. */
   #resync: Resync<T> | undefined;
 
-  constructor(start: CursorStart<T>, selection: CursorSelection<T>, bound?: Bound) {
+  constructor(start: CursorStart<T>, selection: CursorSelection<T>, limit?: BacklogLimit<T>) {
     super(start, selection);
     this.#log = start.log;
     this.#quarantine = start.quarantine;
     this.#position = start.log.end;
     this.#snapshot = { entries: start.entries, next: 0 };
     this.#synced = start.synced;
-    this.#limit = bound && new BacklogLimit(bound.max, start.log, start.pacer, bound.onOverrun);
+    this.#limit = limit;
   }
 
   get pending(): number {
@@ -642,5 +634,6 @@ export function openCursor<T extends KubernetesObject>(start: CursorStart<T>, op
   const { key, backlog = "keep", onOverrun } = options;
   if (key !== undefined) return new KeyCursor(start, options, key);
   if (backlog === "latestPerKey") return new LatestPerKeyCursor(start, options);
-  return new LogCursor(start, options, backlog === "keep" ? undefined : { max: backlog.max, onOverrun });
+  if (backlog === "keep") return new LogCursor(start, options);
+  return new LogCursor(start, options, new BacklogLimit(backlog.max, start.log, start.pacer, onOverrun));
 }

@@ -526,7 +526,6 @@ export class Processor<T extends KubernetesObject> {
     if (Object.getPrototypeOf(handler)?.constructor === Object) {
       checkNames("add a handler", Object.fromEntries(calls), HANDLERS);
     }
-    this.#check("add a handler to", options);
     const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this);
     this.#listeners.add(listener);
     if (!listener.isOver) this.begun(listener, options); // its signal may have aborted already
@@ -556,7 +555,8 @@ export class Processor<T extends KubernetesObject> {
     callbacks: Pick<CursorOptions<T>, "onFilterError" | "onOverrun"> & { readonly onLost: (error: Error) => void },
     key?: ObjectKey,
   ): EventReader<T> {
-    this.#check(action, options);
+    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.options.name}: it has stopped already`);
+    this.#checkOptions(options);
     const { backlog, filter, checkpoint } = options;
     const open = (): Cursor<T> => openCursor(this.#start(key), { key, backlog, filter, ...callbacks });
     if (checkpoint === undefined) return open();
@@ -629,11 +629,6 @@ export class Processor<T extends KubernetesObject> {
     if (!this.#listeners.delete(listener)) return;
     this.#leaving.add(listener);
     listener.finished.finally(() => this.#leaving.delete(listener));
-  }
-
-  #check(action: string, options: HandlerOptions<T>): void {
-    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.options.name}: it has stopped already`);
-    this.#checkOptions(options);
   }
 
   #checkOptions(options: HandlerOptions<T>): void {

@@ -129,11 +129,6 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     return this.#synced.isOpen;
   }
 
-  /** The version up to which everything has been processed; `""` before the first list. */
-  get lastSyncResourceVersion(): string {
-    return this.gate.version;
-  }
-
   /** The reflector's present phase. */
   get phase(): ReflectorPhase {
     return this.#reflector.phase;
