@@ -9,7 +9,7 @@
  */
 import type { CacheEntry, Identity } from "../api/entry.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
-import type { TableColumn, TableRow } from "../api/resource.ts";
+import type { TableColumn } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
 import { nextTurn, Pacer } from "../async/signals.ts";
@@ -358,7 +358,9 @@ async function readSnapshot<T extends KubernetesObject>(
         const originalKey = object[4] || object[0];
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
         const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
-        const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as CacheEntry<KubernetesObject>;
+        const entry: CacheEntry<KubernetesObject> = object.length === 12
+          ? new RowEntry(text, columns[object[10]], object[11] || undefined)
+          : text;
         parts[part].push({ entry: entryTransform.restored(entry as CacheEntry<T>, originalKey), text });
         if (typeof object[5] === "number") at += object[5];
       }
@@ -384,14 +386,6 @@ function entryOf(
   }
   if (reduction === undefined) return unreadEntry(identity, text, object[6], object[7], object[8], object[9]);
   return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
-}
-
-function rowOf(
-  entry: CacheEntry<KubernetesObject>,
-  object: ObjectHead & { readonly length: 12 },
-  columns: readonly (readonly TableColumn[])[],
-): CacheEntry<TableRow> {
-  return new RowEntry(entry, columns[object[10]], object[11] === 0 ? undefined : object[11]);
 }
 
 interface Frame {

@@ -29,10 +29,6 @@ interface Run<K> extends Required<Pick<WorkQueueRunOptions<K>, "concurrency" | "
   readonly stop: DerivedController;
 }
 
-function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
-  return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
-}
-
 /** A key that a worker processes. */
 export interface RunningKey {
   /** The key. */
@@ -444,32 +440,22 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
-    const pending = new Set<Taker<K>>();
     const pacer = new Pacer();
-    let isOver = false;
-    const next = (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
-      const item = isOver ? undefined : this.#take();
-      if (item !== undefined || isOver) return Promise.resolve(resultOf(item));
-      return new Promise((resolve) => {
-        const taker: Taker<K> = (item) => {
-          pending.delete(taker);
-          resolve(resultOf(item));
-        };
-        pending.add(taker);
-        this.#wait(taker);
+    // A call of `next` that still waits at the end must not take a key: no body would process it.
+    const end = new AbortController();
+    const next = async (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
+      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
+      if (pacer.step()) await pacer.turn();
+      const item = await this.get(end).catch((error) => {
+        if (!end.signal.aborted) throw error;
       });
+      return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
     };
     return {
-      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
-      next: () => pacer.step() ? pacer.turn().then(next) : next(),
+      next,
       return: () => {
-        isOver = true;
-        // A call of `next` that still waits must not take a key: no body would process it.
-        for (const taker of pending) {
-          this.#takers.delete(taker);
-          taker(undefined);
-        }
-        return Promise.resolve({ done: true, value: undefined });
+        end.abort();
+        return next();
       },
     };
   }

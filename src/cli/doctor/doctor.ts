@@ -100,7 +100,7 @@ async function measure(
   for await (const { part, restarted } of parts) {
     if (restarted) meter = new MemoryMeter();
     for (const entry of part.entries) meter.add(entry);
-    const { objects } = meter;
+    const { objects } = meter.sums;
     const of = part.remainingItemCount === undefined ? "" : ` of ${objects + part.remainingItemCount}`;
     if (part.entries.length > 0) {
       terminal.live(`measuring ${name}: ${objects}${of} objects, ${bytesText(meter.bytes)} ...`);

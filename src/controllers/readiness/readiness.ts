@@ -110,7 +110,7 @@ const RULES: Readonly<Record<string, (object: never) => Readiness>> = {
 };
 
 function kindOf({ apiVersion = "", kind = "" }: KubernetesObject): string {
-  return `${apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")))}/${kind}`;
+  return `${apiVersion.split("/").at(-2) ?? ""}/${kind}`;
 }
 
 function ready(message: string, reason = "Ready"): Readiness {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../../api/object.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { controlledBy, type ShardSource } from "../../api/shard.ts";
@@ -281,7 +281,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     this.#follow(source, options, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-      if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
+      if (owner === undefined || owner.kind !== kind || (owner.apiVersion.split("/").at(-2) ?? "") !== group) return [];
       return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
     }, this.#ownedShard);
     return this;
@@ -753,9 +753,4 @@ function loopError(what: string): Error {
     `Reconciling ${what} over and over: only its own writes of the same objects cause the calls (status().ownCalls). A ` +
       `reconcile must write nothing when nothing is missing. After 250 such calls a key is called with growing waits`,
   );
-}
-
-function groupOf({ apiVersion }: OwnerReference): string {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
 }

@@ -111,15 +111,15 @@ const NONE: readonly HashRange[] = [];
 const changed = abortReason("The Leases of the group have changed");
 
 /** The work of this process on one range. */
-interface RangeWork {
+class RangeWork {
   /** The work of this process on it is being ended. */
-  isReleasing: boolean;
+  isReleasing = false;
   /** The version of its Lease at which the work was ended; `""` before that. */
-  releasedVersion: string;
+  releasedVersion = "";
   /** A write is on its way. */
-  isWriting: boolean;
+  isWriting = false;
   /** The time from which another write may be sent. */
-  retryAtMs: number;
+  retryAtMs = -Infinity;
 }
 
 /**
@@ -173,9 +173,7 @@ export class ShardGroup implements ShardSource {
   readonly #report: (error: unknown) => void;
   readonly #listeners = new Set<() => void>();
   readonly #hooks = new Set<ReleaseHook>();
-  readonly #work: readonly RangeWork[] = Array.from({ length: RANGE_COUNT }, () => {
-    return { isReleasing: false, releasedVersion: "", isWriting: false, retryAtMs: -Infinity };
-  });
+  readonly #work: readonly RangeWork[] = Array.from({ length: RANGE_COUNT }, () => new RangeWork());
   /** See {@linkcode ShardGroupStatus.state}. */
   #state: ShardGroupStatus["state"] = "stopped";
   readonly #leases: GroupLeases;

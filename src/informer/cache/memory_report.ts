@@ -58,24 +58,21 @@ export interface NamespaceMemory {
 
 /** Adds up sizes of entries, without parsing or keeping them. */
 export class MemoryMeter {
-  /** The number of objects so far. */
-  objects = 0;
-  #parsed = 0;
-  #unreadBytes = 0;
-  #parsedBytes = 0;
-  #unmeasured = 0;
+  /** The sums so far. */
+  readonly sums = { objects: 0, parsed: 0, unreadBytes: 0, parsedBytes: 0, unmeasured: 0 };
   /** `#largest` has the largest objects so far, the largest first, {@linkcode MOST_LARGEST} at most. */
   #largest: LargeObject[] = [];
   readonly #namespaces = new Map<string, { objects: number; bytes: number }>();
 
   /** Adds an entry. */
   add({ key, namespace, textBytes, isParsed = true }: CacheEntry<unknown>): void {
-    this.objects++;
-    if (isParsed) this.#parsed++;
-    if (textBytes === undefined) this.#unmeasured++;
+    const sums = this.sums;
+    sums.objects++;
+    if (isParsed) sums.parsed++;
+    if (textBytes === undefined) sums.unmeasured++;
     const bytes = textBytes ?? 0;
-    if (isParsed) this.#parsedBytes += bytes;
-    else this.#unreadBytes += bytes;
+    if (isParsed) sums.parsedBytes += bytes;
+    else sums.unreadBytes += bytes;
     const sum = this.#namespaces.get(namespace) ?? { objects: 0, bytes: 0 };
     this.#namespaces.set(namespace, sum);
     sum.objects++;
@@ -87,17 +84,13 @@ export class MemoryMeter {
 
   /** The size of all text so far. */
   get bytes(): number {
-    return this.#unreadBytes + this.#parsedBytes;
+    return this.sums.unreadBytes + this.sums.parsedBytes;
   }
 
   /** The sizes so far. */
   get report(): MemoryReport {
     return {
-      objects: this.objects,
-      parsed: this.#parsed,
-      unreadBytes: this.#unreadBytes,
-      parsedBytes: this.#parsedBytes,
-      unmeasured: this.#unmeasured,
+      ...this.sums,
       largest: [...this.#largest],
       namespaces: Array.from(this.#namespaces, ([namespace, sum]) => ({ namespace, ...sum }))
         .sort((a, b) => b.bytes - a.bytes),

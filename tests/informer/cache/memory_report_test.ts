@@ -30,7 +30,7 @@ Deno.test("MemoryMeter adds up text by state and namespace", () => {
   assertThrows(() => broken.object);
   const all = [unread("a", 1), frozenEntry(read), unread("d", 4, { namespace: "other" }), broken];
   for (const entry of [...all, entryOf(thing("e", 5, { namespace: "" }))]) meter.add(entry);
-  assertEquals([meter.objects, meter.bytes], [5, sizeOf("a", 1) + sizeOf("b", 2) + sizeOf("d", 4, "other")]);
+  assertEquals([meter.sums.objects, meter.bytes], [5, sizeOf("a", 1) + sizeOf("b", 2) + sizeOf("d", 4, "other")]);
   assertEquals(meter.report, {
     objects: 5,
     parsed: 3,
