@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
-    file: "src/informer/sync/collection_sync.ts",
+    file: "src/informer/sync/part_sync.ts",
     line: 'if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });',
     replace:
       'if (type !== "Deleted") return void setTimeout(() => this.#process({ key, deltas: [{ type, value }], initial: false }));',
@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "update-after-batch",
     breaks: "updates wait for the end of their batch",
-    file: "src/informer/sync/collection_sync.ts",
+    file: "src/informer/sync/part_sync.ts",
     line: 'this.#pass("Updated", entry);',
     replace: "return this.#queue.update(entry);",
   },
@@ -518,7 +518,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-of-other-history",
     breaks: "a snapshot is restored although the server has not its objects",
-    file: "src/informer/sync/collection_sync.ts",
+    file: "src/informer/sync/part_sync.ts",
     line: "const reason = await snapshotMismatch(restored, identities, signal);",
     replace: "return;",
   },

@@ -2,7 +2,7 @@
  * Collections that are computed from others.
  *
  * {@linkcode derive} and {@linkcode deriveGroups} are the entry points. Store, events, lister and views are the ones
- * that informers have; `derived/derivation.ts` calls the function and finds out which calls are due.
+ * that informers have; `derivation.ts` calls the function and finds out which calls are due.
  *
  * @module
  */

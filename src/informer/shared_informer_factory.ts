@@ -1,8 +1,8 @@
 /**
  * Makes informers and shares them, one for each resource and selection.
  *
- * {@linkcode SharedInformerFactory} is the entry point. {@linkcode Demand} pauses and resumes informers by the number
- * of their holders. It is the only file of this room that knows the client.
+ * {@linkcode SharedInformerFactory} is the entry point. What callers share is in `shared_informer.ts`, and holders are
+ * in `acquired_informer.ts`. It is the only file of this room that knows the client.
  *
  * @module
  */

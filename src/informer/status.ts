@@ -21,7 +21,8 @@ import type { FollowedCollection } from "./derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 import { NamespaceLeft } from "./sync/changing_namespaces.ts";
-import type { CollectionSync, PartSync } from "./sync/collection_sync.ts";
+import type { CollectionSync } from "./sync/collection_sync.ts";
+import type { PartSync } from "./sync/part_sync.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Parts of reconcile functions that write objects: owners, conditions, finalizers, merge patches, retries.
+ * Parts of reconcile functions that write objects: finalizers, merge patches, status, retries.
  *
- * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode setCondition} are entry points. None of them reads a
+ * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None of them reads a
  * cache or keeps a state.
  *
  * @module

@@ -1,8 +1,8 @@
 /**
- * Options, predicates, status and observers of reconcilers.
+ * Options, status and observers of reconcilers.
  *
- * {@linkcode ReconcileFunction} and the predicates, such as {@linkcode generationChanged}, are the entry points.
- * Nothing runs here; `reconciler.ts` does.
+ * {@linkcode ReconcileFunction} and {@linkcode ReconcilerOptions} are the entry points. Nothing runs here;
+ * `reconciler.ts` calls the functions.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
- * Reads an informer's cache.
+ * Reads an informer's cache by key, namespace and selectors.
  *
- * {@linkcode Lister} is the entry point. Listers and indexers return objects, which are parsed on first read; a
- * quarantine counts and reports objects that cannot be read. This folder does not fill the cache and sends no requests.
+ * {@linkcode Lister} is the entry point. Listers return objects, which are parsed when they are first read. The cache
+ * itself is in `object_cache.ts`.
  *
  * @module
  */

@@ -18,7 +18,8 @@ import { abortReason, DerivedController, inTurn, isAbortOf } from "../../async/s
 import { backoffMs, sleep, timedController } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
-import type { CollectionSync, PartSync, RunningCheck } from "./collection_sync.ts";
+import type { CollectionSync } from "./collection_sync.ts";
+import type { PartSync, RunningCheck } from "./part_sync.ts";
 import { readOne } from "./server_state.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */

@@ -1,8 +1,8 @@
 /**
- * The state of an informer: live, stale, paused and so on, and waits for versions.
+ * The state of an informer: live, stale, paused and so on.
  *
  * {@linkcode StateKeeper} is the entry point. It derives the state from phases of reflectors, and decides by
- * `isRefusal` which errors end the wait for a sync. {@linkcode VersionGate} resolves waits for a version.
+ * `isRefusal` which errors end the wait for a sync. Waits for a version are in `version_gate.ts`.
  *
  * @module
  */
