@@ -1,8 +1,8 @@
 /**
  * The entries that selectors match: of one namespace, by labels and by fields.
  *
- * {@linkcode EntrySelector} is the entry point. It reads only the labels and the selected fields of an entry, which stays
- * unparsed. What a reader may see is not decided here.
+ * {@linkcode EntrySelector} is the entry point. It reads only the labels and the selected fields of an entry, which
+ * stays unparsed. What a reader may see is not decided here.
  *
  * @module
  */

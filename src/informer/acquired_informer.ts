@@ -1,8 +1,8 @@
 /**
  * The holders of an informer that is shared while somebody needs it.
  *
- * {@linkcode AcquiredInformer} is one holder. {@linkcode Demand} counts the holders, and pauses and resumes the informer.
- * Informers are made by `shared_informer_factory.ts`.
+ * {@linkcode AcquiredInformer} is one holder. {@linkcode Demand} counts the holders, and pauses and resumes the
+ * informer. Informers are made by `shared_informer_factory.ts`.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * Keys that become ready after a delay.
  *
- * {@linkcode DelayQueue} is the entry point. It does not know why a key is delayed, and hands each key on when its time has
- * come.
+ * {@linkcode DelayQueue} is the entry point. It does not know why a key is delayed, and hands each key on when its time
+ * has come.
  *
  * @module
  */

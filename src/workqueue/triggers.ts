@@ -1,8 +1,8 @@
 /**
  * Triggers: the reasons for which a key waits.
  *
- * {@linkcode Trigger} is the entry point. A queue joins the triggers of a key by {@linkcode withTrigger}, keeps a bounded
- * number of them, and does not interpret them.
+ * {@linkcode Trigger} is the entry point. A queue joins the triggers of a key by {@linkcode withTrigger}, keeps a
+ * bounded number of them, and does not interpret them.
  *
  * @module
  */

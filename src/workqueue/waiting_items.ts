@@ -1,8 +1,8 @@
 /**
  * The items that wait for workers, by their priority.
  *
- * {@linkcode WaitingItems} is the entry point: it decides which item is handed out next. {@linkcode ItemList} is also the
- * list of the items that workers process.
+ * {@linkcode WaitingItems} is the entry point: it decides which item is handed out next. {@linkcode ItemList} is also
+ * the list of the items that workers process.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * A key on its way through a queue, and the result of the work on it.
  *
- * {@linkcode WorkItem} and {@linkcode ReconcileResult} are the entry points. Which item is handed out next is decided by
- * `waiting_items.ts`, and workers are called by `work_queue.ts`.
+ * {@linkcode WorkItem} and {@linkcode ReconcileResult} are the entry points. Which item is handed out next is decided
+ * by `waiting_items.ts`, and workers are called by `work_queue.ts`.
  *
  * @module
  */
@@ -157,7 +157,10 @@ export class Item<K> implements WorkItem<K> {
   }
 }
 
-/** Refuses values of other types, which the type of `WorkFunction` does not allow either; `of` is who returned it. */
+/**
+ * Refuses values of other types, which the type of `WorkFunction` does not allow either; `of` is the function that
+ * returned it.
+ */
 export function checkResult(result: unknown, of: "worker" | "reconcile"): void {
   if (result instanceof ReconcileResult) return;
   throw new TypeError(

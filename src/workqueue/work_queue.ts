@@ -1,8 +1,8 @@
 /**
  * A queue of keys for workers, with delays and rate limits.
  *
- * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `rate_limiter.ts` has the waits
- * after failures. The queue holds keys, not objects: workers read the present state from a cache. It does not persist keys,
+ * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `rate_limiter.ts` has the waits after
+ * failures. The queue holds keys, not objects: workers read the present state from a cache. It does not persist keys,
  * and knows nothing of Kubernetes.
  *
  * @module

@@ -1,8 +1,8 @@
 /**
  * Clusters whose kubeconfigs are in Secrets.
  *
- * {@linkcode followClusterSecrets} is the entry point. It adds clusters to a `ClusterSet` and removes them, and makes no
- * client by itself.
+ * {@linkcode followClusterSecrets} is the entry point. It adds clusters to a `ClusterSet` and removes them, and makes
+ * no client by itself.
  *
  * @module
  */

@@ -139,7 +139,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   }
 }
 
-/** What the calls of a reconciler have in common. */
+/** The facts that all calls of a reconciler share. */
 interface CallFacts<T extends KubernetesObject> {
   /** Sends the requests of calls. */
   readonly client: Client;
@@ -165,7 +165,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly #timer = new LongTimer(() => this.#timeOut());
   /** Called before each request of a call, which it may end. */
   check: (() => void) | undefined;
-  /** What all calls have in common. */
+  /** The facts that all calls share. */
   readonly facts: CallFacts<T>;
 
   constructor(facts: CallFacts<T>) {

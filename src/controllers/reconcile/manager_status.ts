@@ -1,8 +1,8 @@
 /**
  * The phases and the status of a manager, and its metrics.
  *
- * {@linkcode ManagerStatus} and {@linkcode managerMetrics} are the entry points. Nothing is counted here: the parts of a
- * manager count.
+ * {@linkcode ManagerStatus} and {@linkcode managerMetrics} are the entry points. Nothing is counted here: the parts of
+ * a manager count.
  *
  * @module
  */

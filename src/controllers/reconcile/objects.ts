@@ -1,8 +1,8 @@
 /**
  * Parts of reconcile functions that write objects: finalizers, merge patches, status, retries.
  *
- * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None of them reads a
- * cache or keeps a state.
+ * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None of them reads
+ * a cache or keeps a state.
  *
  * @module
  */

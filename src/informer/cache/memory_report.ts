@@ -1,8 +1,8 @@
 /**
  * The sizes of cached objects: in all, by namespace, and by field.
  *
- * {@linkcode MemoryReport} and {@linkcode heldBytes} are the entry points. The sizes are those of JSON text. What happens
- * when there are too many bytes is decided by `memory_budget.ts`.
+ * {@linkcode MemoryReport} and {@linkcode heldBytes} are the entry points. The sizes are those of JSON text. What
+ * happens when there are too many bytes is decided by `memory_budget.ts`.
  *
  * @module
  */

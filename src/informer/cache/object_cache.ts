@@ -1,8 +1,8 @@
 /**
  * The cache of an informer: its store, and what reads it.
  *
- * {@linkcode ObjectCache} is the entry point. Readers of objects parse them when they are first read; a quarantine counts
- * and reports objects that cannot be read. It is filled by `sync/cache_writer.ts`.
+ * {@linkcode ObjectCache} is the entry point. Readers of objects parse them when they are first read; a quarantine
+ * counts and reports objects that cannot be read. It is filled by `sync/cache_writer.ts`.
  *
  * @module
  */

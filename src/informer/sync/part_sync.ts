@@ -1,8 +1,9 @@
 /**
  * Follows one part of a collection: one namespace, or all.
  *
- * {@linkcode PartSync} is the entry point. It has a reflector and a queue, and decides where a list is staged. It drains
- * its queue after each change, so events keep the order of the server. Store, log and handlers are the informer's.
+ * {@linkcode PartSync} is the entry point. It has a reflector and a queue, and decides where a list is staged. It
+ * drains its queue after each change, so events keep the order of the server. Store, log and handlers are the
+ * informer's.
  *
  * @module
  */

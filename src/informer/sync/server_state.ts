@@ -1,8 +1,8 @@
 /**
  * Questions to the server about its present state, beside list and watch.
  *
- * {@linkcode snapshotMismatch} asks whether it has the objects of a snapshot, and {@linkcode reachNewest} for its version.
- * Each is a list of metadata that changes no cache.
+ * {@linkcode snapshotMismatch} asks whether it has the objects of a snapshot, and {@linkcode reachNewest} for its
+ * version. Each is a list of metadata that changes no cache.
  *
  * @module
  */

@@ -1,7 +1,8 @@
 /**
  * Waits for a version of a cache.
  *
- * {@linkcode VersionGate} is the entry point. It is given each version that the cache has reached, and sends no requests.
+ * {@linkcode VersionGate} is the entry point. It is given each version that the cache has reached, and sends no
+ * requests.
  *
  * @module
  */
@@ -11,7 +12,9 @@ import { Latch } from "../../async/signals.ts";
 
 /** Resolves waits for a resource version once the store has reached it. */
 export class VersionGate {
-  /** The version last passed to {@linkcode reached}: the store has every change up to it; `""` before the first list. */
+  /**
+   * The version last passed to {@linkcode reached}: the store has every change up to it; `""` before the first list.
+   */
   version = "";
   /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
   #over: unknown;
