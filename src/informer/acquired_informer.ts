@@ -25,6 +25,8 @@ import type { SharedIndexInformer } from "./shared_index_informer.ts";
 export class AcquiredInformer<T extends KubernetesObject, Name extends string = never> implements Disposable {
   readonly #name: string;
   readonly #job = new AbortController();
+  /** Aborts when the holder is disposed: for the waits of {@linkcode informer}. */
+  readonly signal: AbortSignal = this.#job.signal;
   /** `undefined` from the disposal on, so that a holder which is kept does not keep the cache. */
   #informer: SharedIndexInformer<T, Name> | undefined;
   readonly #release: () => void;
@@ -40,11 +42,6 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
   get informer(): SharedIndexInformer<T, Name> {
     if (this.#informer === undefined) throw this.#disposed();
     return this.#informer;
-  }
-
-  /** Aborts when the holder is disposed: for the waits of {@linkcode informer}. */
-  get signal(): AbortSignal {
-    return this.#job.signal;
   }
 
   /** See `SharedIndexInformer.addEventHandler()`. The disposal removes the handler. */

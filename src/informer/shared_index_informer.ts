@@ -189,7 +189,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       ...syncStatus(this.#sync, this.#sync.cache.store.size),
       errors: this.#errors,
       quarantined: this.#sync.cache.quarantine.size,
-      outdated: this.#sync.outdated,
+      outdated: this.#sync.writer.outdated,
       ...this[internals].checks.status,
       ...defined({ pollMs: this.#options.pollMs, memory: this.#sync.counted?.counted }),
       ...defined({ deliveryMs: this.#sync.processor.deliveryTimes?.durations }),

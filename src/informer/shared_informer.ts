@@ -21,6 +21,8 @@ export type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
 
 /** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
 export class FactoryRun {
+  /** Stops the informers: aborted with the signal of the run, by `stop()`, and by the failure of an informer. */
+  readonly signal: AbortSignal;
   readonly #job: DerivedController;
   readonly #ended = new Latch();
   /** Has an informer if and only if it has not ended. */
@@ -31,13 +33,9 @@ export class FactoryRun {
   /** Stops with `signal`. */
   constructor(signal?: AbortSignal) {
     this.#job = new DerivedController(signal);
-    if (this.#job.signal.aborted) this.#check();
-    else this.#job.signal.addEventListener("abort", () => this.#check(), { once: true });
-  }
-
-  /** Stops the informers: aborted with the signal of the run, by `stop()`, and by the failure of an informer. */
-  get signal(): AbortSignal {
-    return this.#job.signal;
+    this.signal = this.#job.signal;
+    if (this.signal.aborted) this.#check();
+    else this.signal.addEventListener("abort", () => this.#check(), { once: true });
   }
 
   /**
@@ -63,11 +61,11 @@ export class FactoryRun {
 
   /** Stops all informers. */
   stop(): void {
-    if (!this.#job.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
+    if (!this.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
   }
 
   #check(): void {
-    if (!this.#job.signal.aborted || this.#running.size > 0) return;
+    if (!this.signal.aborted || this.#running.size > 0) return;
     if (this.#failure === undefined) this.#ended.open();
     else this.#ended.fail(this.#failure.error);
   }

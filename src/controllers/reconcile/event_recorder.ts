@@ -194,23 +194,22 @@ export class EventRecorder implements AsyncDisposable {
    * Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#stopping.signal.aborted) {
-      this.#sweep[Symbol.dispose]();
-      const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
-      this.#series.clear();
-      for (const series of behind) {
-        if (!this.#writing.has(series)) this.#queue.add(series);
-      }
-      this.#stopping.abort();
-      using timer = new LongTimer(() => {
-        this.#counts.dropped += this.#queue.size;
-        this.#queue.clear();
-        this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
-      });
-      timer.arm(this.#flushMs);
-      this.#startWorkers();
-      await this.#flushed.wait();
-    } else await this.#flushed.wait();
+    if (this.#stopping.signal.aborted) return await this.#flushed.wait();
+    this.#sweep[Symbol.dispose]();
+    const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
+    this.#series.clear();
+    for (const series of behind) {
+      if (!this.#writing.has(series)) this.#queue.add(series);
+    }
+    this.#stopping.abort();
+    using timer = new LongTimer(() => {
+      this.#counts.dropped += this.#queue.size;
+      this.#queue.clear();
+      this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
+    });
+    timer.arm(this.#flushMs);
+    this.#startWorkers();
+    await this.#flushed.wait();
   }
 
   #record(object: KubernetesObject, details: EventDetails): void {

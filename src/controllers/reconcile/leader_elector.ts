@@ -81,6 +81,10 @@ class LeadershipTerm implements Leadership {
   readonly #clock: ElectionClock;
   readonly #controller = new AbortController();
   readonly #lost = new AbortController();
+  /** See {@linkcode Leadership.signal}. */
+  readonly signal: AbortSignal = this.#controller.signal;
+  /** See {@linkcode Leadership.lost}. */
+  readonly lost: AbortSignal = this.#lost.signal;
   /** The time at which leadership is lost unless the lease is renewed. It only grows until the term ends. */
   #untilMs: number;
 
@@ -89,16 +93,6 @@ class LeadershipTerm implements Leadership {
     this.fencing = fencing;
     this.#untilMs = untilMs;
     this.#clock = clock;
-  }
-
-  /** See {@linkcode Leadership.signal}. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** See {@linkcode Leadership.lost}. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
   }
 
   /** See {@linkcode Leadership.isHeld}. A field, so that it can be taken out of the object. */

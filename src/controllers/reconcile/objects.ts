@@ -161,17 +161,10 @@ export async function createOrUpdate<T extends KubernetesObject>(
   const { name, namespace } = draft.metadata as DraftMeta;
   if (!name) throw new TypeError(`Cannot create or update a ${client.resource.kind}: the draft has no metadata.name`);
   const own = namespace ? client.namespace(namespace) : client;
-  const read = async (): Promise<T | undefined> => {
-    try {
-      return await own.get(name, { signal: write.signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
   let exists = false;
   return await retryOnConflict(async (retries) => {
-    const before: T | undefined = (retries === 0 ? current : undefined) ?? await read();
+    const before: T | undefined = (retries === 0 ? current : undefined) ??
+      await own.getOrUndefined(name, { signal: write.signal });
     exists = before !== undefined;
     if (before === undefined) return { object: await own.create(draft, write), operation: "created" };
     const copy = copyOf(before);

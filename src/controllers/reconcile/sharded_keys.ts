@@ -201,7 +201,13 @@ export class ShardedKeys implements Disposable {
     using job = coming.job;
     const { ranges } = coming;
     try {
-      await this.cached(ranges, job.signal);
+      await Promise.all(
+        Array.from(
+          this.#reconciler.sources,
+          ({ informer: { [internals]: { sync, checks } }, isSharded }) =>
+            isSharded ? sync.holding(ranges, job.signal) : checks.untilChecked(job.signal),
+        ),
+      );
     } catch (error) {
       if (isAbortOf(job.signal, error)) return;
       throw error;
@@ -210,17 +216,6 @@ export class ShardedKeys implements Disposable {
     this.#coming = this.#coming.filter((it) => it !== coming);
     this.#ready.ranges = [...this.#ready.ranges, ...ranges];
     this.#addWaiting();
-  }
-
-  /** Resolves once all caches have what the server had of ranges after they were taken. */
-  async cached(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
-    await Promise.all(
-      Array.from(
-        this.#reconciler.sources,
-        ({ informer: { [internals]: { sync, checks } }, isSharded }) =>
-          isSharded ? sync.holding(ranges, signal) : checks.untilChecked(signal),
-      ),
-    );
   }
 
   /** Adds the keys that have waited for ranges; those whose ranges are not ready wait again. */

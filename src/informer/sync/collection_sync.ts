@@ -150,11 +150,6 @@ export class CollectionSync<T extends KubernetesObject> {
     return this.collection.scope.changing === undefined ? undefined : this.writer.moves;
   }
 
-  /** The number of changes that were dropped because they were older than the cached object. */
-  get outdated(): number {
-    return this.writer.outdated;
-  }
-
   /** The oldest version of the parts; `""` before their first lists, or where their versions cannot be ordered. */
   get resourceVersion(): string {
     const parts = this.hasSynced ? this.parts.filter(({ hasSynced }) => hasSynced) : this.parts;
