@@ -259,7 +259,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await response[0].text();
     },
   },
-  "relay/client/subscription.ts": {
+  "relay/client/server_events.ts": {
     "a collection": async ({ onError, pass }) => {
       using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
       await pass(20_000);
