@@ -503,7 +503,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "restored-checksum-ignored",
     breaks: "a damaged snapshot is restored",
     file: "src/informer/snapshot.ts",
-    line: 'if (checksum(body) !== sum) throw damaged("a checksum is wrong");',
+    line: 'if (checksum(body, headLength, textLength) !== sum) throw damaged("a checksum is wrong");',
     replace: "",
   },
   {

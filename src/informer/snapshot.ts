@@ -183,10 +183,10 @@ const FRAME_BYTES = 256 * 1_024;
 /**
  * Writes a snapshot: the format's line, a frame with the header, frames of objects, and a frame with their number.
  *
- * A frame is three numbers of four bytes, then its head as JSON, then the texts. The numbers are the length of the head,
- * that of the texts, and the checksum of both numbers and of the rest of the frame. A frame has a multiple of four bytes,
- * so that a checksum needs no copy. The entries are written as they are read, so the entries of one moment are all that
- * is kept.
+ * A frame is three numbers of four bytes, then its head as JSON, then the texts. The numbers are the length of the
+ * head, that of the texts, and the checksum of both numbers and of the rest of the frame. A frame has a multiple of
+ * four bytes, so that a checksum needs no copy. The entries are written as they are read, so the entries of one moment
+ * are all that is kept.
  */
 export function snapshotStream<T extends KubernetesObject>(
   header: SnapshotHeader,
