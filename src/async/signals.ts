@@ -119,14 +119,12 @@ export class Latch {
     this.#settle([error]);
   }
 
-  /** Rejects the present waits with `error`; the latch stays as it is. */
-  interrupt(error: unknown): void {
-    this.#settleWaits([error]);
-  }
-
-  /** Resolves the present waits; the latch stays as it is. */
-  notify(): void {
-    this.#settleWaits([]);
+  /** Resolves the present waits, or rejects them with the error that is given; the latch stays as it is. */
+  notify(...outcome: LatchOutcome): void {
+    if (this.#waiting.size === 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const settle of waiting) settle(outcome);
   }
 
   /**
@@ -155,13 +153,7 @@ export class Latch {
   #settle(outcome: LatchOutcome): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
-    this.#settleWaits(outcome);
-  }
-
-  #settleWaits(outcome: LatchOutcome): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const settle of waiting) settle(outcome);
+    this.notify(...outcome);
   }
 }
 

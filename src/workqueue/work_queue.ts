@@ -10,7 +10,7 @@
 
 import { checkCounts } from "../async/checks.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
-import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
+import { DerivedController, isAbortOf, Latch, LazyController, nextTurn, Pacer } from "../async/signals.ts";
 import { CoarseClock } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
@@ -442,19 +442,21 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
     const pacer = new Pacer();
     // A call of `next` that still waits at the end must not take a key: no body would process it.
-    const end = new AbortController();
+    const end = new LazyController();
+    let isOver = false;
     const next = async (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
       // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
       if (pacer.step()) await pacer.turn();
-      const item = await this.get(end).catch((error) => {
-        if (!end.signal.aborted) throw error;
+      const item = isOver ? undefined : this.#take() ?? await this.get(end).catch((error) => {
+        if (!isOver) throw error;
       });
       return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
     };
     return {
       next,
       return: () => {
-        end.abort();
+        isOver = true;
+        end.abort(undefined);
         return next();
       },
     };

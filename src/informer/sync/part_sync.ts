@@ -445,7 +445,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     const wasNotFound = this.state.state === "notFound";
     const changed = this.state.entered(phase, this.hasSynced);
     if (this.#collection.lacksKind(phase) && (!this.hasSynced || wasNotFound)) this.#empty();
-    if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
+    if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.notify(new Refused());
     this.#collection.entered(phase, changed);
     this.#options?.onPhase?.(phase);
   }
