@@ -7,7 +7,7 @@
  * @module
  */
 import { delay } from "@std/async/delay";
-import { DerivedController } from "./signals.ts";
+import { DerivedController, withResolvers } from "./signals.ts";
 
 /** Waits between attempts. */
 export interface BackoffOptions {
@@ -224,6 +224,14 @@ export function timedController(
   if (!controller.signal.aborted) timer.arm(ms);
   controller.signal.addEventListener("abort", () => timer[Symbol.dispose](), { once: true });
   return controller;
+}
+
+/** Awaits `work`, for `ms` milliseconds at most; `Infinity` is no limit. Returns `true` if it has ended by then. */
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const late = withResolvers<false>();
+  using timer = new LongTimer(() => late.resolve(false));
+  timer.arm(ms);
+  return await Promise.race([work.then(() => true), late.promise]);
 }
 
 /**

@@ -18,7 +18,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   "It is called for each key or event, where a check would cost time":
     "WorkQueue.add, WorkQueue.addAfter, WorkQueue.addRateLimited, WorkQueue.get, Reconciler.enqueue",
   "Its argument is data, such as an object or a resource, and no options":
-    "apiVersionOf, defineResource, keyOf, resourceName, new MemoryLimitError, RemoteView.end, ShardFilter.has",
+    "apiVersionOf, defineResource, keyOf, resourceName, new MemoryLimitError, ShardFilter.has",
   "Users implement it, and receive the options":
     "ClusterEventHandler.onAdd, ClusterEventHandler.onDelete, ClusterEventHandler.onSynced, ClusterEventHandler.onUpdate, " +
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +

@@ -7,19 +7,22 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/entry.ts";
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { isPlain, sameValue } from "../../api/selector.ts";
-import { DecodeError } from "../../api/status.ts";
-import { callObserver, Pacer } from "../../async/signals.ts";
-import { monotonicMs } from "../../async/time.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { internals } from "../../errors/internals.ts";
-import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
-import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
-import type { EventLog, LogFollower } from "../events/event_log.ts";
-import type { Processor } from "../events/processor.ts";
-import type { StateKeeper } from "../sync/state.ts";
+import type { CacheEntry } from "../api/entry.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
+import { isPlain, sameValue } from "../api/selector.ts";
+import { DecodeError } from "../api/status.ts";
+import { callObserver, Pacer } from "../async/signals.ts";
+import { monotonicMs } from "../async/time.ts";
+import type { EntrySelector } from "../entry/entry_selector.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
+import { ObjectEntry } from "./cache/entry_transform.ts";
+import type { CacheSelection } from "./cache/lister.ts";
+import type { ObjectCache } from "./cache/object_cache.ts";
+import { Added, Deleted, type LoggedEvent, Updated } from "./events/event.ts";
+import type { LogFollower } from "./events/event_log.ts";
+import type { Processor } from "./events/processor.ts";
+import type { StateKeeper } from "./sync/state.ts";
 
 /** The objects of a collection that a computation reads. */
 export type ReadQuery<T, Name extends string = string> =
@@ -43,18 +46,18 @@ export type ReadQuery<T, Name extends string = string> =
   };
 
 /** One way to read a collection, and the computations that have read it so. */
-class Dependency<C> {
+class Dependency {
   /** Those that have read it so in their last call. */
-  readonly users = new Set<C>();
+  readonly users = new Set<Computation>();
   /** The call that has read it last. */
   lastCall = 0;
   /** The selectors, of a dependency on what they select. */
   readonly selector: EntrySelector | undefined;
-  readonly #home: Dependencies<C>;
+  readonly #home: Dependencies;
   readonly #name: string;
 
   /** It is in `home` under this name while it has users. */
-  constructor(home: Dependencies<C>, name: string, selector?: EntrySelector) {
+  constructor(home: Dependencies, name: string, selector?: EntrySelector) {
     this.#home = home;
     this.#name = name;
     this.selector = selector;
@@ -62,19 +65,19 @@ class Dependency<C> {
   }
 
   /** Forgets a user. */
-  leave(user: C): void {
+  leave(user: Computation): void {
     this.users.delete(user);
     if (this.users.size === 0 && this.#home.get(this.#name) === this) this.#home.delete(this.#name);
   }
 }
 
 /** Ways to read a collection, by name. A group of them leaves the map that it is in with its last one. */
-class Dependencies<C> extends Map<string, Dependency<C>> {
-  readonly #groups: Map<string, Dependencies<C>> | undefined;
+class Dependencies extends Map<string, Dependency> {
+  readonly #groups: Map<string, Dependencies> | undefined;
   readonly #group: string;
 
   /** With `groups`, it is in that map under the name `group`. */
-  constructor(groups?: Map<string, Dependencies<C>>, group = "") {
+  constructor(groups?: Map<string, Dependencies>, group = "") {
     super();
     this.#groups = groups;
     this.#group = group;
@@ -88,49 +91,29 @@ class Dependencies<C> extends Map<string, Dependency<C>> {
   }
 }
 
-/** Receives a change: the entry of the object now, and the one that was cached before; one of the two at least. */
-type OnChange = (
-  entry: CacheEntry<KubernetesObject> | undefined,
-  before: CacheEntry<KubernetesObject> | undefined,
-) => void;
-
 /**
  * The computations that have read one collection, by what they have read.
  *
  * It follows the log of the collection, so that it knows each change in the turn in which the cache has it, with the
  * entry that was cached before.
  */
-class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
-  readonly #cache: ObjectCache<KubernetesObject>;
-  readonly #onChange: OnChange;
-  readonly #onSynced: () => void;
-  readonly #due: (user: C) => void;
+class Dependents implements LogFollower<KubernetesObject>, Disposable {
+  readonly #source: FollowedCollection;
+  readonly #owner: Derivation;
   readonly #unfollow: () => void;
-  readonly #byKey = new Dependencies<C>();
+  readonly #byKey = new Dependencies();
   /** By the name of the index, and the index value. */
-  readonly #byIndex = new Map<string, Dependencies<C>>();
+  readonly #byIndex = new Map<string, Dependencies>();
   /** By the namespace, `""` for all, and the selectors. */
-  readonly #bySelection = new Map<string, Dependencies<C>>();
+  readonly #bySelection = new Map<string, Dependencies>();
   /** Those of predicates, under one name. */
-  readonly #byPredicate = new Dependencies<C>();
+  readonly #byPredicate = new Dependencies();
 
-  /**
-   * Follows a log, whose events are changes of `cache`. `due` receives each computation that has read what a change
-   * concerns; `onChange` receives the entries of each change, and `onSynced` is called when the collection has synced.
-   */
-  constructor(
-    cache: ObjectCache<KubernetesObject>,
-    log: EventLog<KubernetesObject>,
-    { due, onChange, onSynced }: {
-      readonly due: (user: C) => void;
-      readonly onChange: OnChange;
-      readonly onSynced: () => void;
-    },
-  ) {
-    this.#cache = cache;
-    this.#due = due;
-    this.#onChange = onChange;
-    this.#onSynced = onSynced;
+  /** Follows the log of a collection. */
+  constructor(source: FollowedCollection, owner: Derivation) {
+    this.#source = source;
+    this.#owner = owner;
+    const { log } = source.processor;
     const unfollow = log.follow(this);
     log.readers++;
     this.#unfollow = (): void => {
@@ -140,7 +123,7 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 
   logged(event: LoggedEvent<KubernetesObject>): void {
-    if (event.type === "synced") return this.#onSynced();
+    if (event.type === "synced") return this.#owner.sourceSynced();
     if (event.type === "deleted") this.#changed(undefined, event.before);
     else this.#changed(event.entry, event.type === "updated" ? event.before : undefined);
   }
@@ -150,8 +133,8 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 
   /** Reads the collection; each dependency that the result has goes to `add`. */
-  read(query: ReadQuery<KubernetesObject>, add: (dependency: Dependency<C>) => void): unknown {
-    const { indexer, lister } = this.#cache;
+  read(query: ReadQuery<KubernetesObject>, add: (dependency: Dependency) => void): unknown {
+    const { indexer, lister } = this.#source.cache;
     if ("key" in query) {
       if (query.key === undefined) return undefined;
       add(this.#byKey.get(query.key) ?? new Dependency(this.#byKey, query.key));
@@ -181,9 +164,9 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 
   #changed(entry: CacheEntry<KubernetesObject> | undefined, before: CacheEntry<KubernetesObject> | undefined): void {
-    const { store } = this.#cache;
+    const { store } = this.#source.cache;
     const { key, namespace } = (entry ?? before)!;
-    this.#onChange(entry, before);
+    this.#owner.sourceChanged(this.#source, entry, before);
     this.#notify(this.#byKey.get(key));
     for (const [name, dependencies] of this.#byIndex) {
       for (const value of entry === undefined ? NONE : store[internals].filed(name, key)) {
@@ -197,15 +180,15 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     this.#notify(this.#byPredicate.get(""));
   }
 
-  #notifySelecting(namespace: string, ...[entry, before]: Parameters<OnChange>): void {
+  #notifySelecting(namespace: string, ...changed: (CacheEntry<KubernetesObject> | undefined)[]): void {
     for (const dependency of this.#bySelection.get(namespace)?.values() ?? NONE) {
-      if (selects(dependency.selector!, entry) || selects(dependency.selector!, before)) this.#notify(dependency);
+      if (changed.some((entry) => selects(dependency.selector!, entry))) this.#notify(dependency);
     }
   }
 
-  #notify(dependency: Dependency<C> | undefined): void {
+  #notify(dependency: Dependency | undefined): void {
     if (dependency === undefined) return;
-    for (const user of dependency.users) this.#due(user);
+    for (const user of dependency.users) this.#owner.changed(user);
   }
 }
 
@@ -218,7 +201,7 @@ function selects(selector: EntrySelector, entry: CacheEntry<KubernetesObject> | 
   }
 }
 
-function within<C>(groups: Map<string, Dependencies<C>>, name: string): Dependencies<C> {
+function within(groups: Map<string, Dependencies>, name: string): Dependencies {
   return groups.get(name) ?? new Dependencies(groups, name);
 }
 
@@ -271,13 +254,13 @@ interface DerivationOptions {
 const NONE: readonly never[] = [];
 
 /** The reads of the call in progress; there is one call at a time. */
-const READ: Dependency<Computation>[] = [];
+const READ: Dependency[] = [];
 
 /** An input, and what was computed from it. */
 class Computation {
   readonly id: string;
   /** The reads of its last call. */
-  dependencies: readonly Dependency<Computation>[] = NONE;
+  dependencies: readonly Dependency[] = NONE;
   /** The results of its last successful call. */
   outputs: readonly DerivedEntry[] = NONE;
 
@@ -287,38 +270,14 @@ class Computation {
 }
 
 /** An output as the cache has it. It has no version, and the uid of its metadata, if that has one. */
-class DerivedEntry implements CacheEntry<KubernetesObject> {
+class DerivedEntry extends ObjectEntry<KubernetesObject> {
   readonly of: Computation;
-  readonly key: ObjectKey;
-  /** Read once, as the key is: the store files by it. */
-  readonly namespace: string;
-  readonly object: KubernetesObject;
 
+  /** Name and namespace are read once: the store files by them. */
   constructor(of: Computation, object: KubernetesObject, name: string, namespace: string) {
+    const key = keyOf({ metadata: { name, namespace } });
+    super({ key, namespace, uid: object.metadata.uid ?? "", resourceVersion: "" }, object);
     this.of = of;
-    this.key = keyOf({ metadata: { name, namespace } });
-    this.namespace = namespace;
-    this.object = object;
-  }
-
-  get name(): string {
-    return this.object.metadata.name;
-  }
-
-  get uid(): string {
-    return this.object.metadata.uid ?? "";
-  }
-
-  get resourceVersion(): string {
-    return "";
-  }
-
-  get metadata(): KubernetesObject["metadata"] {
-    return this.object.metadata;
-  }
-
-  get labels(): CacheEntry<KubernetesObject>["labels"] {
-    return this.object.metadata.labels ?? undefined; // as Go
   }
 }
 
@@ -410,7 +369,7 @@ export class Derivation implements FollowedCollection, Disposable {
   readonly state: StateKeeper;
   readonly #options: DerivationOptions;
   /** The collections that are read, the input first. */
-  readonly #sources = new Map<FollowedCollection, Dependents<Computation>>();
+  readonly #sources = new Map<FollowedCollection, Dependents>();
   /** The derivations that read this one. */
   readonly #readers = new Set<Derivation>();
   /** By the id of the input. */
@@ -424,15 +383,17 @@ export class Derivation implements FollowedCollection, Disposable {
   /** By key, the outputs of several computations under one key; there are two at least. */
   readonly #claims = new Map<ObjectKey, Set<DerivedEntry>>();
   /** The dependencies of the call in progress. */
-  #read: Dependency<Computation>[] | undefined;
+  #read: Dependency[] | undefined;
   /** `true` if the call in progress, or the last one, has read a collection that had not synced. */
   #isEarly = false;
   /** The derivations that it reads, directly or through others. */
-  readonly #below = new Set<Derivation>();
+  readonly below = new Set<Derivation>();
   /** The time since which `#due` has something. */
   #dueSinceMs = 0;
-  #hasSynced = false;
-  #changes = 0;
+  /** `true` once all inputs that there were have been computed. */
+  hasSynced = false;
+  /** The number of changes of objects so far. */
+  changes = 0;
 
   /** Computes in later turns, from {@linkcode begin} on, and writes to the cache of `own`. */
   constructor(own: Omit<FollowedCollection, "hasSynced">, options: DerivationOptions) {
@@ -443,11 +404,6 @@ export class Derivation implements FollowedCollection, Disposable {
     this.#options = options;
   }
 
-  /** The derivations that it reads, directly or through others. */
-  get below(): ReadonlySet<Derivation> {
-    return this.#below;
-  }
-
   /** The number of inputs that are to be computed. */
   get due(): number {
     return this.#due.size;
@@ -455,23 +411,13 @@ export class Derivation implements FollowedCollection, Disposable {
 
   /** For how long it, or one that it reads, has had inputs that are to be computed; 0 if there are none. */
   get behindMs(): number {
-    const behind = [this, ...this.#below].filter((it) => it.#due.size > 0);
+    const behind = [this, ...this.below].filter((it) => it.#due.size > 0);
     return Math.max(0, ...behind.map((it) => monotonicMs() - it.#dueSinceMs));
   }
 
   /** Reports an error. */
   report(error: unknown): void {
     this.#options.report(error);
-  }
-
-  /** `true` once all inputs that there were have been computed. */
-  get hasSynced(): boolean {
-    return this.#hasSynced;
-  }
-
-  /** The number of changes of objects so far. */
-  get changes(): number {
-    return this.#changes;
   }
 
   /** The errors of inputs whose last call has failed. */
@@ -488,7 +434,8 @@ export class Derivation implements FollowedCollection, Disposable {
   begin(): void {
     const { source } = this.#options.input;
     this.#dependentsOf(source);
-    for (const entry of source[internals].sync.cache.store) this.#inputChanged(entry, undefined);
+    const { sync } = source[internals];
+    for (const entry of sync.cache.store) this.sourceChanged(sync, entry, undefined);
     queue.add(this);
   }
 
@@ -498,13 +445,13 @@ export class Derivation implements FollowedCollection, Disposable {
    */
   compute(pacer: Pacer): boolean {
     for (const computation of this.#due) {
-      if (!this.#hasSynced && !this.#haveSynced) return true; // an event of the source that has not will come
+      if (!this.hasSynced && !this.#haveSynced) return true; // an event of the source that has not will come
       this.#due.delete(computation);
       this.#perform(computation);
       if (pacer.step()) return false;
     }
-    if (!this.#hasSynced && this.#haveSynced && this.#early.size === 0) {
-      this.#hasSynced = true;
+    if (!this.hasSynced && this.#haveSynced && this.#early.size === 0) {
+      this.hasSynced = true;
       this.processor.synced();
       this.#options.onSynced();
     }
@@ -577,7 +524,7 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   /** Replaces the dependencies of a computation, which mostly stay the same. */
-  #depend(computation: Computation, read: readonly Dependency<Computation>[], call: number): void {
+  #depend(computation: Computation, read: readonly Dependency[], call: number): void {
     const before = computation.dependencies;
     if (before.length === read.length && before.every((dependency, i) => dependency === read[i])) return;
     for (const dependency of before) if (dependency.lastCall !== call) dependency.leave(computation);
@@ -592,42 +539,44 @@ export class Derivation implements FollowedCollection, Disposable {
     this.#options.report(error);
   }
 
-  #dependentsOf(source: DerivationSource): Dependents<Computation> {
+  #dependentsOf(source: DerivationSource): Dependents {
     const { sync: followed } = source[internals];
     const known = this.#sources.get(followed);
     if (known !== undefined) return known;
-    const { cache, processor: { log }, collection: { informer } } = followed;
+    const { informer } = followed.collection;
     if (followed instanceof Derivation) {
-      if (followed === this || followed.#below.has(this)) {
+      if (followed === this || followed.below.has(this)) {
         throw new TypeError(`Cannot fetch from ${informer}: it is computed from ${this.collection.informer}`);
       }
       followed.#readers.add(this);
-      this.#readsToo([followed, ...followed.#below]);
+      this.#readsToo([followed, ...followed.below]);
     }
-    const isInput = source === this.#options.input.source;
-    const added = new Dependents<Computation>(cache, log, {
-      due: (computation) => this.#changed(computation),
-      onChange: isInput ? (entry, before) => this.#inputChanged(entry, before) : () => {},
-      onSynced: () => this.#sourceSynced(),
-    });
+    const added = new Dependents(followed, this);
     this.#sources.set(followed, added);
     this.#options.onSource(source);
     return added;
   }
 
   #readsToo(others: readonly Derivation[]): void {
-    for (const other of others) this.#below.add(other);
+    for (const other of others) this.below.add(other);
     for (const reader of this.#readers) reader.#readsToo(others);
   }
 
-  #changed(computation: Computation): void {
+  /** A computation has read what a change concerns, or its input has changed. */
+  changed(computation: Computation): void {
     if (this.#due.size === 0) this.#dueSinceMs = monotonicMs();
     this.#due.add(computation);
     queue.add(this);
   }
 
-  #inputChanged(...[entry, before]: Parameters<OnChange>): void {
+  /** An object of a collection that it reads has changed: the entry now, and the one before; at least one of them. */
+  sourceChanged(
+    source: FollowedCollection,
+    entry: CacheEntry<KubernetesObject> | undefined,
+    before: CacheEntry<KubernetesObject> | undefined,
+  ): void {
     const { input } = this.#options;
+    if (source !== input.source[internals].sync) return;
     if (entry !== undefined) { for (const id of input.idsOf(entry, false)) this.#inputDue(id); }
     if (before !== undefined) { for (const id of input.idsOf(before, true)) this.#inputDue(id); }
   }
@@ -635,11 +584,12 @@ export class Derivation implements FollowedCollection, Disposable {
   #inputDue(id: string): void {
     let computation = this.#computations.get(id);
     if (computation === undefined) this.#computations.set(id, computation = new Computation(id));
-    this.#changed(computation);
+    this.changed(computation);
   }
 
-  #sourceSynced(): void {
-    for (const computation of this.#early) this.#changed(computation);
+  /** A collection that it reads has synced. */
+  sourceSynced(): void {
+    for (const computation of this.#early) this.changed(computation);
     this.#early.clear();
     queue.add(this);
   }
@@ -691,14 +641,14 @@ export class Derivation implements FollowedCollection, Disposable {
   #show(key: ObjectKey, known: DerivedEntry | undefined, entry: DerivedEntry | undefined): void {
     if (known === entry) return;
     const { cache: { store, quarantine }, processor: { log } } = this;
-    this.#changes++;
+    this.changes++;
     if (entry === undefined) {
       store.deleteByKey(key);
       log.append(new Deleted<KubernetesObject>(known!, quarantine, false));
       return;
     }
     store.set(key, entry);
-    if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.#hasSynced));
+    if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.hasSynced));
     else if (known.of === entry.of || !areSame(known, entry)) {
       log.append(new Updated<KubernetesObject>(entry, quarantine, known, false));
     }

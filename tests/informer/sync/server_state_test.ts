@@ -3,7 +3,7 @@ import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { IdentitySource } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { ListOptions } from "../../../src/api/options.ts";
-import { snapshotMismatch } from "../../../src/informer/sync/state.ts";
+import { snapshotMismatch } from "../../../src/informer/sync/server_state.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { entry, refused, type Thing, TOO_LARGE } from "../../support/fixtures.ts";
 

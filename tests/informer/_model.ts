@@ -1,10 +1,5 @@
-import {
-  applyViewUpdate,
-  type ViewRow,
-  type ViewUpdate,
-  type ViewUpdates,
-} from "../../../src/informer/view/cache_view.ts";
-import type { Thing } from "../../support/fixtures.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate, type ViewUpdates } from "../../src/informer/cache_view.ts";
+import type { Thing } from "../support/fixtures.ts";
 
 /** A screen that shows a window by its updates alone. */
 export class Screen {

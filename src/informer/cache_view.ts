@@ -8,15 +8,15 @@
  * @module
  */
 
-import type { CacheEntry } from "../../api/entry.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { Abortable } from "../../api/options.ts";
-import { elementsAt, parseFieldPath } from "../../api/selector.ts";
-import { checkCounts } from "../../async/checks.ts";
-import { PolledIterator, Readers } from "../../async/iterate.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import { RankTree } from "../../store/rank_tree.ts";
-import type { Quarantine } from "../cache/entry_transform.ts";
+import type { CacheEntry } from "../api/entry.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import type { Abortable } from "../api/options.ts";
+import { elementsAt, parseFieldPath } from "../api/selector.ts";
+import { checkCounts } from "../async/checks.ts";
+import { PolledIterator, Readers } from "../async/iterate.ts";
+import { checkNames } from "../errors/option_names.ts";
+import { RankTree } from "../store/rank_tree.ts";
+import type { Quarantine } from "./cache/entry_transform.ts";
 import type {
   Added,
   AddedEvent,
@@ -24,7 +24,7 @@ import type {
   HandlerRegistration,
   ResourceEventHandler,
   UpdatedEvent,
-} from "../events/event.ts";
+} from "./events/event.ts";
 
 /** A row of a view. */
 export interface ViewRow<T> {
@@ -284,19 +284,12 @@ function compareSortValues(a: SortValue, b: SortValue, descending = false): numb
 
 const MISSING = 4;
 
+/** The places of types among values of several types. */
+const KINDS: Readonly<Record<string, number>> = { number: 0, bigint: 0, boolean: 2, string: 3 };
+
 function kindOf(value: SortValue): number {
-  switch (typeof value) {
-    case "number":
-      return Number.isNaN(value) ? MISSING : 0;
-    case "bigint":
-      return 0;
-    case "boolean":
-      return 2;
-    case "string":
-      return 3;
-    default:
-      return value instanceof Date && !Number.isNaN(value.getTime()) ? 1 : MISSING;
-  }
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? MISSING : 1;
+  return Number.isNaN(value) ? MISSING : KINDS[typeof value] ?? MISSING;
 }
 
 /** Options of a view. The signal ends it. */
@@ -381,7 +374,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     checkNames("make a view", options, "where sortBy name offset limit signal");
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
     this.#window = checkedWindow({ offset, limit });
-    this.#keys = (Array.isArray(sortBy) ? sortBy as readonly SortKey<T>[] : [sortBy as SortKey<T>]).map(
+    this.#keys = (Array.isArray(sortBy) ? sortBy : [sortBy]).map(
       parseSortKey<T>,
     );
     this.#tree = new RankTree((a, b) => this.#compare(a, b));

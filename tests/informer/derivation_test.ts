@@ -1,11 +1,11 @@
 import { derive, type DerivedCollection, type DerivedObject, deriveGroups } from "@kube/informer";
 import type { ReadObjects } from "@kube/informer/types";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { DerivationError } from "../../../src/informer/derived/derivation.ts";
-import { WorkTime } from "../../support/fake_time.ts";
-import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
-import { holding, Run, Uncaught } from "../../support/informer.ts";
+import { nextTurn } from "../../src/async/signals.ts";
+import { DerivationError } from "../../src/informer/derivation.ts";
+import { WorkTime } from "../support/fake_time.ts";
+import { added, deleted, entry, modified, type Thing } from "../support/fixtures.ts";
+import { holding, Run, Uncaught } from "../support/informer.ts";
 
 /** An object of any form, under the name and namespace of a thing. */
 function named({ metadata: { name, namespace } }: DerivedObject, more: object = {}): DerivedObject {
