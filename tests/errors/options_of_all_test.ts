@@ -24,8 +24,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +
     "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.run, ShardSource.ready, " +
     "SnapshotKv.list, SnapshotKvWrite.check",
-  "A function that is checked makes it":
-    "new ControlPlane, ControlPlane.start, new Checkpoint, new QueueReplacement, " +
+  "A function that is checked makes it": "ControlPlane.start, new QueueReplacement, " +
     "new StoreReplacement",
   "It is a part of classes, whose methods are checked": "IdentitySource.listEntries, " +
     "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +
