@@ -3,7 +3,7 @@
  *
  * - Every entry point that Node is promised is imported, and each kind is listed from a fake API server.
  * - Every example of the documentation that does not say `Deno` is run. Each entry point must be in one of them.
- * - The tests of the rooms in {@linkcode ROOMS} are run, by `tests/node`, which has the parts of `Deno` that they use.
+ * - The tests of the rooms in {@linkcode ROOMS} are run, by `tests/support/node`, which has the parts of `Deno` that they use.
  *   With `KUBEBUILDER_ASSETS`, those of {@linkcode CLUSTER_TESTS} are run, too.
  *
  * It needs the registry of npm, from which Node comes too, if the one on the path is older than 24. Packages of JSR
@@ -13,7 +13,10 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { findNode, NODE } from "../tests/support/node/find_node.ts";
+import { failsOnBun } from "../tests/support/node/fails_on_bun.ts";
 import { quit, readFlags, toggle } from "./flags.ts";
+import { download, TESTED } from "./versions.ts";
 
 /** The folders of tests that run on Node. */
 const ROOMS =
@@ -32,9 +35,6 @@ const TEST_PACKAGES = ["fast-check@^4.10.2", "@opentelemetry/api@^1.9.1", "js-ya
 
 /** The longest time of one test file, in milliseconds. */
 const FILE_LIMIT_MS = 300_000;
-
-/** The oldest major version of Node that is promised. */
-const NODE = 24;
 
 /** The stand-ins that the package, or an example, imports. */
 const STANDINS = ["assert", "async", "http", "command"];
@@ -56,15 +56,17 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   return text;
 }
 
-/** Returns the path of a Node that is new enough: that on the path, or the one of npm, installed in `folder`. */
-async function findNode(folder: string): Promise<string> {
-  const version = await run("node", ["-p", "process.versions.node"], folder).catch(() => "0");
-  if (Number.parseInt(version) >= NODE) return "node";
-  const name = `node-${Deno.build.os === "darwin" ? "darwin" : "linux"}-${
-    Deno.build.arch === "aarch64" ? "arm64" : "x64"
-  }`;
-  await run("npm", ["install", "--no-audit", "--no-fund", "--no-save", `${name}@${NODE}`], folder);
-  return join(folder, "node_modules", name, "bin", "node");
+/** A runtime to run on. */
+interface Runtime {
+  readonly name: "Node" | "Bun";
+  /** The path of its program. */
+  readonly path: string;
+}
+
+/** Returns Bun, of npm, installed in `folder`. */
+async function findBun(folder: string): Promise<Runtime> {
+  await run("npm", ["install", "--no-audit", "--no-fund", "--no-save", "bun@1"], folder);
+  return { name: "Bun", path: join(folder, "node_modules", ".bin", "bun") };
 }
 
 /** Returns the examples of a text: blocks of TypeScript that are not marked as ones that are not run. */
@@ -119,7 +121,7 @@ if (listed < 50) throw new Error("only " + listed + " kinds");
 `;
 }
 
-/** The result of a test file: `tests/node/_deno.ts` prints it. */
+/** The result of a test file: `tests/support/node/deno.ts` prints it. */
 interface FileResult {
   readonly passed: number;
   readonly failures: readonly { readonly name: string; readonly file: string; readonly error: string }[];
@@ -127,9 +129,14 @@ interface FileResult {
 }
 
 /** Runs the tests of the rooms, over the package that npm has installed in `folder`. */
-async function runTests(node: string, folder: string): Promise<void> {
+async function runTests({ name: runtime, path }: Runtime, folder: string): Promise<void> {
   for (const name of ["tests", "examples", "docs", "tools", "bench"]) {
     await run("cp", ["-r", join(ROOT, name), "."], folder);
+  }
+  for await (const path of filesIn(join(folder, "tests"), ".ts")) {
+    const text = await Deno.readTextFile(path);
+    const named = text.replaceAll(/"npm:((?:@[^"@/]+\/)?[^"@/]+)@[^"/]+"/g, '"$1"');
+    if (named !== text) await Deno.writeTextFile(path, named);
   }
   await Deno.copyFile(join(ROOT, "deno.json"), join(folder, "deno.json"));
   const files: string[] = [];
@@ -140,26 +147,30 @@ async function runTests(node: string, folder: string): Promise<void> {
   const results: FileResult[] = [];
   const next = files.sort().values();
   const work = async (): Promise<void> => {
-    for (const file of next) results.push(await runFile(node, folder, file));
+    for (const file of next) results.push(await runFile(path, folder, file));
   };
   await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, work));
   const passed = results.reduce((sum, result) => sum + result.passed, 0);
   const leftOut = results.flatMap((result) => result.leftOut).sort();
-  const failures = results.flatMap((result) => result.failures);
+  const failures = results.flatMap((result) => result.failures).filter(({ name, file }) => {
+    const reason = runtime === "Bun" ? failsOnBun(file.slice(file.indexOf("/tests/") + 7), name) : undefined;
+    if (reason !== undefined) leftOut.push(`${file.slice(file.indexOf("/tests/") + 7)}: ${name}: fails: ${reason}`);
+    return reason === undefined;
+  });
   for (const line of leftOut) console.log(`left out: ${line}`);
   for (const { name, file, error } of failures) console.log(`FAILED ${file}: ${name}\n${error}`);
   const share = passed / (passed + leftOut.length);
-  console.log(`Node: ${passed} tests passed, ${failures.length} failed, ${leftOut.length} left out`);
-  if (failures.length > 0) throw new Error(`Cannot pass all tests on Node: ${failures.length} failed`);
-  if (share < LEAST_SHARE) throw new Error(`Cannot run enough tests on Node: ${(share * 100).toFixed(1)} %`);
+  console.log(`${runtime}: ${passed} tests passed, ${failures.length} failed, ${leftOut.length} left out`);
+  if (failures.length > 0) throw new Error(`Cannot pass all tests on ${runtime}: ${failures.length} failed`);
+  if (share < LEAST_SHARE) throw new Error(`Cannot run enough tests on ${runtime}: ${(share * 100).toFixed(1)} %`);
 }
 
 async function runFile(node: string, folder: string, file: string): Promise<FileResult> {
-  const args = ["--disable-warning=ExperimentalWarning", "tests/node/_main.ts", pathToFileURL(file).href];
+  const args = ["tests/support/node/main.ts", pathToFileURL(file).href];
   const options = {
     args,
     cwd: folder,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
     stdin: "null",
     stderr: "piped",
     stdout: "piped",
@@ -176,10 +187,14 @@ async function runFile(node: string, folder: string, file: string): Promise<File
 }
 
 async function main(): Promise<void> {
-  const { keep } = readFlags({
+  const { keep, bun, install } = readFlags({
     task: "test:node",
-    summary: `Installs the package by npm, and runs its entry points and examples on Node ${NODE}.`,
-    flags: { keep: toggle("keeps the folder, and prints its path") },
+    summary: `Installs the package by npm, and runs its entry points, examples and tests on Node ${NODE}.`,
+    flags: {
+      bun: toggle("runs them on Bun instead, of which tests/support/node/fails_on_bun.ts names what fails"),
+      install: toggle("has setup-envtest download a kube-apiserver where KUBEBUILDER_ASSETS is not set; needs Go"),
+      keep: toggle("keeps the folder, and prints its path"),
+    },
     exits: "Exits with 1 when something fails, with 2 when the command line is wrong.",
   });
   const folder = await Deno.makeTempDir({ prefix: "informer-node-" });
@@ -193,8 +208,11 @@ async function main(): Promise<void> {
     await Deno.writeTextFile(join(folder, "package.json"), `{ "private": true, "type": "module" }\n`);
     const tarballs = ["informer", ...STANDINS].map((name) => `./${name}.tgz`);
     await run("npm", ["install", "--no-audit", "--no-fund", ...tarballs, ...TEST_PACKAGES], folder);
-    const node = await findNode(folder);
-    console.log(`running on Node ${(await run(node, ["-p", "process.versions.node"], folder)).trim()}`);
+    const runtime: Runtime = bun ? await findBun(folder) : { name: "Node", path: await findNode(folder) };
+    console.log(`running on ${runtime.name} ${(await run(runtime.path, ["--version"], folder)).trim()}`);
+    if (install && !Deno.env.get("KUBEBUILDER_ASSETS")) {
+      Deno.env.set("KUBEBUILDER_ASSETS", await download(TESTED.at(-1)!));
+    }
 
     const installed = join(folder, "node_modules", "@kube", "informer", "package.json");
     const { exports } = JSON.parse(await Deno.readTextFile(installed)) as { exports: Record<string, unknown> };
@@ -223,10 +241,10 @@ async function main(): Promise<void> {
     await add(promised.map((entry) => `await import("@kube/informer${entry.slice(1)}");\n`).join(""));
     await Deno.writeTextFile(join(folder, "runner.mjs"), RUNNER);
     const limit = setTimeout(() => quit(`Cannot end the examples within ${LIMIT_MS / 1_000} s`, 1), LIMIT_MS);
-    await run(node, ["runner.mjs", JSON.stringify(programs)], folder);
+    await run(runtime.path, ["runner.mjs", JSON.stringify(programs)], folder);
     clearTimeout(limit);
-    console.log(`Node: ${promised.length} entry points imported, ${programs.length} programs run`);
-    await runTests(node, folder);
+    console.log(`${runtime.name}: ${promised.length} entry points imported, ${programs.length} programs run`);
+    await runTests(runtime, folder);
   } finally {
     if (keep) console.log(folder);
     else await Deno.remove(folder, { recursive: true });

@@ -12,6 +12,7 @@ import * as http from "node:http";
 import * as net from "node:net";
 import * as os from "node:os";
 import * as path from "node:path";
+import process from "node:process";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as tls from "node:tls";
@@ -23,7 +24,7 @@ import { LEFT_OUT } from "./left_out.ts";
 const EXEC_PATH = "deno";
 
 /** The time after which a test has failed, in milliseconds. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = process.versions.bun === undefined ? 120_000 : 20_000;
 
 type Body = (t: TestContext) => unknown;
 interface Definition {
@@ -130,7 +131,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
     for (const call of before) await call();
     for (const { name, fn, ignore, permissions, sanitizeResources = true } of tests) {
       current = name;
-      const tests = new URL("../", import.meta.url).href;
+      const tests = new URL("../../", import.meta.url).href;
       const reasons = LEFT_OUT[file.slice(tests.length)] ?? {};
       const reason = permissions === undefined
         ? Object.entries(reasons).find(([left]) => name.startsWith(left))?.[1]
@@ -535,7 +536,7 @@ class Command {
       name = path.join(import.meta.dirname!, `_program_${crypto.randomUUID()}.ts`);
       fs.writeFileSync(name, decodeURIComponent(script.slice(script.indexOf(",") + 1)));
     }
-    const preload = ["_resolve.ts", "_deno.ts"].map((file) => `--import=${new URL(file, import.meta.url).href}`);
+    const preload = ["resolve.ts", "deno.ts"].map((file) => `--import=${new URL(file, import.meta.url).href}`);
     this.#command = process.execPath;
     this.#options = { ...options, args: ["--disable-warning=ExperimentalWarning", ...preload, name, ...args] };
   }
