@@ -3,7 +3,8 @@
  *
  * - Every entry point that Node is promised is imported, and each kind is listed from a fake API server.
  * - Every example of the documentation that does not say `Deno` is run. Each entry point must be in one of them.
- * - The tests of the rooms in {@linkcode ROOMS} are run, by `tests/support/node`, which has the parts of `Deno` that they use.
+ * - The tests of the rooms in {@linkcode ROOMS} are run, by `tests/support/node`, which has the parts of `Deno` that
+ *   they use.
  *   With `KUBEBUILDER_ASSETS`, those of {@linkcode CLUSTER_TESTS} are run, too.
  *
  * It needs the registry of npm, from which Node comes too, if the one on the path is older than 24. Packages of JSR
@@ -13,8 +14,8 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { findNode, NODE } from "../tests/support/node/find_node.ts";
 import { failsOnBun } from "../tests/support/node/fails_on_bun.ts";
+import { findNode, NODE } from "../tests/support/node/find_node.ts";
 import { quit, readFlags, toggle } from "./flags.ts";
 import { download, TESTED } from "./versions.ts";
 

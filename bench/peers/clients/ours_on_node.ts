@@ -1,4 +1,6 @@
-/** Our informer as `ours.ts` has it, over the transport of `connect()`: on Node, whose `fetch` takes no certificates. */
+/**
+ * Our informer as `ours.ts` has it, over the transport of `connect()`: on Node, whose `fetch` takes no certificates.
+ */
 import { httpTransport } from "../../../src/connect/mod.ts";
 
 Object.assign(globalThis, { benchOptions: { transport: httpTransport() } });

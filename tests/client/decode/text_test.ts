@@ -1,4 +1,3 @@
-import { collectNow } from "../../support/heap.ts";
 import { assert, assertEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import type { CacheEntry } from "../../../src/api/entry.ts";
@@ -6,6 +5,7 @@ import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asciiOf, LineSplitter } from "../../../src/client/decode/body_reader.ts";
 import { JsonWalker } from "../../../src/client/decode/json_text.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "../../support/bodies.ts";
+import { collectNow } from "../../support/heap.ts";
 import { ObjectReader } from "../../support/readers.ts";
 import { chunking, memberText, objectText } from "../../support/texts.ts";
 

@@ -3,7 +3,9 @@ import { join } from "node:path";
 /** The oldest major version of Node that is promised. */
 export const NODE = 24;
 
-/** Returns the path of a Node that is new enough: that on the path, or the one of npm, which it installs in `folder`. */
+/**
+ * Returns the path of a Node that is new enough: that on the path, or the one of npm, which it installs in `folder`.
+ */
 export async function findNode(folder: string): Promise<string> {
   const version = await run("node", ["-p", "process.versions.node"], folder).catch(() => "0");
   if (Number.parseInt(version) >= NODE) return "node";
