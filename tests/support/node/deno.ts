@@ -46,6 +46,18 @@ const globalEvents = new EventTarget();
 const tests: (Definition & { readonly file: string })[] = [];
 let file = "";
 
+const REAL_TIME = [
+  ...["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"].map((name) => [globalThis, name] as const),
+  [performance, "now"] as const,
+].map(([owner, name]) => ({ owner, name, descriptor: Object.getOwnPropertyDescriptor(owner, name) }));
+
+function restoreTime(): void {
+  for (const { owner, name, descriptor } of REAL_TIME) {
+    if (descriptor === undefined) Reflect.deleteProperty(owner, name);
+    else Object.defineProperty(owner, name, descriptor);
+  }
+}
+
 function definitionOf(given: readonly unknown[]): Definition {
   const definition = {} as Definition;
   for (const it of given) {
@@ -156,6 +168,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
         failures.push({ name, file, error: inspect(error) });
       } finally {
         clearTimeout(timer);
+        restoreTime(); // a test that has failed may leave a fake one
       }
     }
     for (const call of after.reverse()) await call();
