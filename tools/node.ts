@@ -39,7 +39,7 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
 }
 
 /** Returns the path of a Node that is new enough: that on the path, or the one of npm, installed in `folder`. */
-async function findNode(folder: string): Promise<string> {
+export async function findNode(folder: string): Promise<string> {
   const version = await run("node", ["-p", "process.versions.node"], folder).catch(() => "0");
   if (Number.parseInt(version) >= NODE) return "node";
   const name = `node-${Deno.build.os === "darwin" ? "darwin" : "linux"}-${
