@@ -1,7 +1,7 @@
 /**
- * Puts the files of `examples/website` and `examples/website_node`, from which `informer init` makes a project, into one
- * module, as the command line runs from an address, where it has no files; and those of `examples/website` into the
- * blocks of guides that begin with their names.
+ * Puts the files of `examples/website` and `examples/website_node`, from which `informer init` makes a project, into
+ * one module, as the command line runs from an address, where it has no files; and those of `examples/website` into
+ * the blocks of guides that begin with their names.
  *
  * @module
  */

@@ -8,7 +8,6 @@
  */
 import { lstat, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { unwritable } from "./output_file.ts";
@@ -55,7 +54,7 @@ const PROJECTS = {
     published: /npm:@jsr[^"]+/,
     linked: "file:informer.tgz",
     links: `takes the package from informer.tgz; write that first: ` +
-      `deno task --config ${CLONE && fileURLToPath(CLONE)}deno.json npm "$PWD/informer.tgz"`,
+      `deno task --config ${join(import.meta.dirname ?? "", "../../deno.json")} npm "$PWD/informer.tgz"`,
     next: "npm install; npm test; kubectl apply -f definition.yaml; npm start",
   },
 };

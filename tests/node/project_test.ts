@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { NODE_FILES, PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { FakeApiServer } from "../../src/testing/mod.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { findNode } from "../../tools/node.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
 import { writeKubeconfig } from "../support/host.ts";
@@ -99,6 +100,18 @@ Deno.test(
     assertEquals([answer.status, await answer.text()], [200, "ok\n"]);
     program.kill("SIGTERM");
     assertEquals([await program.code, program.err.text], [0, ""]);
+
+    server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
+    const programs = { "README.md": "1 pods of the shop are web servers", "docs/on_node_and_bun.md": "synced: 1 pods" };
+    for (const [page, line] of Object.entries(programs)) { // as they are in the page
+      const text = Deno.readTextFileSync(new URL(`../../${page}`, import.meta.url));
+      const [, documented] = /^```ts ignore\n([^]*?)^```$/m.exec(text)!;
+      Deno.writeTextFileSync(join(project, "documented.ts"), documented);
+      await using program = new Process("node", ["documented.ts"], { cwd: project, env });
+      await program.until(page, (it) => it === line);
+      program.kill("SIGINT");
+      assertEquals([await program.code, program.err.text], [0, ""]);
+    }
   },
 );
 
