@@ -159,6 +159,15 @@ Deno.test("connect uses the proxy of the environment, unless NO_PROXY names the 
   assertEquals(proxy.asked.length, 1);
 });
 
+Deno.test("connect with proxy-url obeys NO_PROXY on Deno, and not on Node, as docs/on_node_and_bun.md says", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await using proxy = serveProxy({ kind: "connect" });
+  const kubeconfig = await inline(certificates, { server: server.url, "proxy-url": `http://${proxy.host}` });
+  const printed = await ask(["--allow-read", "--allow-net"], [kubeconfig], { NO_PROXY: "127.0.0.1" });
+  assertEquals([printed, proxy.asked.length], ["ok /version", isDeno() ? 0 : 1]);
+});
+
 Deno.test("connect uses no proxy of the environment for plain HTTP to this machine", async () => {
   await using server = await serve({ authorization: () => "Bearer abc" });
   const { port } = new URL(server.url);
