@@ -136,7 +136,7 @@ export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
 export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
 export type { ReadableCollection } from "./src/informer/readable_collection.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
-export { applyViewUpdate, CacheView, type ViewRow, type ViewUpdate } from "./src/informer/view/cache_view.ts";
+export { applyViewUpdate, CacheView, type ViewRow, type ViewUpdate } from "./src/informer/cache_view.ts";
 export {
   derive,
   type Derived,
@@ -145,24 +145,22 @@ export {
   deriveGroups,
   type ObjectGroup,
 } from "./src/informer/derived_collection.ts";
-export { DerivationError } from "./src/informer/derived/derivation.ts";
-export { AcquiredInformer, SharedInformerFactory } from "./src/informer/shared_informer_factory.ts";
+export { DerivationError } from "./src/informer/derivation.ts";
+export { SharedInformerFactory } from "./src/informer/shared_informer_factory.ts";
+export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
 export { MemoryWarning } from "./src/informer/cache/memory_budget.ts";
 export { MemorySnapshots, SnapshotError } from "./src/informer/snapshot.ts";
 export { WorkQueue } from "./src/workqueue/work_queue.ts";
+export type { WorkFunction } from "./src/workqueue/work_queue.ts";
+export { type ReconcileResult, requeueAfter, retry, type WorkItem } from "./src/workqueue/work_item.ts";
 export {
   defaultRateLimiter,
   exponentialBackoff,
   fastSlow,
   maxOf,
   type RateLimiter,
-  type ReconcileResult,
-  requeueAfter,
-  retry,
   tokenBucket,
-  type Trigger,
   withMaxWait,
-  type WorkFunction,
-  type WorkItem,
-} from "./src/workqueue/run.ts";
+} from "./src/workqueue/rate_limiter.ts";
+export type { Trigger } from "./src/workqueue/triggers.ts";

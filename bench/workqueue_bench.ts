@@ -7,7 +7,7 @@
  * takes it and is done with it. The baseline is a Set, an array and a promise; what the turns cost is shown beside.
  */
 import { nextTurn } from "../src/async/signals.ts";
-import { exponentialBackoff } from "../src/workqueue/run.ts";
+import { exponentialBackoff } from "../src/workqueue/rate_limiter.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../src/workqueue/work_queue.ts";
 
 /** The options of a handler, which it shares between its keys. */

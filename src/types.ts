@@ -113,13 +113,8 @@ export type { ControllerOptions } from "./informer/controller.ts";
 export type { CollectionEvent, IndexedCollection } from "./informer/readable_collection.ts";
 export type { BacklogPolicy } from "./informer/events/event.ts";
 export type { CheckpointOptions } from "./informer/events/checkpoint.ts";
-export type {
-  CacheSelection,
-  FieldShare,
-  LargeObject,
-  MemoryReport,
-  NamespaceMemory,
-} from "./informer/cache/lister.ts";
+export type { CacheSelection } from "./informer/cache/lister.ts";
+export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./informer/cache/memory_report.ts";
 export type { WaitFailure } from "./informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./informer/sync/state.ts";
 export type { FailingCalls, HandlerStatus } from "./informer/events/processor.ts";
@@ -135,17 +130,13 @@ export type {
   ViewOptions,
   ViewUpdates,
   ViewWindow,
-} from "./informer/view/cache_view.ts";
+} from "./informer/cache_view.ts";
 export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./informer/derived_collection.ts";
-export type { ReadQuery } from "./informer/derived/derivation.ts";
-export type { Cached, CachedOptions, InformerOfFactory, MemoryOfInformer } from "./informer/shared_informer_factory.ts";
+export type { ReadQuery } from "./informer/derivation.ts";
+export type { InformerOfFactory, MemoryOfInformer } from "./informer/shared_informer_factory.ts";
+export type { Cached, CachedOptions } from "./informer/options.ts";
 export type { CountedBytes, LargeCache } from "./informer/cache/memory_budget.ts";
 export type { FactorySnapshots, SnapshotOptions } from "./informer/snapshot.ts";
 export type { RunningKey, WorkQueueAddOptions, WorkQueueOptions, WorkQueueStatus } from "./workqueue/work_queue.ts";
-export type {
-  ExponentialBackoffOptions,
-  FastSlowOptions,
-  TokenBucketOptions,
-  WorkContext,
-  WorkQueueRunOptions,
-} from "./workqueue/run.ts";
+export type { WorkContext, WorkQueueRunOptions } from "./workqueue/work_queue.ts";
+export type { ExponentialBackoffOptions, FastSlowOptions, TokenBucketOptions } from "./workqueue/rate_limiter.ts";

@@ -5,7 +5,7 @@ import { defineResource, type Resource } from "../src/api/resource.ts";
 import { FileCheckpoints } from "../src/connect/file_stores.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";
-import type { RecordedRequest } from "../src/testing/fake/http/exchange.ts";
+import type { RecordedRequest } from "../src/testing/fake/wire/exchange.ts";
 import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
 import { writeKubeconfig } from "./support/host.ts";
 import { Program } from "./support/program.ts";

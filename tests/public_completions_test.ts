@@ -30,9 +30,14 @@ interface ClassDeclaration {
   readonly kind: string;
   readonly def: {
     readonly extends?: string;
+    readonly constructors?: readonly Member[];
     readonly properties?: readonly Member[];
     readonly methods?: readonly Member[];
   };
+}
+
+function isInternal({ jsDoc }: Pick<Member, "jsDoc">): boolean {
+  return jsDoc?.tags?.some((it) => it.kind === "internal") ?? false;
 }
 
 /** The members of each exported class that `deno doc` documents; not of classes that inherit some. */
@@ -46,10 +51,11 @@ async function documentedMembers(entry: string): Promise<Map<string, string[]>> 
   for (const { name, declarations } of Object.values(nodes).flatMap(({ symbols }) => symbols)) {
     const declaration = declarations.find(({ kind }) => kind === "class");
     if (declaration === undefined || declaration.def.extends !== undefined) continue;
-    const { properties = [], methods = [] } = declaration.def;
+    const { constructors = [], properties = [], methods = [] } = declaration.def;
+    const reachable = constructors.filter(({ accessibility }) => accessibility === undefined);
+    assert(!reachable.some(isInternal), `an internal constructor of ${name} is offered`);
     const members = [...properties, ...methods].filter(({ name, isStatic, accessibility, jsDoc }) =>
-      !isStatic && accessibility === undefined && !/^[[#]/.test(name) &&
-      !jsDoc?.tags?.some((it) => it.kind === "internal")
+      !isStatic && accessibility === undefined && !/^[[#]/.test(name) && !isInternal({ jsDoc })
     );
     found.set(name, [...new Set(members.map(({ name }) => name))].sort());
   }

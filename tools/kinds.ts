@@ -38,7 +38,7 @@ const API_FILES: Readonly<Record<ImportedName, string>> = {
   ObjectMeta: "object",
   OpenEnum: "object",
   OwnerReference: "object",
-  Quantity: "object",
+  Quantity: "quantity",
   Resource: "resource",
   Time: "object",
   defineResource: "resource",

@@ -30,7 +30,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "equal-values",
     reason: "Without it equal values are compared by kind and order: slower, with the same result.",
     lines: [
-      ["src/informer/view/cache_view.ts", "if (a === b) return 0;"],
+      ["src/informer/cache_view.ts", "if (a === b) return 0;"],
     ],
   },
   {
@@ -86,7 +86,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "no-covers",
     reason: "Without it each cached object is looked up among those that are covered: slower, with the same result.",
     lines: [
-      ["src/informer/cache/lister.ts", "if (this.#covered.size === 0) return cached;"],
+      ["src/informer/cache/cache_overlay.ts", "if (this.#covered.size === 0) return cached;"],
     ],
   },
   {
@@ -127,7 +127,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it changes are worked out for a reader that takes all rows instead: slower, with the same result.",
     lines: [
       [
-        "src/informer/view/cache_view.ts",
+        "src/informer/cache_view.ts",
         "if (this.#changes === undefined) return;\n    const { offset, limit } = this.#window;",
       ],
     ],
@@ -136,8 +136,10 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "same-key",
     reason: "Without it an equal key is computed: slower, and with one more string for each object.",
     lines: [
-      ["src/informer/cache/entry_transform.ts", 'if (entry.name === name && entry.namespace === (namespace ?? "")) {'],
-      ["src/informer/cache/entry_transform.ts", "return new TransformedEntry(entry, entry.key, object);"],
+      [
+        "src/informer/cache/entry_transform.ts",
+        "const key = entry.name === name && entry.namespace === namespace ? entry.key : keyOf(object);",
+      ],
     ],
   },
   {
@@ -145,7 +147,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it a row that keeps its place is removed and inserted again: slower, with the same result.",
     lines: [
       [
-        "src/informer/view/cache_view.ts",
+        "src/informer/cache_view.ts",
         "if (row !== undefined && before !== undefined && this.#tree.replace(row)) {",
       ],
     ],
@@ -161,7 +163,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "settled-wait",
     reason: "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
     lines: [
-      ["src/informer/sync/state.ts", "this.#waiting.delete(waiter);"],
+      ["src/informer/sync/version_gate.ts", "this.#waiting.delete(waiter);"],
     ],
   },
   {

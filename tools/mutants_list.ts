@@ -87,7 +87,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-before-present",
     breaks: "deliveries begin at a cache that is older than what was delivered",
-    file: "src/informer/sync/state.ts",
+    file: "src/informer/sync/server_state.ts",
     line: "if (isResourceVersion(version)) await gate.wait(version, { signal });",
     replace: "",
   },
@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
-    file: "src/informer/sync/collection_sync.ts",
+    file: "src/informer/sync/part_sync.ts",
     line: 'if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });',
     replace:
       'if (type !== "Deleted") return void setTimeout(() => this.#process({ key, deltas: [{ type, value }], initial: false }));',
@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "update-after-batch",
     breaks: "updates wait for the end of their batch",
-    file: "src/informer/sync/collection_sync.ts",
+    file: "src/informer/sync/part_sync.ts",
     line: 'this.#pass("Updated", entry);',
     replace: "return this.#queue.update(entry);",
   },
@@ -348,7 +348,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "resync-for-all",
     breaks: "a resync is delivered to handlers without a period",
     file: "src/informer/events/processor.ts",
-    line: "const timer = new ResyncTimer(resyncMs ?? this.options.resyncMs, () => {",
+    line: "const periodMs = (resyncMs ?? this.options.resyncMs) || Infinity;",
     find: /\?\? this\.options\.resyncMs/,
     replace: "|| 20_000",
   },
@@ -503,7 +503,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "restored-checksum-ignored",
     breaks: "a damaged snapshot is restored",
     file: "src/informer/snapshot.ts",
-    line: 'if (checksum(body) !== sum) throw damaged("a checksum is wrong");',
+    line: 'if (checksum(body, headLength, textLength) !== sum) throw damaged("a checksum is wrong");',
     replace: "",
   },
   {
@@ -518,14 +518,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-of-other-history",
     breaks: "a snapshot is restored although the server has not its objects",
-    file: "src/informer/sync/collection_sync.ts",
+    file: "src/informer/sync/part_sync.ts",
     line: "const reason = await snapshotMismatch(restored, identities, signal);",
     replace: "return;",
   },
   {
     id: "restored-uid-ignored",
     breaks: "objects of a cluster made anew are taken for those of the snapshot with the same names",
-    file: "src/informer/sync/state.ts",
+    file: "src/informer/sync/server_state.ts",
     line: "if (found?.uid === entry.uid) return undefined;",
     find: /=== entry\.uid/,
     replace: "!== undefined",
@@ -533,7 +533,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-version-unreached",
     breaks: "a watch begins at a version that the server has not reached",
-    file: "src/informer/sync/state.ts",
+    file: "src/informer/sync/server_state.ts",
     line: "if (!isTooLargeResourceVersion(error)) return undefined;",
     replace: "return undefined;",
   },

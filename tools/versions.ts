@@ -92,7 +92,7 @@ async function run(assets: string, files: readonly string[]): Promise<string> {
 }
 
 /** Has setup-envtest download the servers of a minor version; it needs Go. Returns their folder. */
-async function download(version: string): Promise<string> {
+export async function download(version: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("go", {
     args: ["run", "sigs.k8s.io/controller-runtime/tools/setup-envtest@latest", "use", "-p", "path", `${version}.x`],
   }).output();

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { findNode } from "../../tests/support/node/find_node.ts";
 import { type Command, run } from "./child.ts";
 
 /** One client of the comparison. */
@@ -33,28 +34,19 @@ function onDeno(id: string, name: string, file: string): Peer {
   return { id, name, command: () => Promise.resolve(denoRun(`clients/${file}`)) };
 }
 
-/** A function that the core needs, and Node has since version 22. */
-const WITH_RESOLVERS = "Promise.withResolvers ??= function () { let resolve, reject; " +
-  "const promise = new this((a, b) => { resolve = a; reject = b; }); return { promise, resolve, reject }; };";
-
-/** Our core on Node, in one file without Deno in it; `using` is rewritten for versions of Node that lack it. */
-async function bundled(): Promise<Command> {
-  const version = (await run(["node", "--version"])).trim().slice(1);
-  const whole = pathOf("build/ours.mjs");
-  const output = pathOf("build/ours_on_node.mjs");
-  await run([Deno.execPath(), "bundle", "--quiet", "--no-lock", "--output", whole, pathOf("clients/ours.ts")]);
-  const esbuild = [
-    Deno.execPath(),
-    "run",
-    "-A",
-    "--quiet",
-    "--no-lock",
-    "npm:esbuild@0.27.7",
-    "--log-level=error",
-  ] as const;
-  const target = [`--target=node${version}`, "--format=esm", `--banner:js=${WITH_RESOLVERS}`];
-  await run([...esbuild, whole, ...target, `--outfile=${output}`]);
-  return ["node", output];
+/** A client as one file that Node runs: a Node that is promised, with packages of npm beside the file. */
+async function onNode(name: string, file: string, packages: readonly string[] = []): Promise<Command> {
+  const folder = pathOf("build/node");
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(`${folder}/package.json`, `{ "private": true, "type": "module" }\n`);
+  if (packages.length > 0) {
+    await run(["npm", "install", "--no-audit", "--no-fund", "--no-save", ...packages], { cwd: folder });
+  }
+  const output = `${folder}/${name}.mjs`;
+  await run([Deno.execPath(), "bundle", "--quiet", "--no-lock", "--output", output, pathOf(`clients/${file}`)]);
+  const program = pathOf("build/program"); // another folder: npm removes there what it has not been asked for
+  await Deno.mkdir(program, { recursive: true });
+  return [await findNode(program), output];
 }
 
 /** Builds a Go program: client-go with its protobuf server, or another package beside it. */
@@ -80,10 +72,25 @@ export const PEERS: readonly Peer[] = [
   ours("fields", "three fields, read"),
   ours("eager", "eager"),
   ours("full", "eager, managedFields kept"),
-  { id: "node-keys", name: "ours on Node, default, keys", mode: "keys", command: bundled },
-  { id: "node-read", name: "ours on Node, every object read", mode: "read", command: bundled },
+  {
+    id: "node-keys",
+    name: "ours on Node, default, keys",
+    mode: "keys",
+    command: () => onNode("ours", "ours_on_node.ts"),
+  },
+  {
+    id: "node-read",
+    name: "ours on Node, every object read",
+    mode: "read",
+    command: () => onNode("ours", "ours_on_node.ts"),
+  },
   onDeno("bare", "bare fetch + JSON.parse + Map", "bare.ts"),
   onDeno("client-node", "@kubernetes/client-node 2.0.1", "client_node.ts"),
+  {
+    id: "node-client-node",
+    name: "@kubernetes/client-node 2.0.1, on Node",
+    command: () => onNode("client_node", "client_node.ts", ["@kubernetes/client-node@2.0.1"]),
+  },
   onDeno("fluent", "kubernetes-fluent-client 3.11.6 Watch", "fluent.ts"),
   {
     id: "client-go",

@@ -94,10 +94,8 @@ export class LazyController {
   }
 }
 
-interface LatchOutcome {
-  readonly failed: boolean;
-  readonly error?: unknown;
-}
+/** The error with which a latch has failed; nothing when it was opened. */
+type LatchOutcome = readonly [error?: unknown];
 
 /** An event that happens at most once, for any number of waits. */
 export class Latch {
@@ -108,22 +106,25 @@ export class Latch {
 
   /** `true` once the latch was opened. */
   get isOpen(): boolean {
-    return this.#outcome !== undefined && !this.#outcome.failed;
+    return this.#outcome?.length === 0;
   }
 
   /** Resolves all waits, present and future. Only the first call of {@linkcode open} or {@linkcode fail} counts. */
   open(): void {
-    this.#settle({ failed: false });
+    this.#settle([]);
   }
 
   /** Rejects all waits, present and future, with `error`. */
   fail(error: unknown): void {
-    this.#settle({ failed: true, error });
+    this.#settle([error]);
   }
 
-  /** Rejects the present waits with `error`; the latch stays as it is. */
-  interrupt(error: unknown): void {
-    this.#settleWaits({ failed: true, error });
+  /** Resolves the present waits, or rejects them with the error that is given; the latch stays as it is. */
+  notify(...outcome: LatchOutcome): void {
+    if (this.#waiting.size === 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const settle of waiting) settle(outcome);
   }
 
   /**
@@ -132,13 +133,13 @@ export class Latch {
   wait(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = options;
     if (this.#outcome !== undefined) {
-      return this.#outcome.failed ? Promise.reject(this.#outcome.error) : Promise.resolve();
+      return this.#outcome.length > 0 ? Promise.reject(this.#outcome[0]) : Promise.resolve();
     }
     if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const settle = (outcome: LatchOutcome): void => {
         signal?.removeEventListener("abort", stop);
-        outcome.failed ? reject(outcome.error) : resolve();
+        outcome.length > 0 ? reject(outcome[0]) : resolve();
       };
       const stop = (): void => {
         this.#waiting.delete(settle);
@@ -152,13 +153,7 @@ export class Latch {
   #settle(outcome: LatchOutcome): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
-    this.#settleWaits(outcome);
-  }
-
-  #settleWaits(outcome: LatchOutcome): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const settle of waiting) settle(outcome);
+    this.notify(...outcome);
   }
 }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { delay } from "@std/async/delay";
-import { DerivedController } from "./signals.ts";
+import { DerivedController, withResolvers } from "./signals.ts";
 
 /** Waits between attempts. */
 export interface BackoffOptions {
@@ -226,6 +226,14 @@ export function timedController(
   return controller;
 }
 
+/** Awaits `work`, for `ms` milliseconds at most; `Infinity` is no limit. Returns `true` if it has ended by then. */
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const late = withResolvers<false>();
+  using timer = new LongTimer(() => late.resolve(false));
+  timer.arm(ms);
+  return await Promise.race([work.then(() => true), late.promise]);
+}
+
 /**
  * Counts the events of the last `windowMs` milliseconds. It keeps one number for each, so the events should be rare.
  */
@@ -342,6 +350,16 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 const YEAR = 31_536_000;
+
+/** The latest text of {@linkcode rfc3339}: most times are of the same second. */
+let latest = { second: NaN, text: "" };
+
+/** Formats a time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+export function rfc3339(ms: number): string {
+  const second = Math.floor(ms / 1_000);
+  if (second !== latest.second) latest = { second, text: `${new Date(second * 1_000).toISOString().slice(0, 19)}Z` };
+  return latest.text;
+}
 
 /** Formats a duration like the server's tables: the longer, the less exact (apimachinery `HumanDuration`). */
 export function humanDuration(ms: number): string {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { callObserver } from "../async/signals.ts";
 import { monotonicMs } from "../async/time.ts";
 
 /** Returns the message of an error, or the text of any other thrown value. Never throws. */
@@ -199,6 +200,20 @@ export class ConsoleReporter {
     const shown = quoted(redactSecrets(`${subject}: ${errorLine(error)}`), MAX_LENGTH);
     console.warn(notes.length === 0 ? shown : `${shown} (${notes.join("; ")})`);
   }
+}
+
+/**
+ * Returns a function that passes an error, and what it is about, to `onError`. Without `onError` it writes the error to
+ * the console, about what `subject` returns; `key` returns the key of the object, see {@linkcode ConsoleReporter}.
+ */
+export function errorObserver<A extends readonly unknown[]>(
+  onError: ((error: unknown, ...about: A) => unknown) | undefined,
+  subject: (...about: A) => string,
+  key: (...about: A) => string = () => "",
+): (error: unknown, ...about: A) => void {
+  const reporter = new ConsoleReporter();
+  const write = (error: unknown, ...about: A): void => reporter.report(subject(...about), error, key(...about));
+  return (error, ...about) => callObserver(() => (onError ?? write)(error, ...about));
 }
 
 /** Returns a text that errors of one cause have in common, whatever request or object they are about. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { causesOf, messageOf, nameOf } from "./errors.ts";
+import { causesOf, errorLine, messageOf, nameOf } from "./errors.ts";
 
 /** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
@@ -41,6 +41,18 @@ export class InformerError extends Error {
   [INSPECT](): string {
     return inspectError(this);
   }
+}
+
+/**
+ * Awaits all jobs, and then throws what has failed: a single error itself, several as one error, "Cannot `action`: …".
+ * An error that is `known` to the caller already does not count.
+ */
+export async function allEnded(action: string, jobs: Iterable<Promise<unknown>>, known?: unknown): Promise<void> {
+  const ends = await Promise.allSettled(jobs);
+  const errors = ends.flatMap((end) => end.status === "rejected" && end.reason !== known ? [end.reason] : []);
+  if (errors.length === 0) return;
+  if (errors.length === 1) throw errors[0];
+  throw new InformerError(`Cannot ${action}: ${errors.map(errorLine).join("; ")}`, { cause: errors[0] });
 }
 
 /** An error as `JSON.stringify` writes it. */

@@ -2,7 +2,7 @@
  * Collections that are computed from others.
  *
  * {@linkcode derive} and {@linkcode deriveGroups} are the entry points. Store, events, lister and views are the ones
- * that informers have; `derived/derivation.ts` calls the function and finds out which calls are due.
+ * that informers have; `derivation.ts` calls the function and finds out which calls are due.
  *
  * @module
  */
@@ -11,27 +11,27 @@ import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { checkDurations } from "../async/checks.ts";
 import { Latest } from "../async/iterate.ts";
-import { callObserver } from "../async/signals.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
+import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import { type Lister, ObjectCache } from "./cache/lister.ts";
+import type { Lister } from "./cache/lister.ts";
+import { ObjectCache } from "./cache/object_cache.ts";
+import { CacheView, type OrderedView, type ViewOptions } from "./cache_view.ts";
 import {
   Derivation,
   type DerivationError,
   type DerivationInput,
   type FollowedCollection,
   type ReadQuery,
-} from "./derived/derivation.ts";
+} from "./derivation.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, InformerWaits, joined } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
-import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
 
 /** An object of a derived collection: it has a name, which together with the namespace is its key. */
 export interface DerivedObject {
@@ -172,11 +172,10 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   readonly [internals]: { readonly sync: FollowedCollection };
 
   readonly #derivation: Derivation;
-  readonly #waits: InformerWaits<KubernetesObject>;
+  readonly #processor: Delivery<T & KubernetesObject>;
+  readonly #waits: InformerWaits<T & KubernetesObject>;
   readonly #changes: Latest<DerivedStatus>;
-  readonly #onError: DeriveOptions<T>["onError"];
-  /** Receives the errors of a collection without `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  readonly #report: (error: unknown) => void;
   /** The collections that are read, the input first. */
   readonly #sources: AnySource[] = [];
   readonly #job = new AbortController();
@@ -185,33 +184,25 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   /** Only rises. */
   #errors = 0;
 
-  /**
-   * Made by `derive()` and `deriveGroups()`.
-   *
-   * @internal
-   */
-  constructor(
-    input: DerivationInput,
-    compute: (input: unknown, context: DeriveContext) => unknown,
-    options: DeriveOptions<T, Name>,
-  ) {
+  /** @internal */
+  private constructor(input: DerivationInput, compute: Compute, options: DeriveOptions<T, Name>) {
     checkNames("derive a collection", options, "name indexers resyncMs graceMs onError");
     const { name = `derived from "${input.source[internals].sync.collection.name}"`, indexers } = options;
     const { resyncMs = CACHE_DEFAULTS.resyncMs, graceMs = CACHE_DEFAULTS.graceMs } = options;
     checkDurations("derive a collection", { resyncMs, graceMs });
-    this.#onError = options.onError;
-    const report = (error: unknown): void => this.#report(error);
-    const cache = new ObjectCache<KubernetesObject>(undefined, CACHE_DEFAULTS, report);
-    this.entries = cache.store as ReadonlyIndexer<unknown, string> as ReadonlyIndexer<
-      CacheEntry<T>,
-      Name | "namespace"
-    >;
-    this.indexer = cache.indexer as ReadonlyIndexer<unknown, string> as ReadonlyIndexer<T, Name | "namespace">;
-    this.lister = cache.lister as Lister<unknown> as Lister<T>;
-    if (indexers !== undefined) cache.addIndexers(indexers as unknown as Indexers<KubernetesObject>);
     const collection = { name, subject: `"${name}"`, informer: `derived collection "${name}"` };
+    const observe = errorObserver(options.onError, () => collection.informer);
+    const report = this.#report = (error: unknown): void => {
+      this.#errors++;
+      observe(error);
+    };
+    const cache = new ObjectCache<T & KubernetesObject>(undefined, CACHE_DEFAULTS, report);
+    this.entries = cache.store;
+    this.indexer = cache.indexer;
+    this.lister = cache.lister;
+    if (indexers !== undefined) cache.addIndexers(indexers);
     const state = new StateKeeper();
-    const processor = new Processor<KubernetesObject>({
+    const processor = this.#processor = new Processor<T & KubernetesObject>({
       name: collection.informer,
       cache,
       resourceVersion: () => "",
@@ -227,17 +218,27 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
         return this.#derivation.fetch(checkedSource(source), query);
       }) as ReadObjects,
     };
-    const sync = this.#derivation = new Derivation({ collection, cache, processor, state }, {
+    const own: unknown = { collection, cache, processor, state };
+    const sync = this.#derivation = new Derivation(own as Omit<FollowedCollection, "hasSynced">, {
       input,
-      compute: (input) => compute(input, context),
+      compute: (input) => compute(input as never, context),
       report,
       onSource: (source) => void this.#follow(source as AnySource),
       onSynced: () => this.#changes.changed(),
     });
     this[internals] = { sync };
     this.#waits = new InformerWaits({ collection, processor, state, partsOf: () => [] });
-    this.#derivation.begin();
+    sync.begin();
     processor.begin();
+  }
+
+  /** @internal */
+  static [internals]<T extends DerivedObject, Name extends string>(
+    input: DerivationInput,
+    compute: Compute,
+    options: DeriveOptions<T, Name>,
+  ): DerivedCollection<T, Name> {
+    return new DerivedCollection<T, Name>(input, compute, options);
   }
 
   /** `true` once all inputs have been computed, and all that they fetched has synced. */
@@ -283,7 +284,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {TypeError} when it has a checkpoint: the objects have no version.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#derivation.processor.add(...this.#untyped(handler, options));
+    this.#checkOptions(options);
+    return this.#processor.add(handler, options);
   }
 
   /**
@@ -293,10 +295,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {TypeError} when it has a checkpoint: the objects have no version.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    const [, untyped] = this.#untyped({}, options);
-    return this.#derivation.processor.stream(untyped) as AsyncIterableIterator<
-      InformerEvent<unknown>
-    > as AsyncIterableIterator<InformerEvent<T>>;
+    this.#checkOptions(options);
+    return this.#processor.stream(options);
   }
 
   /**
@@ -307,8 +307,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {Error} when the collection has stopped.
    */
   view(options: ViewOptions<T> = {}): OrderedView<T> {
-    const view = new CacheView<KubernetesObject>(this as never, options as unknown as ViewOptions<KubernetesObject>);
-    return view as OrderedView<unknown> as OrderedView<T>;
+    const addEventHandler = this.#processor.add.bind(this.#processor);
+    return new CacheView<T & KubernetesObject>({ addEventHandler }, options);
   }
 
   /**
@@ -318,8 +318,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws an error of the predicate.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
-    const { object } = await this.#waits.until(predicate as (object: unknown) => boolean, options);
-    return object as unknown as T;
+    return (await this.#waits.until(predicate, options)).object;
   }
 
   /**
@@ -383,25 +382,23 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     this.#changes.changed();
   }
 
-  #untyped(
-    handler: ResourceEventHandler<T>,
-    options: HandlerOptions<T>,
-  ): [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>] {
-    if (options.checkpoint !== undefined) {
-      throw new TypeError(
-        `Cannot begin at a checkpoint in ${this.#derivation.collection.informer}: its objects have no ` +
-          "resourceVersion; leave out the checkpoint",
-      );
-    }
-    return [handler, options] as unknown as [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>];
-  }
-
-  #report(error: unknown): void {
-    this.#errors++;
-    if (this.#onError === undefined) this.#reporter.report(this.#derivation.collection.informer, error);
-    else callObserver(() => this.#onError?.(error));
+  #checkOptions({ checkpoint }: Pick<HandlerOptions<T>, "checkpoint">): void {
+    if (checkpoint === undefined) return;
+    throw new TypeError(
+      `Cannot begin at a checkpoint in ${this.#derivation.collection.informer}: its objects have no ` +
+        "resourceVersion; leave out the checkpoint",
+    );
   }
 }
+
+/** Delivers the events of a collection, as a `Processor` does. */
+interface Delivery<T> {
+  add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration;
+  stream(options: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>>;
+}
+
+/** The function of a derived collection, whatever its inputs. */
+type Compute = (input: never, context: DeriveContext) => unknown;
 
 /** A source of any objects. */
 type AnySource = IndexedCollection<never, string> & DerivationInput["source"];
@@ -461,7 +458,7 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
       return entry && quarantine.objectOf(entry);
     },
   };
-  return new DerivedCollection<T, Name>(input, compute as (input: unknown, context: DeriveContext) => unknown, options);
+  return DerivedCollection[internals](input, compute, options);
 }
 
 /**
@@ -509,5 +506,5 @@ export function deriveGroups<I, Of extends string, T extends DerivedObject, Name
       return objects.length === 0 ? undefined : { value, objects };
     },
   };
-  return new DerivedCollection<T, Name>(input, compute as (input: unknown, context: DeriveContext) => unknown, options);
+  return DerivedCollection[internals](input, compute, options);
 }

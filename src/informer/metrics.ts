@@ -44,14 +44,9 @@ export function counter(name: string, help: string, samples: readonly MetricSamp
   return { name, type: "counter", help, samples };
 }
 
-/** Returns a family of gauges. */
+/** Returns a family of gauges, in seconds if `name` ends with `_seconds`. */
 export function gauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "gauge", help, samples };
-}
-
-/** Returns a family of gauges in seconds; `name` ends with `_seconds`. */
-export function secondsGauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "gauge", unit: "seconds", help, samples };
+  return { name, type: "gauge", ...(name.endsWith("_seconds") ? { unit: "seconds" } : {}), help, samples };
 }
 
 /** Returns a family of histograms in seconds; `name` ends with `_seconds`. */
@@ -217,7 +212,7 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
         memory === undefined ? [] : [{ labels: informerLabels[index], value: memory.bytes }]
       ),
     ),
-    secondsGauge(
+    gauge(
       "informer_stale_seconds",
       "The time for which the cache has not followed the server; 0 while it does.",
       ofInformers(({ staleForMs = 0 }) => staleForMs / 1_000),

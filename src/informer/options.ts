@@ -6,14 +6,18 @@
  *
  * @module
  */
+import type { FieldPaths, Picked } from "../api/fields.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
-import type { Resource } from "../api/resource.ts";
+import type { Resource, SecretLike, WithoutData } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
 import { checkDurations } from "../async/checks.ts";
+import type { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
+import type { NamespaceFinder } from "./cache/cache_scope.ts";
+import type { MemoryBudget } from "./cache/memory_budget.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
 /** Options of an informer's cache; those of a factory are the defaults of its informers. */
@@ -128,6 +132,13 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
   readonly onError?: (error: unknown) => unknown;
+  /**
+   * The parts that a factory gives an informer: the limit that its caches share, and what finds the namespaces of a
+   * client that may read these. Then the source is that of all namespaces.
+   *
+   * @internal
+   */
+  readonly [internals]?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> };
 }
 
 /** The namespaces whose labels match. */
@@ -267,3 +278,30 @@ export const PLACED_OPTIONS = `${INFORMER_OPTIONS} ${SELECTION} fields` as const
 
 /** The options that factories and sets of clusters have, for `checkNames`. */
 export const FACTORY_OPTIONS = `${CACHE} ${SELECTION} onError idleTimeoutMs cacheTtlMs maxBytes snapshots` as const;
+
+/**
+ * The type of the objects that an informer of `Resource<T>` caches:
+ *
+ * - with the option `fields`, whose paths are `P`, the objects have only these fields, see `onlyFields()`;
+ * - Secrets have no data, unless the option `secretData`, whose type is `D`, is `"keep"`;
+ * - otherwise the objects are complete.
+ *
+ * In a generic function the compiler does not know whether `T` is a Secret. Name the informer's objects `Cached<T>`
+ * there, or give `secretData: "keep"`, with which they are `T`.
+ */
+export type Cached<T extends KubernetesObject, P extends readonly string[] = never, D = undefined> = [P] extends [never]
+  ? D extends "keep" ? T : T extends SecretLike ? WithoutData<T> : T
+  : Picked<T, P>;
+
+/** The options of `forResource()` and `acquire()`. Functions among them receive the objects that are cached. */
+export type CachedOptions<T extends KubernetesObject, Name extends string, P extends readonly string[], D> =
+  & CachedSelection
+  & SharedIndexInformerOptions<Cached<T, P, D>, Name>
+  & {
+    /** This option also decides whether the type of Secrets has the data. */
+    readonly secretData?: D;
+    /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
+    readonly fields?: P;
+  }
+  // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
+  & { readonly fields?: FieldPaths<T, P> };

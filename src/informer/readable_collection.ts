@@ -9,9 +9,9 @@ import type { Abortable } from "../api/options.ts";
 import type { internals } from "../errors/internals.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { CacheSelection, Lister } from "./cache/lister.ts";
+import type { OrderedView, ViewOptions } from "./cache_view.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import type { InformerStatus } from "./status.ts";
-import type { OrderedView, ViewOptions } from "./view/cache_view.ts";
 
 /** An event of any {@linkcode ReadableCollection}: the members that all of them have. */
 export type CollectionEvent<T> =

@@ -13,15 +13,17 @@ import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
 import { Latest } from "../async/iterate.ts";
-import { callObserver, DerivedController } from "../async/signals.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
+import { DerivedController } from "../async/signals.ts";
+import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import { CachedCollection, type NamespaceFinder, type NamespaceSource } from "./cache/cache_scope.ts";
-import { type Lister, type MemoryReport, ObjectCache } from "./cache/lister.ts";
-import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
+import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
+import type { Lister } from "./cache/lister.ts";
+import type { MemoryReport } from "./cache/memory_report.ts";
+import { ObjectCache } from "./cache/object_cache.ts";
+import { CacheView, type ViewOptions } from "./cache_view.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
@@ -30,7 +32,6 @@ import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, InformerWaits, syncStatus } from "./status.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
-import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
@@ -82,13 +83,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     readonly checks: ConsistencyChecks<T>;
   };
 
-  readonly #collection: CachedCollection<T>;
   readonly #options: SharedIndexInformerOptions<T, Name>;
-  readonly #cache: ObjectCache<T>;
-  readonly #processor: Processor<T>;
   readonly #sync: CollectionSync<T>;
-  readonly #checks: ConsistencyChecks<T>;
-  readonly #counted: CountedCache<T> | undefined;
   readonly #snapshots: CacheSnapshots<T>;
   readonly #waits: InformerWaits<T>;
   readonly #changes: Latest<InformerStatus>;
@@ -101,8 +97,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #hasEnded = false;
   /** Only rises. */
   #errors = 0;
-  /** Receives the errors of an informer without `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  readonly #observe: (error: unknown) => void;
 
   /**
    * Makes an informer, which sends no request before `run()`.
@@ -115,38 +110,31 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `deliverUnchanged` is given
    * and the sources are not reduced to named fields, or `secretData` and they are not of Secrets.
    */
-  constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options?: SharedIndexInformerOptions<T, Name>);
-  /**
-   * Makes an informer of a factory, whose caches share `budget`. With `finder`, `source` is that of all namespaces, for
-   * a client that may read these.
-   * @internal
-   */
-  constructor(
-    source: ListerWatcher<T> | readonly NamespaceSource<T>[],
-    options: SharedIndexInformerOptions<T, Name>,
-    internal: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> },
-  );
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
-    internal?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> },
   ) {
-    const { budget, finder } = internal ?? {};
-    if (internal === undefined) checkNames("make an informer", options, INFORMER_OPTIONS); // a factory has checked its own
+    // A factory has checked its own options.
+    if (options[internals] === undefined) checkNames("make an informer", options, INFORMER_OPTIONS);
+    const { budget, finder } = options[internals] ?? {};
     const filled = withCacheDefaults(options);
+    const collection = new CachedCollection<T>(source, filled, finder);
+    const { scope, subject } = collection;
+    const report = (error: unknown): void => {
+      this.#errors++;
+      this.#observe(error);
+    };
     this.#options = options;
-    const report = (error: unknown): void => this.#report(error);
-    const collection = this.#collection = new CachedCollection<T>(source, filled, finder);
-    const { scope } = collection;
+    this.#observe = errorObserver(options.onError, () => `informer of ${subject}`);
     this.selections = scope.parts;
     this.keepsSecretData = scope.keepsSecretData;
-    const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
-    const counted = this.#counted = budget?.count(scope.resource!, cache);
-    this.entries = cache.store as ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
-    this.indexer = cache.indexer as ReadonlyIndexer<T, Name | "namespace">;
+    const cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
+    const counted = budget?.count(scope.resource!, cache);
+    this.entries = cache.store;
+    this.indexer = cache.indexer;
     this.lister = cache.lister;
     if (options.indexers !== undefined) cache.addIndexers(options.indexers);
-    const processor = this.#processor = new Processor<T>({
+    const processor = new Processor<T>({
       name: collection.informer,
       cache,
       resourceVersion: () => this.lastSyncResourceVersion,
@@ -162,8 +150,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       options.reflector,
       options.pollMs,
     );
-    const checks = this.#checks = new ConsistencyChecks<T>(sync, this.#job.signal);
-    this[internals] = { sync, checks };
+    this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);
     this.#waits = new InformerWaits<T>(sync);
   }
@@ -188,25 +175,25 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   withIndexers<More extends string>(indexers: Indexers<T, More>): SharedIndexInformer<T, Name | More> {
     if (this.#sync.stage === "stopped") {
-      throw new Error(`Cannot add an index to ${this.#collection.informer}: it has stopped already`);
+      throw new Error(`Cannot add an index to ${this.#sync.informer}: it has stopped already`);
     }
-    this.#cache.addIndexers(indexers);
-    this.#counted?.wrote("list");
-    return this as unknown as SharedIndexInformer<T, Name | More>;
+    this.#sync.cache.addIndexers(indexers);
+    this.#sync.counted?.wrote("list");
+    return this as SharedIndexInformer<T, Name | More>;
   }
 
   /** Returns the present status, in a few microseconds, whatever the size of the cache. */
   status(): InformerStatus {
     return withErrorJson({
       ...defined({ cluster: this.#options.cluster }),
-      ...syncStatus(this.#sync, this.#cache.store.size),
+      ...syncStatus(this.#sync, this.#sync.cache.store.size),
       errors: this.#errors,
-      quarantined: this.#cache.quarantine.size,
-      outdated: this.#sync.outdated,
-      ...this.#checks.status,
-      ...defined({ pollMs: this.#options.pollMs, memory: this.#counted?.counted }),
-      ...defined({ deliveryMs: this.#processor.deliveryTimes?.durations }),
-      handlers: this.#processor.status,
+      quarantined: this.#sync.cache.quarantine.size,
+      outdated: this.#sync.writer.outdated,
+      ...this[internals].checks.status,
+      ...defined({ pollMs: this.#options.pollMs, memory: this.#sync.counted?.counted }),
+      ...defined({ deliveryMs: this.#sync.processor.deliveryTimes?.durations }),
+      handlers: this.#sync.processor.status,
     });
   }
 
@@ -225,12 +212,12 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   measureDelivery(): void {
     const isSelective = this.selections.some((it) => it.labelSelector !== undefined || it.fieldSelector !== undefined);
-    if (!isSelective) this.#processor.measureDelivery();
+    if (!isSelective) this.#sync.processor.measureDelivery();
   }
 
   /** Returns the sizes of the cached objects. It takes 0.1 to 0.3 s for a million of them, and parses none. */
   memory(): MemoryReport {
-    return this.#cache.memory;
+    return this.#sync.cache.memory;
   }
 
   /**
@@ -252,7 +239,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * what moved meanwhile would count as deleted.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#processor.add(handler, this.#checked(options));
+    return this.#sync.processor.add(handler, this.#checked(options));
   }
 
   /**
@@ -263,7 +250,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * first one.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    return this.#processor.stream(this.#checked(options));
+    return this.#sync.processor.stream(this.#checked(options));
   }
 
   /**
@@ -346,11 +333,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} when it runs or has run already; when a handler's call has not returned within `graceMs`.
    */
   run(options: Abortable = {}): Promise<void> {
-    checkNames(`run ${this.#collection.informer}`, options, "signal");
+    checkNames(`run ${this.#sync.informer}`, options, "signal");
     const { stage } = this.#sync;
     if (stage !== "new") {
       const state = stage === "stopped" ? "has stopped" : "is running";
-      return Promise.reject(new Error(`Cannot run ${this.#collection.informer}: it ${state} already`));
+      return Promise.reject(new Error(`Cannot run ${this.#sync.informer}: it ${state} already`));
     }
     return this.#running = this.#run(options);
   }
@@ -448,7 +435,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   async checkConsistency(options: CheckOptions = {}): Promise<CheckResult> {
     checkNames("check a cache", options, "signal resourceVersion");
-    return await this.#checks.check(options);
+    return await this[internals].checks.check(options);
   }
 
   /**
@@ -458,25 +445,22 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#hasEnded) return; // a failure was that of run()
-    const caller = this.#processor.caller;
-    this.#job.abort(new DOMException(`${this.#collection.informer} was disposed`, "AbortError"));
+    const caller = this.#sync.processor.caller;
+    this.#job.abort(new DOMException(`${this.#sync.informer} was disposed`, "AbortError"));
     if (caller === undefined) return await (this.#running ?? this.#stop());
     if (this.#running === undefined) return await this.#stop(undefined, caller); // restored, and never run
     // `run()` waits for the running call, which may wait for this disposal.
     await this.#following;
-    await this.#processor.stop(caller);
+    await this.#sync.processor.stop(caller);
   }
 
   async #run(options: Abortable): Promise<void> {
-    const { signal } = options;
-    const stop = (): void => this.#job.abort(signal!.reason);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
-    this.#processor.begin();
-    const checking = this.#checks.runEvery(this.#options.consistencyCheck?.intervalMs ?? Infinity);
+    if (options.signal !== undefined) this.#job.follow(options.signal);
+    this.#sync.processor.begin();
+    const checking = this[internals].checks.runEvery(this.#options.consistencyCheck?.intervalMs ?? Infinity);
     const failure = await (this.#following = this.#sync.run(this.#job));
     await checking;
-    signal?.removeEventListener("abort", stop);
+    this.#job.release();
     await this.#stop(failure?.error).finally(() => this.#hasEnded = true);
     if (failure !== undefined) throw failure.error;
   }
@@ -484,23 +468,16 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   async #stop(cause?: unknown, caller?: Processor<T>["caller"]): Promise<void> {
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
-    this.#counted?.[Symbol.dispose]();
-    await this.#processor.stop(caller);
+    this.#sync.counted?.[Symbol.dispose]();
+    await this.#sync.processor.stop(caller);
   }
 
   #checked(options: HandlerOptions<T>): HandlerOptions<T> {
-    const { informer, scope } = this.#collection;
+    const { informer, scope } = this.#sync.collection;
     if (options.checkpoint === undefined || scope.changing === undefined) return options;
     throw new TypeError(
       `Cannot begin at a checkpoint in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
         `a fixed shard, as "0/4", or namespaces by name`,
     );
-  }
-
-  #report(error: unknown): void {
-    this.#errors++;
-    const { onError = (error) => this.#reporter.report(`informer of ${this.#collection.subject}`, error) } =
-      this.#options;
-    callObserver(() => onError(error));
   }
 }

@@ -1,37 +1,34 @@
 /**
  * Makes informers and shares them, one for each resource and selection.
  *
- * {@linkcode SharedInformerFactory} is the entry point. {@linkcode Demand} pauses and resumes informers by the number
- * of their holders. It is the only file of this room that knows the client.
+ * {@linkcode SharedInformerFactory} is the entry point. What callers share is in `shared_informer.ts`, and holders are
+ * in `acquired_informer.ts`. It is the only file of this room that knows the client.
  *
  * @module
  */
-import { type FieldPaths, onlyFields, type Picked } from "../api/fields.ts";
+import { onlyFields } from "../api/fields.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
-import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
+import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { checkDurations } from "../async/checks.ts";
-import type { PolledIterator } from "../async/iterate.ts";
-import { callObserver, DerivedController, Latch } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
+import { callObserver } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
-import { parsesObjects } from "../entry/path.ts";
-import { ConsoleReporter, errorLine } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
+import { errorObserver } from "../errors/errors.ts";
+import { allEnded } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
-import type { IndexFunction } from "../store/indexer.ts";
+import { AcquiredInformer } from "./acquired_informer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
-import type { MemoryReport } from "./cache/lister.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
-import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
-import type { Listener } from "./events/processor.ts";
+import type { MemoryReport } from "./cache/memory_report.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import {
   type AnyOptions,
   CACHE_DEFAULTS,
+  type Cached,
+  type CachedOptions,
   type CachedSelection,
   FACTORY_OPTIONS,
   type NamespacesByLabel,
@@ -40,311 +37,9 @@ import {
   type SharedInformerFactoryOptions,
 } from "./options.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
+import { FactoryRun, type InformerEnd, SharedInformer } from "./shared_informer.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
-import { CacheView, type ViewOptions } from "./view/cache_view.ts";
-
-/**
- * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
- *
- * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues,
- * with its signal aborted), iterators and views end, and {@linkcode signal} aborts, which ends waits of the informer
- * that were given it. Then its other members throw; a second disposal does nothing.
- */
-export class AcquiredInformer<T extends KubernetesObject, Name extends string = never> implements Disposable {
-  readonly #name: string;
-  readonly #job = new AbortController();
-  /** `undefined` from the disposal on, so that a holder which is kept does not keep the cache. */
-  #informer: SharedIndexInformer<T, Name> | undefined;
-  readonly #release: () => void;
-
-  /** Holds `informer`, called `name` in errors, until the disposal calls `release`. */
-  constructor(informer: SharedIndexInformer<T, Name>, name: string, release: () => void) {
-    this.#informer = informer;
-    this.#name = name;
-    this.#release = release;
-  }
-
-  /** The informer, which runs at least until the disposal. After a pause it is `stale` until the watch is open. */
-  get informer(): SharedIndexInformer<T, Name> {
-    if (this.#informer === undefined) throw this.#disposed();
-    return this.#informer;
-  }
-
-  /** Aborts when the holder is disposed: for the waits of {@linkcode informer}. */
-  get signal(): AbortSignal {
-    return this.#job.signal;
-  }
-
-  /** See `SharedIndexInformer.addEventHandler()`. The disposal removes the handler. */
-  addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#bound(this.informer.addEventHandler(handler, options));
-  }
-
-  /** See `SharedIndexInformer.events()`. The disposal ends the iterator. */
-  events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    return this.#bound(this.informer.events(options));
-  }
-
-  /** See `SharedIndexInformer.view()`. The disposal ends the view. */
-  view(options: ViewOptions<T> = {}): CacheView<T> {
-    return new CacheView<T>(this, options);
-  }
-
-  /** Gives the informer back. */
-  [Symbol.dispose](): void {
-    if (this.#informer === undefined) return;
-    this.#informer = undefined;
-    this.#job.abort(this.#disposed());
-    this.#release();
-  }
-
-  #disposed(): Error {
-    return new DOMException(`Cannot use the informer of "${this.#name}": this holder was disposed`, "AbortError");
-  }
-
-  /** Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, ended here too. */
-  #bound<R>(begun: R): R {
-    (begun as R & Pick<Listener<T> | PolledIterator<unknown>, "endWith">).endWith(this.signal);
-    return begun;
-  }
-}
-
-/** The end of an informer: its failure, if it has failed. */
-type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
-
-/** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
-class FactoryRun {
-  readonly #job: DerivedController;
-  readonly #ended = new Latch();
-  /** Has an informer if and only if it has not ended. */
-  readonly #running = new Set<InformerEnd>();
-  /** The first failure of an informer. */
-  #failure: { readonly error: unknown } | undefined;
-
-  /** Stops with `signal`. */
-  constructor(signal?: AbortSignal) {
-    this.#job = new DerivedController(signal);
-    if (this.#job.signal.aborted) this.#check();
-    else this.#job.signal.addEventListener("abort", () => this.#check(), { once: true });
-  }
-
-  /** Stops the informers: aborted with the signal of the run, by `stop()`, and by the failure of an informer. */
-  get signal(): AbortSignal {
-    return this.#job.signal;
-  }
-
-  /**
-   * Resolves once the run was stopped and all informers have ended; rejects then with the first failure, if there is
-   * one.
-   */
-  get ended(): Promise<void> {
-    return this.#ended.wait();
-  }
-
-  /** Adds a running informer. */
-  add(end: InformerEnd): void {
-    this.#running.add(end);
-    void end.then((failure) => {
-      this.#running.delete(end);
-      if (failure !== undefined) {
-        this.#failure ??= failure;
-        this.stop();
-      }
-      this.#check();
-    });
-  }
-
-  /** Stops all informers. */
-  stop(): void {
-    if (!this.#job.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
-  }
-
-  #check(): void {
-    if (!this.#job.signal.aborted || this.#running.size > 0) return;
-    if (this.#failure === undefined) this.#ended.open();
-    else this.#ended.fail(this.#failure.error);
-  }
-}
-
-/**
- * The state of a {@linkcode Demand}.
- *
- * - `held`: there are holders.
- * - `idle`: there are none, for less than `idleTimeoutMs`.
- * - `paused`: there were none for `idleTimeoutMs`, and have been none since then.
- * - `over`: there were none for `cacheTtlMs` more, or the demand was ended.
- */
-type DemandState = "held" | "idle" | "paused" | "over";
-
-/**
- * Counts the holders of an informer, pauses and resumes it, and says when it is to be forgotten.
- *
- * | in | event | next | call |
- * | --- | --- | --- | --- |
- * | held | acquire; release, but not of the last holder | held | |
- * | held | release of the last holder | idle | |
- * | idle | acquire | held | |
- * | idle | `idleTimeoutMs` are over | paused | `pause` |
- * | paused | acquire | held | `resume` |
- * | paused | `cacheTtlMs` are over | over | `forget` |
- * | any | end | over | |
- */
-export class Demand {
-  readonly #informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">;
-  readonly #times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>;
-  readonly #forget: () => void;
-  /**
-   * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
-   * finite.
-   */
-  readonly #timer = new LongTimer(() => this.#elapsed());
-  /** `#holders` is above 0 if `#state` is `held`, and 0 if it is `idle` or `paused`. */
-  #holders = 0;
-  #state: DemandState = "idle";
-
-  /** There is no holder, and no time runs before the first one. */
-  constructor(
-    informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">,
-    times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>,
-    forget: () => void,
-  ) {
-    this.#informer = informer;
-    this.#times = times;
-    this.#forget = forget;
-  }
-
-  /** The present state. */
-  get state(): DemandState {
-    return this.#state;
-  }
-
-  /** Adds a holder, until the returned function is called. Only the first call of that counts. */
-  acquire(): () => void {
-    this.#holders++;
-    const before = this.#state;
-    if (before !== "over") this.#enter("held");
-    if (before === "paused") this.#informer.resume();
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      this.#holders--;
-      if (this.#holders === 0 && this.#state === "held") this.#enter("idle");
-    };
-  }
-
-  /** Ends the demand: nothing is called from now on. */
-  end(): void {
-    this.#enter("over");
-  }
-
-  #enter(state: DemandState): void {
-    const { idleTimeoutMs, cacheTtlMs } = this.#times;
-    this.#state = state;
-    this.#timer.arm(state === "idle" ? idleTimeoutMs : state === "paused" ? cacheTtlMs : Infinity);
-  }
-
-  #elapsed(): void {
-    if (this.#state === "idle") {
-      this.#enter("paused");
-      this.#informer.pause();
-    } else if (this.#state === "paused") {
-      this.#enter("over");
-      this.#forget();
-    }
-  }
-}
-
-/**
- * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members
- * mean the same. Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
- */
-function sameOption(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => sameOption(a[name], b[name]));
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null &&
-    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
-}
-
-type Options = SharedIndexInformerOptions<KubernetesObject, string>;
-
-/**
- * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
- * make another informer.
- */
-const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "secretData" | "shard">]-?: true } = {
-  transform: true,
-  managedFields: true,
-  secretAnnotations: true,
-  parse: true,
-  freeze: true,
-  resyncMs: true,
-  reflector: true,
-  graceMs: true,
-  consistencyCheck: true,
-  cluster: true,
-  onError: true,
-  deliverUnchanged: true,
-  pollMs: true,
-  optional: true,
-};
-
-/** An informer of a factory, which runs once, for all callers that ask for the same objects. */
-interface SharedInformer {
-  /** The objects that are cached. */
-  readonly scope: CacheScope<Resource>;
-  readonly informer: SharedIndexInformer<KubernetesObject, string>;
-  /** The options that the informer was made with, defaults included. */
-  readonly options: Options;
-  /** Those of all callers. */
-  readonly indexers: Map<string, IndexFunction<KubernetesObject>>;
-  /** Pauses the informer while it has no holder. */
-  readonly demand: Demand;
-  /** `true` if it runs as long as the factory: then the demand never ends. */
-  isKept: boolean;
-  /** The number of its followers, see {@linkcode SharedInformerFactory.follow}. */
-  followers: number;
-  /** Set once it was started. */
-  running: InformerEnd | undefined;
-  /** The run of the factory that it stops with. */
-  run: FactoryRun | undefined;
-}
-
-/** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
-function join({ scope, informer, options, indexers }: SharedInformer, own: Options): void {
-  const name = resourceName(scope.resource);
-  for (const option of Object.keys(COMPARED) as (keyof typeof COMPARED)[]) {
-    if (own[option] === undefined || sameOption(own[option], options[option])) continue;
-    throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
-  }
-  const added: [string, IndexFunction<KubernetesObject>][] = [];
-  for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
-    const known = indexers.get(index);
-    if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
-    if (known !== undefined) {
-      throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
-    }
-    added.push([index, valuesOf]);
-  }
-  if (added.length === 0) return;
-  informer.withIndexers(Object.fromEntries(added));
-  for (const [index, valuesOf] of added) indexers.set(index, valuesOf);
-}
-
-/** Returns `true` for an informer that runs with the factory, and not for its holders alone. */
-function isWanted({ isKept, followers }: SharedInformer): boolean {
-  return isKept || followers > 0;
-}
-
-/** Stops an informer. The error of stopping is that of its run. */
-function stop({ informer }: SharedInformer): void {
-  informer[Symbol.asyncDispose]().then(undefined, () => undefined);
-}
 
 /** The status of one informer of a factory. */
 export interface InformerOfFactory {
@@ -361,33 +56,6 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
   /** The sizes. */
   readonly memory: MemoryReport;
 }
-
-/**
- * The type of the objects that an informer of `Resource<T>` caches:
- *
- * - with the option `fields`, whose paths are `P`, the objects have only these fields, see `onlyFields()`;
- * - Secrets have no data, unless the option `secretData`, whose type is `D`, is `"keep"`;
- * - otherwise the objects are complete.
- *
- * In a generic function the compiler does not know whether `T` is a Secret. Name the informer's objects `Cached<T>`
- * there, or give `secretData: "keep"`, with which they are `T`.
- */
-export type Cached<T extends KubernetesObject, P extends readonly string[] = never, D = undefined> = [P] extends [never]
-  ? D extends "keep" ? T : T extends SecretLike ? WithoutData<T> : T
-  : Picked<T, P>;
-
-/** The options of `forResource()` and `acquire()`. Functions among them receive the objects that are cached. */
-export type CachedOptions<T extends KubernetesObject, Name extends string, P extends readonly string[], D> =
-  & CachedSelection
-  & SharedIndexInformerOptions<Cached<T, P, D>, Name>
-  & {
-    /** This option also decides whether the type of Secrets has the data. */
-    readonly secretData?: D;
-    /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
-    readonly fields?: P;
-  }
-  // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
-  & { readonly fields?: FieldPaths<T, P> };
 
 /** The options whose namespaces are named. */
 type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection & { readonly readable?: true };
@@ -447,8 +115,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #budget: MemoryBudget | undefined;
   /** Finds informers that cache the same objects. */
   readonly #overlaps = new OverlapFinder();
-  /** Receives errors where there is no `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  /** Receives errors that have no other observer. */
+  readonly #report: (error: unknown, resource: Resource) => void;
   /** Set while `run()` runs: starts an informer that was asked for meanwhile. */
   #run: FactoryRun | undefined;
   /** The error that `run()` has rejected with; a shutdown does not reject with it again. */
@@ -465,7 +133,7 @@ export class SharedInformerFactory implements AsyncDisposable {
      * @throws {TypeError} for an informer that another factory has made, or none.
      */
     resourceOf: <T extends KubernetesObject>(source: Resource<T> | SharedIndexInformer<T, string>): Resource<T> =>
-      "plural" in source ? source : this.#given(source).scope.resource as unknown as Resource<T>,
+      "plural" in source ? source : this.#given(source).scope.resource as Resource<never>,
     /**
      * Returns the informer as `forResource()` does, for one follower, and what gives it back: the informer stops at
      * once, and is forgotten, when it was nobody else's. An informer of this factory may be given itself.
@@ -476,19 +144,19 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: Resource<T> | SharedIndexInformer<T, string>,
       options: Selection & SharedIndexInformerOptions<T, string>,
     ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } => {
-      const shared = "plural" in source ? this.#shared(source, options as unknown as AnyOptions) : this.#given(source);
+      const shared = "plural" in source ? this.#shared(source, options) : this.#given(source);
       const release = shared.demand.acquire();
       shared.followers++;
       if (this.#run !== undefined) this.#start(shared, this.#run);
       return {
-        informer: shared.informer as unknown as SharedIndexInformer<T, string>,
+        informer: typed(shared),
         release: (): void => {
           release();
           shared.followers--;
           if (shared.demand.state === "held") return;
           shared.demand.end();
           this.#informers.delete(shared.scope.name);
-          stop(shared);
+          shared.stop();
         },
       };
     },
@@ -526,11 +194,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
+    this.#report = errorObserver(options.onError, (resource) => `informer of "${resourceName(resource)}"`);
     if (maxBytes !== undefined) {
-      this.#budget = new MemoryBudget(maxBytes, (warning, resource) => this.#report(warning, resource));
+      this.#budget = new MemoryBudget(maxBytes, this.#report);
     }
-    this.#keepers = options.snapshots &&
-      new SnapshotKeepers(options.snapshots, client, (error, resource) => this.#report(error, resource));
+    this.#keepers = options.snapshots && new SnapshotKeepers(options.snapshots, client, this.#report);
   }
 
   /**
@@ -576,26 +244,34 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): SharedIndexInformer<Cached<T, P, D>, Name> {
-    const shared = this.#shared(resource, options as AnyOptions);
+    const shared = this.#shared(resource, options);
     if (!shared.isKept) shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
-    return shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
+    return typed(shared);
   }
 
   #given(source: unknown): SharedInformer {
-    const shared = [...this.#informers.values()].find(({ informer }) => informer as unknown === source);
+    const shared = [...this.#informers.values()].find(({ informer }) => informer === source);
     if (shared !== undefined) return shared;
     throw new TypeError("Cannot watch an informer: this factory has not made it. Create it with forResource()");
   }
 
-  /** The informer of a resource and selection, which is made if it is not there. */
-  #shared(resource: Resource | ApiResource, options: AnyOptions): SharedInformer {
+  /** The informer of a resource and selection, which is made if there is none that `isUsable`. */
+  #shared(
+    resource: Resource | ApiResource,
+    options: object,
+    isUsable: (informer: SharedInformer["informer"]) => boolean = () => true,
+  ): SharedInformer {
     const placed = this.#placed(resource, options);
     const scope = this.#scopeOf(resource, placed);
-    const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
-    join(shared, placed);
-    return shared;
+    const known = this.#informers.get(scope.name);
+    if (known !== undefined && isUsable(known.informer)) {
+      known.join(placed);
+      return known;
+    }
+    known?.demand.end();
+    return this.#create(scope, placed);
   }
 
   /**
@@ -635,22 +311,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): AcquiredInformer<Cached<T, P, D>, Name> {
-    const placed = this.#placed(resource, options as AnyOptions);
-    const scope = this.#scopeOf(resource, placed);
-    const known = this.#informers.get(scope.name);
-    const isUsable = known !== undefined && known.informer.status().state !== "stopped";
-    if (!isUsable) known?.demand.end();
-    const shared = isUsable ? known : this.#create(scope, placed);
+    const shared = this.#shared(resource, options, (informer) => informer.status().state !== "stopped");
     const release = shared.demand.acquire();
-    try {
-      join(shared, placed);
-    } catch (error) {
-      release();
-      throw error;
-    }
     this.#start(shared, {});
-    const informer = shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
-    return new AcquiredInformer(informer, resourceName(scope.resource), release);
+    return new AcquiredInformer(typed<Cached<T, P, D>, Name>(shared), shared.scope.kind, release);
   }
 
   /**
@@ -662,7 +326,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   start(options: Abortable = {}): void {
     checkNames("start informers", options, "signal");
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, options);
+    for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, options);
   }
 
   /**
@@ -708,7 +372,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
     const run = this.#run = new FactoryRun(signal);
     try {
-      for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, run);
+      for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, run);
       if (syncTimeoutMs !== Infinity) run.add(this.#synced(run.signal, syncTimeoutMs));
       await run.ended;
     } catch (error) {
@@ -728,9 +392,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
     const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
-    const idle = all.filter(({ running }) => running === undefined).map(({ scope }) =>
-      `"${resourceName(scope.resource)}"`
-    );
+    const idle = all.filter(({ running }) => running === undefined).map(({ scope }) => `"${scope.kind}"`);
     if (idle.length > 0) {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
     }
@@ -820,19 +482,11 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   async #stopAll(): Promise<void> {
-    const results = await Promise.allSettled(
-      [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
-    );
+    const informers = Array.from(this.#informers.values(), ({ informer }) => informer[Symbol.asyncDispose]());
+    await Promise.allSettled(informers);
     await this.#optional[Symbol.asyncDispose]();
     await this.#keepers?.end();
-    const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
-      .filter((error) => error !== this.#thrown);
-    if (errors.length === 1) throw errors[0];
-    if (errors.length > 1) {
-      throw new InformerError(`Cannot shut down all informers: ${errors.map(errorLine).join("; ")}`, {
-        cause: errors[0],
-      });
-    }
+    await allEnded("shut down all informers", informers, this.#thrown);
   }
 
   /**
@@ -877,55 +531,51 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { fields } = own;
     const resource = fields === undefined
       ? complete
-      : onlyFields<KubernetesObject, readonly string[]>(complete as Resource<KubernetesObject>, fields);
+      : onlyFields<KubernetesObject, readonly string[]>(complete, fields);
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     return CacheScope.inFactory(resource, own, this.#options);
   }
 
-  /** Makes an informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
+  /**
+   * Makes an informer with the options of the first caller, and keeps it.
+   *
+   * @throws {Error} when there is an index of one of the names already.
+   */
   #create(
     scope: CacheScope<Resource>,
-    { fields: _fields, indexers: _indexers, readable, ...own }: PlacedOptions,
+    { fields: _fields, indexers = {}, readable, ...own }: PlacedOptions,
   ): SharedInformer {
     const { onError, idleTimeoutMs = 30_000, cacheTtlMs = 300_000, ...rest } = this.#options;
     const { snapshots: _snapshots, maxBytes: _max, ...defaults } = rest;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { deliverUnchanged: false };
-    const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
-    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> =>
-      this.#client.resource(resource as Resource<KubernetesObject>, part);
+    const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
+    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> => this.#client.resource(resource, part);
     const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
     const finder = readable && {
       find: (wait: Abortable) => readablePart(this.#client, [resource], wait),
       sourceOf: (namespace: string) => sourceOf({ ...parts[0], namespace }),
     };
-    const informer = new SharedIndexInformer<KubernetesObject>(sources.length === 1 ? sources[0].source : sources, {
-      ...options,
-      onError: (error: unknown): void => {
-        callObserver(() => own.onError?.(error));
-        if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
+    const informer = new SharedIndexInformer<KubernetesObject, string>(
+      sources.length === 1 ? sources[0].source : sources,
+      {
+        ...options,
+        onError: (error: unknown): void => {
+          callObserver(() => own.onError?.(error));
+          if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
+        },
+        [internals]: defined({ budget: this.#budget, finder }),
       },
-    }, defined({ budget: this.#budget, finder })) as SharedIndexInformer<KubernetesObject, string>;
+    );
     if (this.#measuresDelivery) informer.measureDelivery();
-    const demand = new Demand(informer, { idleTimeoutMs, cacheTtlMs }, () => {
+    const shared = new SharedInformer(scope, informer, options, { idleTimeoutMs, cacheTtlMs }, () => {
       this.#informers.delete(scope.name);
-      stop(shared);
     });
-    const shared: SharedInformer = {
-      scope,
-      informer,
-      options,
-      demand,
-      indexers: new Map(),
-      isKept: false,
-      followers: 0,
-      running: undefined,
-      run: undefined,
-    };
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
+    shared.join({ indexers });
     if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
   }
@@ -951,15 +601,16 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.run = run;
     run.add(shared.running);
     if (!wasStarted) return;
-    if (run.signal.aborted) return stop(shared);
-    const ended = (): void => stop(shared);
+    if (run.signal.aborted) return shared.stop();
+    const ended = (): void => shared.stop();
     run.signal.addEventListener("abort", ended, { once: true });
     void shared.running.then(() => run.signal.removeEventListener("abort", ended));
   }
+}
 
-  #report(error: unknown, resource: Resource): void {
-    const { onError = (error) => this.#reporter.report(`informer of "${resourceName(resource)}"`, error) } =
-      this.#options;
-    callObserver(() => onError(error, resource));
-  }
+/** Returns the informer with the type of its objects, which its resource and options decide. */
+function typed<T extends KubernetesObject, Name extends string>(
+  { informer }: SharedInformer,
+): SharedIndexInformer<T, Name> {
+  return informer as unknown as SharedIndexInformer<T, Name>;
 }

@@ -9,7 +9,7 @@
  */
 import type { CacheEntry, Identity } from "../api/entry.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
-import type { TableColumn, TableRow } from "../api/resource.ts";
+import type { TableColumn } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
 import { nextTurn, Pacer } from "../async/signals.ts";
@@ -49,8 +49,8 @@ export class SnapshotError extends InformerError {
   }
 }
 
-/** The first line of a snapshot. A change of the format changes the number. */
-const SNAPSHOT_FORMAT = "kube-informer-snapshot 1\n";
+/** The first line of a snapshot, of 28 bytes. A change of the format changes the number. */
+const SNAPSHOT_FORMAT = "kube-informer-snapshot 0001\n";
 
 /** The head of a snapshot. */
 export interface SnapshotHeader {
@@ -89,14 +89,15 @@ export interface FactorySnapshots extends SnapshotOptions {
 const PRIME = 0x9e3779b1;
 
 /**
- * Returns a checksum of bytes: 32 bits. A change within one word of four bytes always changes it, any other change with
- * a probability of nearly 1. It finds damage, not forgery.
+ * Returns a checksum of two lengths and of the bytes of a frame, which are a multiple of four: 32 bits. A change within
+ * one word of four bytes always changes it, any other change with a probability of nearly 1. It finds damage, not
+ * forgery.
  */
-function checksum(bytes: Uint8Array): number {
+function checksum(bytes: Uint8Array, headLength: number, textLength: number): number {
   const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   const words = new Uint32Array(buffer, byteOffset, length >>> 2);
   // Four sums, so that a multiplication does not wait for the one before it.
-  let [a, b, c, d] = [1, 2, 3, length];
+  let [a, b, c, d] = [1, headLength, textLength, length];
   const end = words.length - words.length % 4;
   for (let i = 0; i < end; i += 4) {
     a = mixed(a, words[i]);
@@ -105,7 +106,6 @@ function checksum(bytes: Uint8Array): number {
     d = mixed(d, words[i + 3]);
   }
   for (let i = end; i < words.length; i++) a = mixed(a, words[i]);
-  for (let i = length - length % 4; i < length; i++) b = mixed(b, bytes[i]);
   return mixed(mixed(mixed(a, b), c), d) >>> 0;
 }
 
@@ -183,9 +183,10 @@ const FRAME_BYTES = 256 * 1_024;
 /**
  * Writes a snapshot: the format's line, a frame with the header, frames of objects, and a frame with their number.
  *
- * A frame is a line with the length of its head, that of its texts and the checksum of both, then the head as JSON,
- * then the texts. Spaces at the end of the line place the head at a multiple of four, so that a checksum needs no copy.
- * The entries are written as they are read, so the entries of one moment are all that is kept.
+ * A frame is three numbers of four bytes, then its head as JSON, then the texts. The numbers are the length of the
+ * head, that of the texts, and the checksum of both numbers and of the rest of the frame. A frame has a multiple of
+ * four bytes, so that a checksum needs no copy. The entries are written as they are read, so the entries of one moment
+ * are all that is kept.
  */
 export function snapshotStream<T extends KubernetesObject>(
   header: SnapshotHeader,
@@ -205,12 +206,6 @@ function* framesOf<T extends KubernetesObject>(
   header: SnapshotHeader,
   parts: readonly SnapshotPart<T>[],
 ): Generator<Uint8Array<ArrayBuffer>, void> {
-  let position = SNAPSHOT_FORMAT.length;
-  const frame = (head: FrameHead | SnapshotHeader | { readonly count: number }, texts: Uint8Array[]) => {
-    const bytes = frameAt(position, head, texts);
-    position += bytes.length;
-    return bytes;
-  };
   yield joined([encoder.encode(SNAPSHOT_FORMAT), frame(header, [])]);
   let count = 0;
   for (const [part, { entries, originalKey }] of parts.entries()) {
@@ -263,17 +258,20 @@ function numberOf(columns: readonly TableColumn[], all: (readonly TableColumn[])
   return known === -1 ? all.push(columns) - 1 : known;
 }
 
-/** Returns the frame that begins at a position of the snapshot. */
-function frameAt(
-  position: number,
-  head: SnapshotHeader | FrameHead | { readonly count: number },
-  texts: Uint8Array[],
-): Uint8Array<ArrayBuffer> {
+/** Returns a frame. */
+function frame(head: Frame["head"], texts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const headBytes = encoder.encode(JSON.stringify(head));
-  const body = joined([headBytes, ...texts]);
-  const line = `${headBytes.length} ${body.length - headBytes.length} ${checksum(body)}`;
-  const padding = " ".repeat(3 - (position + line.length) % 4);
-  return joined([encoder.encode(`${line}${padding}\n`), body]);
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  const body = joined([headBytes, ...texts, new Uint8Array(paddingOf(headBytes.length + length))]);
+  return joined([
+    new Uint8Array(new Uint32Array([headBytes.length, length, checksum(body, headBytes.length, length)]).buffer),
+    body,
+  ]);
+}
+
+/** The number of bytes by which a length falls short of a multiple of four. */
+function paddingOf(length: number): number {
+  return -length & 3;
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -308,12 +306,8 @@ interface SnapshotContents<T extends KubernetesObject> {
 /** A key that a server can have: its parts can be segments of a path. */
 const POSSIBLE_KEY = /^(?:(?!\.{1,2}\/)[^/%]+\/)?(?!\.{1,2}$)[^/%]+$/;
 
-/** The longest line of a frame: three numbers. */
-const MAX_LINE = 48;
 /** The largest part of a frame: a text has at most what one string can have. */
 const MAX_BYTES = 2 ** 29;
-
-const NEWLINE = 10;
 
 /** The time for which entries are prepared in one turn, in milliseconds. */
 const TURN_MS = 5;
@@ -358,7 +352,9 @@ async function readSnapshot<T extends KubernetesObject>(
         const originalKey = object[4] || object[0];
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
         const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
-        const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as CacheEntry<KubernetesObject>;
+        const entry: CacheEntry<KubernetesObject> = object.length === 12
+          ? new RowEntry(text, columns[object[10]], object[11] || undefined)
+          : text;
         parts[part].push({ entry: entryTransform.restored(entry as CacheEntry<T>, originalKey), text });
         if (typeof object[5] === "number") at += object[5];
       }
@@ -386,26 +382,18 @@ function entryOf(
   return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
 }
 
-function rowOf(
-  entry: CacheEntry<KubernetesObject>,
-  object: ObjectHead & { readonly length: 12 },
-  columns: readonly (readonly TableColumn[])[],
-): CacheEntry<TableRow> {
-  return new RowEntry(entry, columns[object[10]], object[11] === 0 ? undefined : object[11]);
-}
-
 interface Frame {
   readonly head: SnapshotHeader | FrameHead | { readonly count: number };
   readonly texts: Uint8Array;
 }
 
 async function nextFrame(source: ByteSource): Promise<Frame> {
-  const numbers = /^(\d+) (\d+) (\d+) *$/.exec(await source.line());
-  const [headLength, textLength, sum] = (numbers ?? []).slice(1).map(Number);
-  if (numbers === null || headLength + textLength > MAX_BYTES) throw damaged("a frame has no lengths");
-  const body = await source.take(headLength + textLength);
+  const [headLength = 0, textLength = 0, sum = 0] = new Uint32Array((await source.take(12))?.slice().buffer ?? []);
+  const length = headLength + textLength;
+  if (length === 0 || length > MAX_BYTES) throw damaged("a frame has no lengths");
+  const body = await source.take(length + paddingOf(length));
   if (body === undefined) throw damaged("it is cut off");
-  if (checksum(body) !== sum) throw damaged("a checksum is wrong");
+  if (checksum(body, headLength, textLength) !== sum) throw damaged("a checksum is wrong");
   return { head: JSON.parse(decoder.decode(body.subarray(0, headLength))), texts: body.subarray(headLength) };
 }
 
@@ -437,26 +425,6 @@ class ByteSource {
       if (filled === length) return taken;
       if (!await this.#next()) return undefined;
     }
-  }
-
-  /** Returns the text before the next end of a line, which is taken too; `""` if there is none nearby. */
-  async line(): Promise<string> {
-    let text = "";
-    while (text.length <= MAX_LINE) {
-      const end = this.#chunk.indexOf(NEWLINE, this.#at);
-      const part = this.#chunk.subarray(
-        this.#at,
-        end === -1 ? this.#at + MAX_LINE + 1 : Math.min(end, this.#at + MAX_LINE + 1),
-      );
-      text += decoder.decode(part);
-      this.#at += part.length;
-      if (end !== -1 && this.#at === end) {
-        this.#at++;
-        return text;
-      }
-      if (this.#at >= this.#chunk.length && !await this.#next()) return "";
-    }
-    return "";
   }
 
   /** Ends the stream. */

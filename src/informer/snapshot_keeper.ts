@@ -11,7 +11,7 @@ import type { Abortable } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { isOlder } from "../api/status.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
-import { LongTimer, monotonicMs } from "../async/time.ts";
+import { endsWithin, LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
@@ -88,20 +88,14 @@ class SnapshotKeeper {
    */
   async #begin(): Promise<void> {
     const { name } = this.#scope;
-    const late = new LongTimer(() => {
+    try {
+      if (await endsWithin(RESTORE_MS, Promise.race([this.#restore(), this.#abandoned.promise]))) return;
       this.#report(
         new InformerError(`Cannot restore "${name}": its snapshot has not come within ${RESTORE_MS / 1_000} s`),
       );
-      this.abandon();
-    });
-    late.arm(RESTORE_MS);
-    try {
-      await Promise.race([this.#restore(), this.#abandoned.promise]);
     } catch (cause) {
       this.#isUseless = true;
       this.#report(new InformerError(`Cannot restore "${name}", which is listed instead`, { cause }));
-    } finally {
-      late[Symbol.dispose]();
     }
   }
 
@@ -116,15 +110,10 @@ class SnapshotKeeper {
   async #endInTime(): Promise<void> {
     const { name } = this.#scope;
     const graceMs = this.#graceMs;
-    const late = withResolvers<void>();
-    using timer = new LongTimer(() => {
-      this.#report(
-        new InformerError(`Cannot keep the last snapshot of "${name}": it was not written within ${graceMs / 1_000} s`),
-      );
-      late.resolve();
-    });
-    timer.arm(graceMs);
-    await Promise.race([this.#end(), late.promise]);
+    if (await endsWithin(graceMs, this.#end())) return;
+    this.#report(
+      new InformerError(`Cannot keep the last snapshot of "${name}": it was not written within ${graceMs / 1_000} s`),
+    );
   }
 
   async #end(): Promise<void> {

@@ -10,20 +10,20 @@ import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { type Durations, sumOfDurations } from "../async/histogram.ts";
-import { DerivedController } from "../async/signals.ts";
-import { monotonicMs, TimeLimit } from "../async/time.ts";
+import { monotonicMs, timedController } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
 import { errorLine, messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CountedBytes } from "./cache/memory_budget.ts";
-import type { FollowedCollection } from "./derived/derivation.ts";
+import type { FollowedCollection } from "./derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 import { NamespaceLeft } from "./sync/changing_namespaces.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
+import type { PartSync } from "./sync/part_sync.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 
 /** The status of an informer at one moment. */
@@ -125,51 +125,12 @@ export function syncStatus<T extends KubernetesObject>(
   InformerStatus,
   "cluster" | "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
 > {
-  const { state, since, cause, notLiveSince, retryAt } = sync.state;
-  const silentSince = Math.min(
-    ...sync.parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
-  );
-  return {
-    state,
-    since,
-    ...defined({ cause, notLiveSince }),
-    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleForMs: Date.now() - notLiveSince.getTime() }),
-    ...defined({ retryAt }),
-    ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
-    resourceVersion: sync.resourceVersion,
-    ...(sync.parts[0].namespace === undefined ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
-    objects,
-    ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
-    ...totalOf(sync.parts.map(({ counters }) => counters)),
-    ...defined({ connections: connectionsOf(sync.parts.flatMap(({ source }) => source.connections ?? [])) }),
-  };
-}
-
-function connectionsOf(parts: readonly ConnectionsStatus[]): ConnectionsStatus | undefined {
-  if (parts.length === 0) return undefined;
-  const sum = (of: (part: ConnectionsStatus) => number): number => parts.reduce((total, it) => total + of(it), 0);
-  return { ...parts[0], suspicions: sum((it) => it.suspicions), renewals: sum((it) => it.renewals) };
-}
-
-/** Adds up the counters of several reflectors. */
-function totalOf(
-  all: readonly ReflectorCounters[],
-): Pick<
-  InformerStatus,
-  | "listing"
-  | "lastByteAt"
-  | "lastBookmarkAt"
-  | "events"
-  | "lists"
-  | "completedLists"
-  | "watches"
-  | "recentRelists"
-  | "recentResumes"
-  | "lastWatchEnd"
-  | "listMs"
-  | "commitMs"
-> {
+  const { parts, state: { state, since, cause, notLiveSince, retryAt } } = sync;
+  const all = parts.map(({ counters }) => counters);
   const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
+  const silentSince = Math.min(
+    ...parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
+  );
   const lastByteAt = Math.max(...all.map((it) => it.lastByteAt));
   const lastBookmarkAt = Math.max(...all.map((it) => it.lastBookmarkAt));
   const ends = all.flatMap(({ lastWatchEnd }) => lastWatchEnd ?? []);
@@ -180,6 +141,16 @@ function totalOf(
     ...(remaining ? { remaining: sum((it) => it.remaining ?? 0) } : {}),
   };
   return {
+    state,
+    since,
+    ...defined({ cause, notLiveSince }),
+    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleForMs: Date.now() - notLiveSince.getTime() }),
+    ...defined({ retryAt }),
+    ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
+    resourceVersion: sync.resourceVersion,
+    ...(parts[0].namespace === undefined ? {} : { namespaces: parts.map(({ status }) => status) }),
+    objects,
+    ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
     ...(listing ? { listing } : {}),
     ...(lastByteAt === 0 ? {} : { lastByteAt: new Date(lastByteAt) }),
     ...(lastBookmarkAt === 0 ? {} : { lastBookmarkAt: new Date(lastBookmarkAt) }),
@@ -192,7 +163,14 @@ function totalOf(
     listMs: sumOfDurations(all.map((it) => it.listMs)),
     commitMs: sumOfDurations(all.map((it) => it.commitMs)),
     ...(lastEnd === undefined ? {} : { lastWatchEnd: { ...lastEnd, at: new Date(lastEnd.at) } }),
+    ...defined({ connections: connectionsOf(parts.flatMap(({ source }) => source.connections ?? [])) }),
   };
+}
+
+function connectionsOf(parts: readonly ConnectionsStatus[]): ConnectionsStatus | undefined {
+  if (parts.length === 0) return undefined;
+  const sum = (of: (part: ConnectionsStatus) => number): number => parts.reduce((total, it) => total + of(it), 0);
+  return { ...parts[0], suspicions: sum((it) => it.suspicions), renewals: sum((it) => it.renewals) };
 }
 
 /** The facts of a {@linkcode WaitError}. */
@@ -245,28 +223,19 @@ interface Wait {
   readonly waitedMs: number;
 }
 
-/** Makes the error about a wait from the informer's state and its cause. `given` says why the wait ended. */
+/** Makes the error about a wait from the informer's state and its cause; `reason` is that of an aborted wait. */
 function waitError(
   wait: Wait,
-  status: { readonly state: InformerState; readonly stateMs: number; readonly cause?: unknown },
-  given: { readonly ended: "aborted"; readonly reason: unknown } | {
-    readonly ended: "refused" | "stopped" | "removed";
-  },
+  { state, stateMs, cause }: Pick<StateKeeper, "state" | "stateMs" | "cause">,
+  ended: "aborted" | "refused" | "stopped" | "removed",
+  reason?: unknown,
 ): WaitError {
-  const { state, stateMs, cause } = status;
   const since = state === "stopped" ? "it has stopped" : `its state has been "${state}" for ${seconds(stateMs)}`;
   const removed = state === "stopped" ? "its informer has stopped" : "it was removed";
-  const why = given.ended === "aborted"
-    ? `given up after ${seconds(wait.waitedMs)}, ${since}`
-    : given.ended === "removed"
-    ? removed
-    : since;
-  const reason = given.ended === "aborted" ? { reason: given.reason } : {};
-  return new WaitError(
-    `Cannot wait for ${wait.what}: ${why}`,
-    { resource: wait.resource, state, stateMs, ...reason },
-    { cause },
-  );
+  const given = `given up after ${seconds(wait.waitedMs)}, ${since}`;
+  const why = ended === "aborted" ? given : ended === "removed" ? removed : since;
+  const failure = { resource: wait.resource, state, stateMs, reason };
+  return new WaitError(`Cannot wait for ${wait.what}: ${why}`, failure, { cause });
 }
 
 /** Joins errors: a cause that all of them have is that of the result, others are in its message. */
@@ -286,10 +255,7 @@ export async function joined(
   signal: AbortSignal | undefined,
   syncTimeoutMs = Infinity,
 ): Promise<void> {
-  using job = new DerivedController(signal);
-  using _limit = new TimeLimit(() => {
-    job.abort(new DOMException(`it may take ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, "TimeoutError"));
-  }, syncTimeoutMs);
+  using job = timedController(syncTimeoutMs, `it may take ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, signal);
   const waits = start(job.signal);
   try {
     await Promise.all(waits);
@@ -307,8 +273,12 @@ function seconds(ms: number): string {
 /** A collection that is waited for, and its parts that sync by themselves. */
 type AwaitedCollection<T extends KubernetesObject> =
   & Pick<FollowedCollection<T>, "collection" | "state">
-  & Pick<CollectionSync<T>, "partsOf">
-  & { readonly processor: { stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterable<InformerEvent<T>> } };
+  & {
+    readonly processor: { stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterable<InformerEvent<T>> };
+    partsOf(namespace: string | undefined): readonly AwaitedPart[];
+  };
+
+type AwaitedPart = Pick<PartSync<KubernetesObject>, "namespace" | "waitForSync" | "state" | "gate">;
 
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
 export class InformerWaits<T extends KubernetesObject> {
@@ -322,7 +292,7 @@ export class InformerWaits<T extends KubernetesObject> {
   /** The error of a wait that the end of the informer ends. */
   get stopped(): WaitError {
     const { informer, name } = this.#sync.collection;
-    return waitError({ what: informer, resource: name, waitedMs: 0 }, this.#sync.state, { ended: "stopped" });
+    return waitError({ what: informer, resource: name, waitedMs: 0 }, this.#sync.state, "stopped");
   }
 
   /** Resolves once the cache, or the part of a namespace, has synced. */
@@ -351,7 +321,7 @@ export class InformerWaits<T extends KubernetesObject> {
   async waitForVersion(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
     checkNames("wait for a version", options, "signal namespace");
     const { signal, namespace } = options;
-    const call = (parts: ReturnType<AwaitedCollection<T>["partsOf"]>): Promise<void> => {
+    const call = (parts: readonly AwaitedPart[]): Promise<void> => {
       const waits = (signal?: AbortSignal): Promise<void>[] =>
         parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
       // A wait for one part ends no other one, and needs no signal of its own.
@@ -401,7 +371,7 @@ export class InformerWaits<T extends KubernetesObject> {
   /** Awaits `call` with the parts of a namespace, again where one of them is no longer followed meanwhile. */
   async #following(
     namespace: string | undefined,
-    call: (parts: ReturnType<AwaitedCollection<T>["partsOf"]>) => Promise<void>,
+    call: (parts: readonly AwaitedPart[]) => Promise<void>,
   ): Promise<void> {
     for (;;) {
       try {
@@ -428,9 +398,9 @@ export class InformerWaits<T extends KubernetesObject> {
     } catch (error) {
       const state = awaited ?? this.#sync.state;
       const wait = { what, resource: this.#sync.collection.name, waitedMs: monotonicMs() - beganMs };
-      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
-      if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });
-      if (error instanceof HandlerRemovedError) throw waitError(wait, state, { ended: "removed" });
+      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, "aborted", error);
+      if (error !== undefined && error === state.refusal) throw waitError(wait, state, "refused");
+      if (error instanceof HandlerRemovedError) throw waitError(wait, state, "removed");
       throw error;
     }
   }

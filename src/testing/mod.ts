@@ -66,9 +66,9 @@ export { FaultVerbs } from "./fake/fault_verbs.ts";
 export type { ReplayEnd, ReplayOptions } from "./fake/recording.ts";
 export type { FakeApiServerOptions } from "./fake/backend.ts";
 export type { PrinterColumn, ResourceDefinition } from "./fake/storage/definition.ts";
-export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./fake/http/exchange.ts";
-export type { RequestFailure, RequestFilter, RequestHook } from "./fake/faults/faults.ts";
-export type { AdmissionHook, AdmissionRequest } from "./fake/writes/writer.ts";
+export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./fake/wire/exchange.ts";
+export type { RequestFailure, RequestFilter, RequestHook } from "./fake/wire/faults.ts";
+export type { AdmissionHook, AdmissionRequest } from "./fake/writes/admission.ts";
 export {
   type BuildOptions,
   type Built,

@@ -1,7 +1,7 @@
 /**
  * A queue of keys for workers, with delays and rate limits.
  *
- * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `run.ts` has the waits after
+ * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `rate_limiter.ts` has the waits after
  * failures. The queue holds keys, not objects: workers read the present state from a cache. It does not persist keys,
  * and knows nothing of Kubernetes.
  *
@@ -10,161 +10,16 @@
 
 import { checkCounts } from "../async/checks.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
-import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
-import { CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
+import { DerivedController, isAbortOf, Latch, LazyController, nextTurn, Pacer } from "../async/signals.ts";
+import { CoarseClock } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
-import {
-  checkResult,
-  defaultRateLimiter,
-  Item,
-  type ItemOwner,
-  type RateLimiter,
-  type ReconcileResult,
-  SETTLED,
-  type Trigger,
-  type TriggerList,
-  withTriggers,
-  type WorkFunction,
-  type WorkItem,
-  type WorkQueueRunOptions,
-} from "./run.ts";
-
-/**
- * A queue of keys that become ready after a delay.
- *
- * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the
- *   triggers of both.
- * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
- * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
- */
-export class DelayQueue<K> {
-  readonly #onReady: (key: K, isLow: boolean, triggers: TriggerList) => void;
-  /** Has a key if and only if its entry is in `#heap`. */
-  readonly #delayed = new Map<K, DelayedKey<K>>();
-  /**
-   * A binary heap: no entry is before its parent (see `isBefore`), and `#heap[entry.index] === entry` for each entry.
-   */
-  readonly #heap: DelayedKey<K>[] = [];
-  /** Armed if and only if `#heap` has an entry (except inside `add` and `#fire`). */
-  readonly #timer = new LongTimer(() => this.#fire());
-  /** The time for which `#timer` was last armed; while it is armed, no entry is ready before. */
-  #timerMs = 0;
-  /** Greater than the `sequence` of each entry. */
-  #sequence = 0;
-
-  /** @param onReady Called with each key when its time has come; the key has then left the queue. */
-  constructor(onReady: (key: K, isLow: boolean, triggers: TriggerList) => void) {
-    this.#onReady = onReady;
-  }
-
-  /** The number of keys in the queue. */
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  /** Returns true when `key` is in the queue. */
-  has(key: K): boolean {
-    return this.#delayed.has(key);
-  }
-
-  /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
-  add(key: K, delayMs: number, isLow: boolean = false, triggers?: TriggerList): void {
-    const nowMs = monotonicMs();
-    const readyMs = nowMs + delayMs;
-    const known = this.#delayed.get(key);
-    if (known === undefined) {
-      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length, isLow, triggers };
-      this.#delayed.set(key, entry);
-      this.#heap.push(entry);
-      this.#siftUp(entry);
-    } else {
-      known.isLow &&= isLow;
-      known.triggers = withTriggers(known.triggers, triggers);
-      if (readyMs < known.readyMs) {
-        known.readyMs = readyMs;
-        known.sequence = this.#sequence++;
-        this.#siftUp(known);
-      }
-    }
-    this.#arm(nowMs);
-  }
-
-  /** Removes all keys and stops the timer. Returns the number of keys removed. */
-  clear(): number {
-    const { length } = this.#heap;
-    this.#heap.length = 0;
-    this.#delayed.clear();
-    this.#timer[Symbol.dispose]();
-    return length;
-  }
-
-  #arm(nowMs: number): void {
-    const first = this.#heap.at(0);
-    if (first === undefined || (this.#timer.isArmed && first.readyMs >= this.#timerMs)) return;
-    this.#timerMs = first.readyMs;
-    this.#timer.arm(first.readyMs - nowMs);
-  }
-
-  #fire(): void {
-    // A timer may fire a little early: the key for which it was armed is ready all the same.
-    const nowMs = Math.max(monotonicMs(), this.#timerMs);
-    for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
-      this.#removeFirst(first);
-      this.#onReady(first.key, first.isLow, first.triggers);
-    }
-    this.#arm(nowMs);
-  }
-
-  #removeFirst(first: DelayedKey<K>): void {
-    this.#delayed.delete(first.key);
-    const last = this.#heap.pop()!;
-    if (last === first) return;
-    this.#heap[0] = last;
-    last.index = 0;
-    this.#siftDown(last);
-  }
-
-  #siftUp(entry: DelayedKey<K>): void {
-    while (entry.index > 0) {
-      const parent = this.#heap[(entry.index - 1) >> 1];
-      if (!isBefore(entry, parent)) return;
-      this.#swap(entry, parent);
-    }
-  }
-
-  #siftDown(entry: DelayedKey<K>): void {
-    for (;;) {
-      const left = this.#heap.at(2 * entry.index + 1);
-      const right = this.#heap.at(2 * entry.index + 2);
-      if (left === undefined) return;
-      const child = right !== undefined && isBefore(right, left) ? right : left;
-      if (!isBefore(child, entry)) return;
-      this.#swap(child, entry);
-    }
-  }
-
-  #swap(a: DelayedKey<K>, b: DelayedKey<K>): void {
-    [a.index, b.index] = [b.index, a.index];
-    this.#heap[a.index] = a;
-    this.#heap[b.index] = b;
-  }
-}
-
-/** A key with the time at which it becomes ready, its index in the heap, its priority and its triggers. */
-interface DelayedKey<K> {
-  readonly key: K;
-  readyMs: number;
-  sequence: number;
-  index: number;
-  isLow: boolean;
-  triggers: TriggerList;
-}
-
-function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
-  return a.readyMs < b.readyMs || (a.readyMs === b.readyMs && a.sequence < b.sequence);
-}
+import { DelayQueue } from "./delay_queue.ts";
+import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
+import { type Trigger, type TriggerList, withTriggers } from "./triggers.ts";
+import { ItemList, WaitingItems } from "./waiting_items.ts";
+import { checkResult, Item, type ItemOwner, type ReconcileResult, SETTLED, type WorkItem } from "./work_item.ts";
 
 /** Receives the item of the next key, or undefined when there will be none. */
 type Taker<K> = (item: Item<K> | undefined) => void;
@@ -172,56 +27,6 @@ type Taker<K> = (item: Item<K> | undefined) => void;
 /** A run with checked options, which is stopped by its owner, or by a worker whose error ends it. */
 interface Run<K> extends Required<Pick<WorkQueueRunOptions<K>, "concurrency" | "onError">> {
   readonly stop: DerivedController;
-}
-
-function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
-  return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
-}
-
-/** A list of items, linked through `previous` and `next` of the items: an item is in one list at most. */
-class ItemList<K> implements Iterable<Item<K>> {
-  /** Undefined if and only if the list is empty. */
-  #first: Item<K> | undefined;
-  /** Undefined if and only if the list is empty. */
-  #last: Item<K> | undefined;
-  /** The number of items. */
-  #length = 0;
-
-  /** The number of items. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** The first item; undefined when the list is empty. */
-  get first(): Item<K> | undefined {
-    return this.#first;
-  }
-
-  /** Adds an item at the end, which must be in no list. */
-  push(item: Item<K>): void {
-    const last = this.#last;
-    if (last === undefined) this.#first = item;
-    else last.next = item;
-    item.previous = last;
-    this.#last = item;
-    this.#length++;
-  }
-
-  /** Removes an item, which must be in this list. */
-  remove(item: Item<K>): void {
-    const { previous, next } = item;
-    if (previous === undefined) this.#first = next;
-    else previous.next = next;
-    if (next === undefined) this.#last = previous;
-    else next.previous = previous;
-    item.previous = item.next = undefined;
-    this.#length--;
-  }
-
-  /** The items, in order. */
-  *[Symbol.iterator](): IterableIterator<Item<K>> {
-    for (let item = this.#first; item !== undefined; item = item.next) yield item;
-  }
 }
 
 /** A key that a worker processes. */
@@ -274,66 +79,6 @@ export interface WorkQueueStatus {
   readonly longestRunningMs: number;
   /** The keys in `processing`, in the order in which they were handed out. */
   readonly running: readonly RunningKey[];
-}
-
-/** Of this many items that are taken while both priorities wait, one has low priority. */
-const LOW_SHARE = 8;
-
-/**
- * The items that wait: those of normal priority before those of low priority, each in the order of addition.
- *
- * Neither priority starves: while both wait, seven items of normal priority are taken, then one of low priority.
- */
-class WaitingItems<K> {
-  readonly #normal = new ItemList<K>();
-  readonly #low = new ItemList<K>();
-  /** The number of items of normal priority taken since the last one of low priority, while both waited. */
-  #passed = 0;
-
-  /** The number of items. */
-  get length(): number {
-    return this.#normal.length + this.#low.length;
-  }
-
-  /** The number of items of low priority. */
-  get lowPriority(): number {
-    return this.#low.length;
-  }
-
-  /** Adds an item behind those of its priority. */
-  push(item: Item<K>): void {
-    if (item.isLow) this.#low.push(item);
-    else this.#normal.push(item);
-  }
-
-  /** Makes the priority of a waiting item normal, and moves it behind those of normal priority. */
-  raise(item: Item<K>): void {
-    this.#low.remove(item);
-    item.isLow = false;
-    this.#normal.push(item);
-  }
-
-  /** Counts an item that is handed out without having waited here. */
-  passedBy({ isLow }: Item<K>): void {
-    if (isLow) this.#passed = 0;
-  }
-
-  /** Removes the next item and returns it; undefined when there is none. */
-  shift(): Item<K> | undefined {
-    const item = this.#normal.first;
-    const low = this.#low.first;
-    if (low === undefined) {
-      if (item !== undefined) this.#normal.remove(item);
-      return item;
-    }
-    if (item === undefined || ++this.#passed === LOW_SHARE) {
-      this.#passed = 0;
-      this.#low.remove(low);
-      return low;
-    }
-    this.#normal.remove(item);
-    return item;
-  }
 }
 
 /** Options for {@linkcode WorkQueue}. */
@@ -432,25 +177,20 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   readonly #latency = new Histogram();
   /** Has one duration for each item that is done: from being handed out until then. */
   readonly #duration = new Histogram();
-  /** Set from the first waiting `shutDownWithDrain` on, until `#items` becomes empty or `shutDown` is called. */
-  #drained: Latch | undefined;
-  /** Set while a call of `idle` waits, until `#items` becomes empty or the delays end. */
-  #emptied: Latch | undefined;
+  /** Notifies calls of `shutDownWithDrain`, when `#items` becomes empty or `shutDown` is called. */
+  readonly #drained = new Latch();
+  /** Notifies calls of `idle`, when `#items` becomes empty or the delays end. */
+  readonly #emptied = new Latch();
   /** True once the queue was shut down; it never becomes false again. */
   #isShutDown = false;
-  /** The number of items in `#processing` whose `again` is set. */
-  #returning = 0;
-  /** See `WorkQueueStatus.adds`; never decreases. */
-  #adds = 0;
-  /** See `WorkQueueStatus.retries`; never decreases. */
-  #retries = 0;
-  /** See `WorkQueueStatus.dropped`; 0 until shutdown, and never decreases. */
-  #dropped = 0;
-  /** See `WorkQueueStatus.errors`; never decreases. */
-  #errors = 0;
+  /**
+   * See `WorkQueueStatus`. `returning` is the number of items in `#processing` whose `again` is set; the others never
+   * decrease.
+   */
+  readonly #counts = { returning: 0, adds: 0, retries: 0, dropped: 0, errors: 0 };
   /** Receives the errors of runs without `onError`. */
   readonly #reporter = new ConsoleReporter();
-  /** Set if and only if `#errors` is above 0: the last of these errors. */
+  /** Set if and only if `#counts.errors` is above 0: the last of these errors. */
   #lastError: WorkQueueStatus["lastError"];
 
   /**
@@ -497,12 +237,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       waiting: this.#waiting.length,
       lowPriority: this.#waiting.lowPriority,
       processing: this.#processing.length,
-      returning: this.#returning,
+      ...this.#counts,
       delayed: this.#delayed.size,
-      adds: this.#adds,
-      retries: this.#retries,
-      dropped: this.#dropped,
-      errors: this.#errors,
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
       queueLatencyMs: this.#latency.durations,
       workDurationMs: this.#duration.durations,
@@ -536,10 +272,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       );
     }
     if (this.#isShutDown) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return;
     }
-    this.#retries++;
+    this.#counts.retries++;
     const isLow = options?.priority === "low";
     if (delayMs <= 0) return this.#add(key, isLow, options?.trigger);
     this.#delayed.add(key, delayMs, isLow, options?.trigger);
@@ -651,7 +387,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    */
   shutDown(): void {
     this.#close();
-    this.#settleDrain();
+    this.#drained.notify();
   }
 
   /**
@@ -664,7 +400,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   async shutDownWithDrain(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkNames(`drain work queue "${this.name}"`, options, "signal");
     this.#close();
-    if (this.#items.size > 0) await (this.#drained ??= new Latch()).wait(options);
+    if (this.#items.size > 0) await this.#drained.wait(options);
   }
 
   /**
@@ -697,7 +433,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
         await nextTurn();
         if (isIdle()) return;
       } else {
-        this.#emptied ??= new Latch();
         await this.#emptied.wait({ signal });
       }
     }
@@ -705,32 +440,24 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
-    const pending = new Set<Taker<K>>();
     const pacer = new Pacer();
+    // A call of `next` that still waits at the end must not take a key: no body would process it.
+    const end = new LazyController();
     let isOver = false;
-    const next = (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
-      const item = isOver ? undefined : this.#take();
-      if (item !== undefined || isOver) return Promise.resolve(resultOf(item));
-      return new Promise((resolve) => {
-        const taker: Taker<K> = (item) => {
-          pending.delete(taker);
-          resolve(resultOf(item));
-        };
-        pending.add(taker);
-        this.#wait(taker);
+    const next = async (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
+      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
+      if (pacer.step()) await pacer.turn();
+      const item = isOver ? undefined : this.#take() ?? await this.get(end).catch((error) => {
+        if (!isOver) throw error;
       });
+      return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
     };
     return {
-      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
-      next: () => pacer.step() ? pacer.turn().then(next) : next(),
+      next,
       return: () => {
         isOver = true;
-        // A call of `next` that still waits must not take a key: no body would process it.
-        for (const taker of pending) {
-          this.#takers.delete(taker);
-          taker(undefined);
-        }
-        return Promise.resolve({ done: true, value: undefined });
+        end.abort(undefined);
+        return next();
       },
     };
   }
@@ -778,7 +505,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
             let result: ReconcileResult | void = undefined;
             try {
               result = await worker(key, { signal, retries, triggers });
-              if (result !== undefined) checkResult(result);
+              if (result !== undefined) checkResult(result, "worker");
             } catch (error) {
               hasFailed = true;
               await this.#fail(item, error, run);
@@ -810,7 +537,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const { key, isLow, held, triggers } = item;
     // A worker that ends by the stop has not failed; its key waits for the next run.
     if (isAbortOf(stop.signal, error)) return this.#add(key, isLow, held);
-    this.#errors++;
+    this.#counts.errors++;
     this.#lastError = { key, error, triggers };
     this.#retry(item);
     await onError(error, key);
@@ -844,19 +571,19 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   #add(key: K, isLow: boolean, triggers: TriggerList): void {
     if (this.#isShutDown) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return;
     }
     const item = this.#items.get(key);
     if (item === undefined) {
-      this.#adds++;
+      this.#counts.adds++;
       const nowMs = this.#clock.now();
       this.#enqueue(new Item(key, this.#owner, nowMs, isLow, triggers), nowMs);
     } else if (item.phase === "waiting") {
       this.#join(item, isLow, triggers);
     } else if (item.again === undefined) {
-      this.#adds++;
-      this.#returning++;
+      this.#counts.adds++;
+      this.#counts.returning++;
       item.again = new Item(key, this.#owner, this.#clock.now(), isLow, triggers);
     } else {
       this.#join(item.again, isLow, triggers);
@@ -900,21 +627,21 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const { again } = item;
     if (again !== undefined) {
       item.again = undefined;
-      this.#returning--;
+      this.#counts.returning--;
       this.#enqueue(again, nowMs);
     } else {
       this.#items.delete(item.key);
       if (this.#items.size === 0) {
-        this.#settleDrain();
-        this.#settleIdle();
+        this.#drained.notify();
+        this.#emptied.notify();
       }
     }
   }
 
   #close(): void {
     this.#isShutDown = true;
-    this.#dropped += this.#delayed.clear();
-    this.#settleIdle();
+    this.#counts.dropped += this.#delayed.clear();
+    this.#emptied.notify();
     const takers = [...this.#takers];
     this.#takers.clear();
     for (const taker of takers) taker(undefined);
@@ -923,17 +650,41 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #subject(key: K): string {
     return `worker of ${this.name === "" ? "a work queue" : `work queue "${this.name}"`} failed on "${key}"`;
   }
-
-  #settleIdle(): void {
-    this.#emptied?.open();
-    this.#emptied = undefined;
-  }
-
-  #settleDrain(): void {
-    this.#drained?.open();
-    this.#drained = undefined;
-  }
 }
 
 const REQUEUE: WorkQueueAddOptions = { trigger: { type: "requeue" } };
 const REQUEUE_LOW: WorkQueueAddOptions = { ...REQUEUE, priority: "low" };
+
+/**
+ * Processes a key. It succeeds by returning nothing, or a promise that resolves with nothing; it returns `retry()` or
+ * `requeueAfter(ms)` to receive the key again.
+ */
+export type WorkFunction<K> = (
+  key: K,
+  context: WorkContext,
+) => void | ReconcileResult | Promise<void | ReconcileResult>;
+
+/** The second argument of a worker. */
+export interface WorkContext {
+  /** Aborts when the run is stopped: by its own signal, by an error of `onError`, or by disposing the queue. */
+  readonly signal: AbortSignal;
+  /** The number of retries of this key since it was last forgotten, as by a success. */
+  readonly retries: number;
+  /** The triggers of the additions that this call answers, at most 8; empty when none was given. */
+  readonly triggers: readonly Trigger[];
+}
+
+/** Options for `WorkQueue.run`. */
+export interface WorkQueueRunOptions<K> {
+  /** Stops the run: it takes no further key, and the signals of its workers abort. */
+  readonly signal?: AbortSignal;
+  /** The number of keys that are processed at a time. @default {1} */
+  readonly concurrency?: number;
+  /**
+   * Called with each failure, after the key was added again. When it throws or rejects, the run ends with that error.
+   * `status()` counts failures with or without it. Its return value is ignored.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
+  readonly onError?: (error: unknown, key: K) => unknown;
+}

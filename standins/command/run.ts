@@ -1,5 +1,4 @@
-import process from "node:process";
-import { noColor } from "./runtime.ts";
+import { exit, noColor } from "./runtime.ts";
 import type { CommandResult, Definition, OptionDefinition } from "./definition.ts";
 import { FlagError } from "./flag_error.ts";
 import { FlagParser, type Grammar } from "./flag_parser.ts";
@@ -127,12 +126,12 @@ class Run<Cmd extends Runnable> {
     const end = noColor ? "" : "\u001b[39m";
     // deno-lint-ignore no-console -- as the real package does by default
     console.error(`${red}  error: ${error.message}\n${end}`);
-    process.exit(error.exitCode);
+    exit(error.exitCode);
   }
 
   /** Ends the process, unless that was switched off. */
   #exit(): void {
     const setting = this.#definition.line().map(({ exits }) => exits).find((exits) => exits !== undefined);
-    if (setting ?? true) process.exit(0);
+    if (setting ?? true) exit(0);
   }
 }

@@ -133,11 +133,14 @@ Deno.test("Latch counts only the first of open and fail", async () => {
   assertEquals(await Promise.allSettled([failed.wait()]), [{ status: "rejected", reason: undefined }]);
 });
 
-Deno.test("Latch interrupt rejects pending waits only; the latch may still open", async () => {
+Deno.test("Latch notify settles pending waits only; the latch may still open", async () => {
   const latch = new Latch();
   const wait = latch.wait();
-  latch.interrupt(new Error("for a reason"));
+  latch.notify(new Error("for a reason"));
   await assertRejects(() => wait, Error, "for a reason");
+  const resolved = latch.wait();
+  latch.notify();
+  await resolved;
   const next = latch.wait();
   latch.open();
   await next;
@@ -159,7 +162,7 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
     latch.open();
     await other;
   });
-  for (const end of ["open", "fail", "interrupt"] as const) {
+  for (const end of ["open", "fail", "notify"] as const) {
     await t.step(`${end}, then aborted`, async () => {
       const latch = new Latch();
       const stop = new CountedController();
@@ -174,7 +177,7 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
         {
           open: "fulfilled",
           fail: "fail",
-          interrupt: "interrupt",
+          notify: "notify",
         }[end],
       );
     });
@@ -187,7 +190,7 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
 });
 
 Deno.test("Latch keeps no reference to a wait that has ended", async (t) => {
-  for (const end of ["open", "fail", "interrupt", "abort"] as const) {
+  for (const end of ["open", "fail", "notify", "abort"] as const) {
     await t.step(end, async () => {
       const latch = new Latch();
       const stop = new AbortController();

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isDeno } from "../../src/connect/runtime/runtime.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";

@@ -5,6 +5,7 @@ import type { TlsMaterial } from "../../src/connect/runtime/connections.ts";
 import { HttpTransport, httpTransport } from "../../src/connect/transport.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { collectHeap } from "../support/heap.ts";
 import { REASONS } from "../support/runtime.ts";
 import { type Seen, serve, values } from "../support/tls_server.ts";
 
@@ -301,6 +302,24 @@ Deno.test("httpTransport aborts with the request's signal, and releases the body
   }
   await server.shutdown();
   assertEquals(cancelled, 1);
+});
+
+Deno.test("httpTransport ends a body when its signal aborts, also after garbage was collected", async () => {
+  const begun = new TextEncoder().encode("begun");
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(begun) }));
+  });
+  {
+    using client = new Client({ server: `http://127.0.0.1:${server.addr.port}`, transport: httpTransport() });
+    const controller = new AbortController();
+    const response = await client.fetch("/", { signal: controller.signal });
+    const reader = response.body!.getReader();
+    await reader.read();
+    for (let i = 0; i < 5; i++) await collectHeap();
+    controller.abort(new Error("enough"));
+    await assertRejects(() => reader.read(), Error, "enough");
+  }
+  await server.shutdown();
 });
 
 Deno.test("httpTransport refuses requests after its disposal, and may be disposed twice", async () => {

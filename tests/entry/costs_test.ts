@@ -6,13 +6,14 @@ import { asTable, differences, field, onlyFields, onlyMetadata } from "@kube/inf
 import { assert } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { elementsAt, FieldSelector, LabelSelector, membersAt, sameValue } from "../../src/api/selector.ts";
+import { elementsAt, FieldSelector, membersAt, sameValue } from "../../src/api/selector.ts";
 import { JsonWalker, Projector } from "../../src/client/decode/json_text.ts";
 import { ObjectReader } from "../../src/client/decode/object_reader.ts";
 import { entryOf, entryText, frozenEntry, pickFields, sameFields } from "../../src/entry/entry.ts";
+import { EntrySelector } from "../../src/entry/entry_selector.ts";
 import { ofEntries, readValues } from "../../src/entry/path.ts";
-import { EntrySelector, heldBytes, largestFields } from "../../src/informer/cache/lister.ts";
-import { parseSortKey } from "../../src/informer/view/cache_view.ts";
+import { heldBytes, largestFields } from "../../src/informer/cache/memory_report.ts";
+import { parseSortKey } from "../../src/informer/cache_view.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { Thing } from "../support/fixtures.ts";
 
@@ -215,7 +216,7 @@ const WAYS: Ways = {
     ];
   })),
   "a label selector": (_, object) => {
-    return new EntrySelector(LabelSelector.parse("app in (web,api),!b"), undefined).matches(entryOf(object));
+    return new EntrySelector({ labelSelector: "app in (web,api),!b" }).matches(entryOf(object));
   },
   "metadata of bytes": (steps, _, text) =>
     new JsonWalker().walk(steps.bytes(new TextEncoder().encode(text)), 0, text.length),

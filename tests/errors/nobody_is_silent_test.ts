@@ -24,7 +24,7 @@ import { subscribe, subscribeViews } from "../../src/relay/client/mod.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
-import { requeueAfter } from "../../src/workqueue/run.ts";
+import { requeueAfter } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -125,7 +125,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await running;
     },
   },
-  "workqueue/run.ts": {
+  "workqueue/work_queue.ts": {
     "a worker": async ({ onError, pass }) => {
       await using queue = new WorkQueue();
       void queue.run(fail, { onError });

@@ -18,14 +18,13 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   "It is called for each key or event, where a check would cost time":
     "WorkQueue.add, WorkQueue.addAfter, WorkQueue.addRateLimited, WorkQueue.get, Reconciler.enqueue",
   "Its argument is data, such as an object or a resource, and no options":
-    "apiVersionOf, defineResource, keyOf, resourceName, new MemoryLimitError, RemoteView.end, ShardFilter.has",
+    "apiVersionOf, defineResource, keyOf, resourceName, new MemoryLimitError, ShardFilter.has",
   "Users implement it, and receive the options":
     "ClusterEventHandler.onAdd, ClusterEventHandler.onDelete, ClusterEventHandler.onSynced, ClusterEventHandler.onUpdate, " +
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +
     "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.run, ShardSource.ready, " +
     "SnapshotKv.list, SnapshotKvWrite.check",
-  "A function that is checked makes it":
-    "new ControlPlane, ControlPlane.start, new Checkpoint, new QueueReplacement, " +
+  "A function that is checked makes it": "ControlPlane.start, new QueueReplacement, " +
     "new StoreReplacement",
   "It is a part of classes, whose methods are checked": "IdentitySource.listEntries, " +
     "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +

@@ -6,8 +6,9 @@ import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts"
 import { MemoryLimitError } from "../../src/api/status.ts";
 import { entryOf } from "../../src/entry/entry.ts";
 import { field } from "../../src/entry/path.ts";
-import { heldBytes, ObjectCache } from "../../src/informer/cache/lister.ts";
 import { MemoryBudget, MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
+import { heldBytes } from "../../src/informer/cache/memory_report.ts";
+import { ObjectCache } from "../../src/informer/cache/object_cache.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
 import { informerMetrics } from "../../src/informer/metrics.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";

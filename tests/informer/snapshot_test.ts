@@ -398,8 +398,9 @@ Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or o
 
 Deno.test("SharedIndexInformer refuses a snapshot with impossible lengths, and reserves no memory for them", async () => {
   await using run = new Run();
-  for (const line of ["99999999999 0 0", "none"]) {
-    const bytes = new TextEncoder().encode(`kube-informer-snapshot 1\n${line}\n`);
+  const format = new TextEncoder().encode("kube-informer-snapshot 0001\n");
+  for (const numbers of [[2 ** 32 - 1, 0, 0], [0, 2 ** 32 - 1, 0], [0, 0, 0], []]) {
+    const bytes = new Uint8Array([...format, ...new Uint8Array(new Uint32Array(numbers).buffer)]);
     await assertRejects(() => run.informer.restore(cut(bytes)), SnapshotError, "a frame has no lengths");
   }
 });
@@ -597,7 +598,7 @@ Deno.test("an informer that was restored, and never run, stops where its own han
   assertEquals((await states).at(-1), "stopped");
 });
 
-Deno.test("snapshotStream writes frames of at least 256 KiB, whose heads are at multiples of four bytes, as a checksum needs them", async () => {
+Deno.test("snapshotStream writes frames of at least 256 KiB, each of a multiple of four bytes, as a checksum needs them", async () => {
   const header = { scope: {}, versions: ["10"], at: 0 } as unknown as SnapshotHeader;
   const entries = Array.from(
     { length: 10 },
@@ -606,9 +607,5 @@ Deno.test("snapshotStream writes frames of at least 256 KiB, whose heads are at 
   const chunks = await Array.fromAsync(snapshotStream(header, [{ entries, originalKey: () => undefined }]));
   const sizes = chunks.map(({ length }) => Math.floor(length / 100_000));
   assertEquals(sizes, [0, 3, 3, 3, 1, 0]); // the header, the objects, and their number
-  let at = chunks[0].length;
-  for (const chunk of chunks.slice(1)) {
-    assertEquals((at + chunk.indexOf(10) + 1) % 4, 0);
-    at += chunk.length;
-  }
+  assertEquals(chunks.map(({ length }) => length % 4), [0, 0, 0, 0, 0, 0]);
 });

@@ -14,7 +14,7 @@ import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
 import { observeReconciles, observeStatus, observeTransport } from "../../src/otel/otel.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
-import { requeueAfter, retry } from "../../src/workqueue/run.ts";
+import { requeueAfter, retry } from "../../src/workqueue/work_item.ts";
 import { RecordedFixture } from "./_recorded_fixture.ts";
 import { activeSpan, Recorder } from "./_recorder.ts";
 

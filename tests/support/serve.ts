@@ -1,4 +1,4 @@
-import { BrokenConnection } from "../../src/testing/fake/faults/faults.ts";
+import { BrokenConnection } from "../../src/testing/fake/wire/faults.ts";
 import type { FakeApiServer } from "../../src/testing/mod.ts";
 
 /** A fake API server behind a port of this machine. */

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { exponentialBackoff, type WorkItem } from "../../src/workqueue/run.ts";
+import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import type { WorkItem } from "../../src/workqueue/work_item.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

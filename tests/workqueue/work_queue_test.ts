@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import fc from "npm:fast-check@^4.10.2";
 import { type Durations, Histogram } from "../../src/async/histogram.ts";
 import { nextTurn } from "../../src/async/signals.ts";
-import { exponentialBackoff, requeueAfter, retry } from "../../src/workqueue/run.ts";
-import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
+import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import { requeueAfter, retry } from "../../src/workqueue/work_item.ts";
+import { WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collectHeap } from "../support/heap.ts";
 
@@ -16,73 +16,6 @@ Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", ()
   assertEquals(queue.length, 0);
   time.tick(1);
   assertEquals([queue.length, queue.status().delayed, time.timers], [1, 0, 0]);
-});
-
-Deno.test("DelayQueue uses one timer for any number of delayed keys", () => {
-  using time = new FakeTime();
-  const ready: number[] = [];
-  const queue = new DelayQueue<number>((key) => ready.push(key));
-  for (let key = 0; key < 10_000; key++) queue.add(key, 1 + (key * 7_919) % 10_007);
-  assertEquals([time.timers, queue.size], [1, 10_000]);
-  time.tick(10_008);
-  assertEquals([time.timers, queue.size, ready.length], [0, 0, 10_000]);
-  const times = ready.map((key) => 1 + (key * 7_919) % 10_007);
-  assertEquals(times, times.toSorted((a, b) => a - b));
-});
-
-Deno.test("DelayQueue that was cleared takes its keys again, at any time", () => {
-  using time = new FakeTime();
-  const ready: string[] = [];
-  const queue = new DelayQueue<string>((key) => ready.push(key));
-  queue.add("a", 10);
-  assertEquals([queue.clear(), time.timers], [1, 0]);
-  queue.add("a", 20);
-  time.tick(20);
-  assertEquals([ready, time.timers], [["a"], 0]);
-});
-
-Deno.test("DelayQueue can delay for longer than the runtime's timers allow", () => {
-  using time = new FakeTime();
-  const ready: string[] = [];
-  const queue = new DelayQueue<string>((key) => ready.push(key));
-  const days60 = 60 * 24 * 3_600_000;
-  queue.add("a", days60);
-  time.tick(days60 - 1);
-  assertEquals([ready, time.timers], [[], 1]);
-  time.tick(1);
-  assertEquals([ready, time.timers], [["a"], 0]);
-});
-
-Deno.test("DelayQueue is not early by a fraction of a millisecond, nor stuck on one", () => {
-  using time = new FakeTime();
-  const ready: string[] = [];
-  const queue = new DelayQueue<string>((key) => ready.push(key));
-  queue.add("a", 10.2);
-  time.tick(10);
-  assertEquals(ready, []);
-  time.tick(1);
-  assertEquals([ready, time.timers], [["a"], 0]);
-});
-
-Deno.test("DelayQueue keeps its times when the time of day is set, back or forward", () => {
-  for (const jumpMs of [-3_600_000, 3_600_000]) {
-    using time = new FakeTime();
-    const ready: string[] = [];
-    const queue = new DelayQueue<string>((key) => ready.push(key));
-    queue.add("long", 1_000);
-    time.tick(10);
-    time.setClock(time.now + jumpMs);
-    queue.add("short", 5);
-    assertEquals(time.timers, 1);
-    time.tick(4);
-    assertEquals(ready, []);
-    time.tick(1);
-    assertEquals(ready, ["short"]);
-    time.tick(984);
-    assertEquals(ready, ["short"]);
-    time.tick(1);
-    assertEquals([ready, time.timers], [["short", "long"], 0]);
-  }
 });
 
 function durations(...all: number[]): Durations {
@@ -301,20 +234,6 @@ Deno.test("WorkQueue get leaves no listener on the signal once it has a key", as
   queue.add("a");
   await wait;
   assertEquals(listeners, 0);
-});
-
-Deno.test("WorkItem is done at the end of a using block, even when that throws", () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  assertThrows(
-    () => {
-      using item = queue.tryGet()!;
-      throw new Error(item.key);
-    },
-    Error,
-    "a",
-  );
-  assertEquals(queue.status().processing, 0);
 });
 
 Deno.test("WorkQueue iteration lasts until the queue is shut down and empty", async () => {
@@ -560,52 +479,6 @@ Deno.test("WorkQueue that was shut down keeps no cause of a delayed key", async 
   assertEquals([cause.deref(), queue.status().delayed], [undefined, 0]);
 });
 
-Deno.test("WorkQueue hands out keys of normal priority before those of low priority, but one low in eight keys", () => {
-  const queue = new WorkQueue<number>();
-  for (let key = 0; key < 4; key++) queue.add(key, { priority: "low" });
-  for (let key = 100; key < 116; key++) queue.add(key);
-  const normal = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
-  assertEquals(takeAllByPriority(queue), [...normal(100, 7), 0, ...normal(107, 7), 1, ...normal(114, 2), 2, 3]);
-});
-
-Deno.test("a key of low priority is handed out in time, however many keys of normal priority are added [F19]", () => {
-  fc.assert(fc.property(fc.nat(20), fc.array(fc.nat(9), { maxLength: 40 }), fc.nat(7), (before, loads, taken) => {
-    const queue = new WorkQueue<number>();
-    let next = 1000;
-    // The share may stand anywhere when the key is added.
-    queue.add(-2, { priority: "low" });
-    for (let i = 0; i < taken; i++) queue.add(next++);
-    for (let i = 0; i < taken; i++) queue.tryGet()![Symbol.dispose]();
-    for (let key = 0; key < before; key++) queue.add(key, { priority: "low" });
-    queue.add(-1, { priority: "low" });
-    const bound = 8 * (before + 1 + 1); // one more waits before it: the first
-    for (let takes = 1;; takes++) {
-      for (let load = loads[takes % loads.length] ?? 1; load >= 0; load--) queue.add(next++);
-      using item = queue.tryGet()!;
-      if (item.key === -1) return;
-      assert(takes < bound, `not among the first ${bound} keys`);
-    }
-  }));
-});
-
-Deno.test("a key of normal priority waits for few of low priority", () => {
-  const queue = new WorkQueue<number>();
-  for (let key = 0; key < 1000; key++) queue.add(key, { priority: "low" });
-  for (let key = 1000; key < 1070; key++) queue.add(key);
-  const keys = takeAllByPriority(queue);
-  assertEquals(keys.indexOf(1069) + 1, 70 + 9);
-});
-
-Deno.test("a waiting key of low priority moves behind those of normal priority when it is added with that", () => {
-  const queue = new WorkQueue();
-  for (const key of ["a", "b", "c"]) queue.add(key, { priority: "low" });
-  queue.add("d");
-  queue.add("b");
-  queue.add("d", { priority: "low" }); // stays
-  assertEquals(queue.status().lowPriority, 2);
-  assertEquals(takeAllByPriority(queue), ["d", "b", "a", "c"]);
-});
-
 Deno.test("a key added while it is processed has the higher priority of its additions", () => {
   const queue = new WorkQueue();
   queue.add("a");
@@ -645,17 +518,6 @@ Deno.test("a worker receives the triggers of all additions that it answers, each
     queue.shutDown();
   });
   assertEquals(seen, [[{ ...cause, paths: ["spec.replicas", "metadata.labels"] }, { type: "resync" }]]);
-});
-
-Deno.test("triggers of a key are bounded, and the last one counts those that were left out", () => {
-  const queue = new WorkQueue();
-  for (let i = 0; i < 20; i++) queue.add("a", { trigger: { type: "event", object: `pod-${i}` } });
-  for (let i = 0; i < 20; i++) queue.add("a", { trigger: { type: "event", object: "pod-0", paths: [`spec.${i}`] } });
-  using item = queue.tryGet()!;
-  assertEquals(item.triggers.length, 8);
-  assertEquals(item.triggers[0].paths?.length, 8);
-  assertEquals(item.triggers[6], { type: "event", object: "pod-6" });
-  assertEquals(item.triggers[7], { type: "more", count: 13 });
 });
 
 Deno.test("retries and requeues are triggers", async () => {

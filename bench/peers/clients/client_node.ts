@@ -3,6 +3,7 @@
  * dependency of anything: it is fetched when it is first measured, and so imported by a name that no tool resolves
  * beforehand.
  */
+import process from "node:process";
 import { Progress } from "../progress.ts";
 
 interface ClientNode {
@@ -22,7 +23,9 @@ interface Informer {
   start(): Promise<void>;
 }
 
-const PACKAGE: string = "npm:@kubernetes/client-node@2.0.1";
+const PACKAGE: string = process.versions.deno === undefined
+  ? "@kubernetes/client-node"
+  : "npm:@kubernetes/client-node@2.0.1";
 const { KubeConfig, CoreV1Api, makeInformer } = await import(PACKAGE) as ClientNode;
 const progress = new Progress();
 const config = new KubeConfig();

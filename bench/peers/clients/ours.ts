@@ -14,7 +14,7 @@ const { mode } = progress;
 const CONNECT: string = "../../../src/connect/mod.ts";
 const client: Client = progress.url.startsWith("/")
   ? await (await import(CONNECT)).connect({ kubeconfig: progress.url })
-  : new Client({ server: progress.url });
+  : new Client({ server: progress.url, ...(globalThis as { readonly benchOptions?: object }).benchOptions });
 const options = {
   parse: mode === "full" || mode === "eager" ? "eager" as const : "lazy" as const,
   managedFields: mode === "full" ? "keep" as const : "drop" as const,

@@ -18,7 +18,7 @@ import type { Client } from "../../client/client.ts";
 import { withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
 import { permittedEnv } from "../../connect/runtime/permissions.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
+import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
 import { wrap } from "../codegen/emit_module.ts";
 import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
 import { EXIT_CODE, UsageError } from "../shared/explain_error.ts";
@@ -98,7 +98,7 @@ async function measure(
   for await (const { part, restarted } of parts) {
     if (restarted) meter = new MemoryMeter();
     for (const entry of part.entries) meter.add(entry);
-    const { objects } = meter;
+    const { objects } = meter.sums;
     const of = part.remainingItemCount === undefined ? "" : ` of ${objects + part.remainingItemCount}`;
     if (part.entries.length > 0) {
       terminal.live(`measuring ${name}: ${objects}${of} objects, ${bytesText(meter.bytes)} ...`);

@@ -282,6 +282,10 @@ interface PendingRequest {
   end(): void;
   /** Reports its end. @default {nobody asks for it} */
   readonly reporter: RequestReporter | undefined;
+  /**
+   * The last request that was sent. Held until its body has ended: on Node, a request that is collected aborts nothing.
+   */
+  sent?: Request;
 }
 
 /**
@@ -621,7 +625,8 @@ export class Connection implements Disposable {
     }
   }
 
-  async #sendOnce(spec: RequestSpec, { signal, reporter }: PendingRequest, refused?: StatusError): Promise<Response> {
+  async #sendOnce(spec: RequestSpec, pending: PendingRequest, refused?: StatusError): Promise<Response> {
+    const { signal, reporter } = pending;
     const { server, transport, credentials, userAgent, compress, impersonate } = this.#options;
     // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
     // Node requires `duplex` where the body is a stream.
@@ -631,7 +636,7 @@ export class Connection implements Disposable {
       ...spec.init,
       signal,
     };
-    const request = new Request(urlOf(server, spec), init);
+    const request = pending.sent = new Request(urlOf(server, spec), init);
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
     const { headers } = request;
     if (!headers.has("user-agent")) headers.set("user-agent", userAgent);

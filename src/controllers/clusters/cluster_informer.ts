@@ -13,6 +13,7 @@ import { DerivedController } from "../../async/signals.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { CacheSelection } from "../../informer/cache/lister.ts";
+import { CacheView, type ViewOptions } from "../../informer/cache_view.ts";
 import type {
   AddedEvent,
   DeletedEvent,
@@ -28,7 +29,6 @@ import type { SharedIndexInformer } from "../../informer/shared_index_informer.t
 import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { type InformerStatus, InformerWaits, joinedWaitError, WaitError } from "../../informer/status.ts";
 import { StateKeeper, worstOf } from "../../informer/sync/state.ts";
-import { CacheView, type ViewOptions } from "../../informer/view/cache_view.ts";
 
 /** A member of one of several clusters. */
 export interface InCluster {
@@ -96,6 +96,8 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
   readonly #informers: Informers<T, string>;
   /** Has an informer from its arrival until the handler has received that it left. */
   readonly #parts = new Map<SharedIndexInformer<T, string>, HandlerRegistration>();
+  /** Aborts when the handler is removed, or the set disposed. */
+  readonly ended: AbortSignal;
   readonly #job: DerivedController;
 
   constructor(
@@ -110,7 +112,7 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
     this.#informers = informers;
     this.#job = new DerivedController(signal, ended);
     // Events of an informer with the option `cluster` name it.
-    const { signal: job } = this.#job;
+    const job = this.ended = this.#job.signal;
     this.#handler = {
       onAdd: (event, options) => handler.onAdd?.(event as AddedEvent<T> & InCluster, options),
       onUpdate: (event, options) => handler.onUpdate?.(event as UpdatedEvent<T> & InCluster, options),
@@ -120,11 +122,6 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
     for (const informer of informers.values()) this.follow(informer);
     if (job.aborted) this.#end();
     else job.addEventListener("abort", this.#end, { once: true });
-  }
-
-  /** Aborts when the handler is removed, or the set disposed. */
-  get ended(): AbortSignal {
-    return this.#job.signal;
   }
 
   get hasSynced(): boolean {

@@ -18,4 +18,4 @@ export {
   type InCluster,
 } from "./cluster_informer.ts";
 export { ClusterSet, type ClusterSetOptions, type ClusterStatus, type ClusterWork } from "./cluster_set.ts";
-export { type ClusterSecretsOptions, followClusterSecrets } from "./cluster_set.ts";
+export { type ClusterSecretsOptions, followClusterSecrets } from "./cluster_secrets.ts";

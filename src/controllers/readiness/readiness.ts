@@ -6,16 +6,9 @@
  *
  * @module
  */
-import {
-  type Complete,
-  type KubernetesObject,
-  type ObjectKey,
-  type Reduced,
-  reduced,
-  splitKey,
-} from "../../api/object.ts";
+import { type Complete, type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
-import { elementsAt, LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
+import { elementsAt, LabelSelector } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../../async/time.ts";
@@ -74,7 +67,7 @@ export function readiness<T extends KubernetesObject & Complete>(
 ): Readiness {
   checkNames("judge the readiness of an object", options, "pods");
   if (object === undefined) return { state: "absent", reason: "NotFound", message: "there is no such object" };
-  const mark = (object as Reduced)[reduced];
+  const mark = object[reduced];
   if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
     throw new TypeError(`Cannot judge the readiness of an object: it is reduced to ${mark}; cache it completely`);
   }
@@ -117,7 +110,7 @@ const RULES: Readonly<Record<string, (object: never) => Readiness>> = {
 };
 
 function kindOf({ apiVersion = "", kind = "" }: KubernetesObject): string {
-  return `${apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")))}/${kind}`;
+  return `${apiVersion.split("/").at(-2) ?? ""}/${kind}`;
 }
 
 function ready(message: string, reason = "Ready"): Readiness {
@@ -355,11 +348,11 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
 function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Pod>, "lister">): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
   if (selector === undefined || template === undefined) return undefined;
-  const { matchLabels, matchExpressions } = selector as LabelSelectorFields;
+  const { matchLabels, matchExpressions } = selector;
   const labels = String(LabelSelector.from(defined({ matchLabels, matchExpressions })));
   if (labels === "") return undefined; // a map, as older kinds have it, or no pods at all
   const { metadata: { labels: templateLabels, annotations } = {}, spec: { containers, initContainers, volumes } = {} } =
-    template as Partial<Pod>;
+    template;
   const wanted = { metadata: { labels: templateLabels, annotations }, spec: { containers, initContainers, volumes } };
   for (const pod of pods.lister.namespace(object.metadata.namespace ?? "").list(labels)) {
     if (pod.status?.phase === "Failed" || !hasAll(pod, wanted)) continue;

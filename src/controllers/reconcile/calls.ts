@@ -13,9 +13,12 @@ import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import type { ObjectWrite, ResourceClients } from "../../client/resource_client.ts";
 import type { Lister } from "../../informer/cache/lister.ts";
-import { MAX_TRIGGERS, type ReconcileResult, type Trigger, type WorkContext } from "../../workqueue/run.ts";
-import type { ObjectChange, ReconcileContext, ReconcileFunction } from "./options.ts";
+import { MAX_TRIGGERS, type Trigger } from "../../workqueue/triggers.ts";
+import type { ReconcileResult } from "../../workqueue/work_item.ts";
+import type { WorkContext } from "../../workqueue/work_queue.ts";
+import type { ReconcileContext, ReconcileFunction } from "./options.ts";
 import type { PendingWrites } from "./pending_writes.ts";
+import type { ObjectChange } from "./predicates.ts";
 
 /** An event that came during a call of its key, and what to do when it is a cause. */
 interface EarlyEvent {
@@ -54,7 +57,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   /** Does not call yet. Its time begins. */
   constructor(key: ObjectKey, { retries, triggers }: WorkContext, calls: RunningCalls<T>) {
     this.key = key;
-    const { client, writes, timeoutMs } = calls;
+    const { client, writes, timeoutMs, cache } = calls.facts;
     const onWrite = (write: ObjectWrite): void => writes.record(key, write);
     const onUnanswered = (resource: Resource): void => writes.unanswered(key, resource);
     const cached = (resource: Resource, object: ObjectKey) => writes.cached(key, resource, object);
@@ -73,12 +76,12 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     this.retries = retries;
     this.triggers = triggers;
     this.dueMs = this.beganMs + timeoutMs;
-    this.cache = calls.cache;
+    this.cache = cache;
     this.#calls = calls;
   }
 
   get object(): T | undefined {
-    return this.#calls.lister.get(this.key);
+    return this.#calls.facts.lister.get(this.key);
   }
 
   get signal(): AbortSignal {
@@ -136,16 +139,8 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   }
 }
 
-/**
- * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
- */
-export class RunningCalls<T extends KubernetesObject> implements Disposable {
-  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
-  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
-  readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
-  readonly #timer = new LongTimer(() => this.#timeOut());
+/** The facts that all calls of a reconciler share. */
+interface CallFacts<T extends KubernetesObject> {
   /** Sends the requests of calls. */
   readonly client: Client;
   /** Reads the cache of the reconciled kind. */
@@ -156,21 +151,25 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly writes: PendingWrites;
   /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
+}
+
+/**
+ * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
+ */
+export class RunningCalls<T extends KubernetesObject> implements Disposable {
+  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
+  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
+  readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
+  readonly #timer = new LongTimer(() => this.#timeOut());
   /** Called before each request of a call, which it may end. */
   check: (() => void) | undefined;
+  /** The facts that all calls share. */
+  readonly facts: CallFacts<T>;
 
-  constructor(
-    client: Client,
-    lister: Lister<T>,
-    cache: ReconcileContext<T>["cache"],
-    writes: PendingWrites,
-    timeoutMs: number,
-  ) {
-    this.client = client;
-    this.lister = lister;
-    this.cache = cache;
-    this.writes = writes;
-    this.timeoutMs = timeoutMs;
+  constructor(facts: CallFacts<T>) {
+    this.facts = facts;
   }
 
   /** All calls, abandoned ones too. */
@@ -187,7 +186,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
     const call = new ReconcileCall<T>(key, context, this);
     this.#awaited.set(key, call);
-    if (!this.#timer.isArmed) this.#timer.arm(this.timeoutMs);
+    if (!this.#timer.isArmed) this.#timer.arm(this.facts.timeoutMs);
     return call;
   }
 
@@ -204,7 +203,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
       // A timer may fire a fraction of a millisecond early.
       if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
       const error = new DOMException(
-        `The reconcile of "${call.key}" has not returned within ${this.timeoutMs} ms`,
+        `The reconcile of "${call.key}" has not returned within ${this.facts.timeoutMs} ms`,
         "TimeoutError",
       );
       if (call.giveUp(error)) this.abandoned.set(call.key, call);

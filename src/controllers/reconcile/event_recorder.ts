@@ -6,160 +6,17 @@
  *
  * @module
  */
-import { encoder, type KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject } from "../../api/object.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../api/status.ts";
-import type { ObjectDraft } from "../../api/written.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
-import { callObserver, Latch } from "../../async/signals.ts";
+import { Latch } from "../../async/signals.ts";
 import { LeakyBucket, LongTimer, monotonicMs, sleep, timedController } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import type { ObjectReference } from "../../kinds/core/v1_shared.ts";
-import { Event, type EventSeries as SeriesCount } from "../../kinds/events/v1.ts";
-import { microTimestampNow } from "./objects.ts";
-
-/** Returns a reference to `object`. @throws {TypeError} when it lacks apiVersion, kind or name. */
-function objectReferenceTo(object: KubernetesObject): ObjectReference & { readonly name: string } {
-  const { apiVersion, kind, metadata } = object;
-  const { name, namespace, uid, resourceVersion } = metadata;
-  if (!apiVersion || !kind || !name) {
-    const found = JSON.stringify({ apiVersion, kind, name });
-    throw new TypeError(`Cannot refer to an object: it needs apiVersion, kind and name, found ${found}`);
-  }
-  return {
-    apiVersion,
-    kind,
-    name,
-    ...(namespace && { namespace }),
-    ...(uid && { uid }),
-    ...(resourceVersion && { resourceVersion }),
-  };
-}
-
-/** An event to be recorded. */
-export interface EventDetails {
-  /** `"Warning"` for what somebody should look at. @default {"Normal"} */
-  readonly type?: "Normal" | "Warning";
-  /** The cause, in CamelCase, at most 128 characters: `"BackOff"`. Few different ones: events are grouped by it. */
-  readonly reason: string;
-  /** The action that was taken or failed, in CamelCase, at most 128 characters: `"CreateJob"`. */
-  readonly action: string;
-  /** The description for people; cut to 1,024 bytes. Of a series the server has the first one. @default {""} */
-  readonly note?: string;
-  /** Another object that the action is about. */
-  readonly related?: KubernetesObject;
-}
-
-/** The component that records events. */
-interface EventReporter {
-  /** The name of the controller. */
-  readonly controller: string;
-  /** The name of this process. */
-  readonly instance: string;
-}
-
-const NOTE_BYTES = 1_024;
-const WORD_CHARACTERS = 128;
-
-/** A name that can be that of an event, however long its suffix. */
-const EVENT_NAME = /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/;
-
-/**
- * Events that differ in nothing but time, note and the version of their object: one object on the server, with a count.
- */
-export class EventSeries {
-  /** Equal for events of one series. */
-  readonly key: string;
-  /** The object that the event is about. */
-  readonly regarding: ObjectReference & { readonly name: string };
-  /** The namespace of the event: that of its object, or `"default"`. */
-  readonly namespace: string;
-  /** The name of the event: the same at each attempt to create it, so that a lost answer makes no second event. */
-  readonly name: string;
-  /** The event as it was first recorded. */
-  readonly #first: Omit<ObjectDraft<Event>, "metadata" | "series">;
-  /** True once the server has the event. */
-  isCreated = false;
-  /** The number of events so far. */
-  count = 1;
-  /** The number of events that the server knows of; at most `count`. */
-  writtenCount = 0;
-  /** The monotonic time of the last event. */
-  seenMs: number;
-  /** The monotonic time of the last write. */
-  writtenMs: number;
-  /** The time of day of the last event. */
-  #lastObservedTime: string;
-
-  /** Begins a series. @throws {TypeError} when the server would refuse the event. */
-  constructor(reporter: EventReporter, object: KubernetesObject, details: EventDetails, nowMs: number) {
-    const { type = "Normal", reason, action, note = "", related } = details;
-    if (type !== "Normal" && type !== "Warning") {
-      throw new TypeError(`Cannot record an event: type must be "Normal" or "Warning", found ${JSON.stringify(type)}`);
-    }
-    for (const [field, value] of Object.entries({ reason, action })) {
-      if (typeof value !== "string" || value === "" || value.length > WORD_CHARACTERS) {
-        throw new TypeError(
-          `Cannot record an event: ${field} must have 1 to ${WORD_CHARACTERS} characters, found ${
-            JSON.stringify(value)
-          }`,
-        );
-      }
-    }
-    this.regarding = objectReferenceTo(object);
-    this.namespace = this.regarding.namespace ?? "default";
-    const unique = crypto.randomUUID();
-    this.name = EVENT_NAME.test(this.regarding.name) ? `${this.regarding.name}.${unique.slice(0, 18)}` : unique;
-    this.#lastObservedTime = microTimestampNow();
-    this.#first = {
-      eventTime: this.#lastObservedTime,
-      reportingController: reporter.controller,
-      reportingInstance: reporter.instance,
-      action,
-      reason,
-      regarding: this.regarding,
-      ...(related && { related: objectReferenceTo(related) }),
-      note: cut(String(note)),
-      type,
-    };
-    const other = this.#first.related;
-    this.key = JSON.stringify([type, reason, action, identityOf(this.regarding), other && identityOf(other)]);
-    this.seenMs = this.writtenMs = nowMs;
-  }
-
-  /** Counts another event. */
-  add(nowMs: number): void {
-    this.count++;
-    this.seenMs = nowMs;
-    this.#lastObservedTime = microTimestampNow();
-  }
-
-  /** The event as it is created. */
-  body(): ObjectDraft<Event> {
-    return { metadata: { name: this.name, namespace: this.namespace }, ...this.#first, ...this.seriesBody() };
-  }
-
-  /** The part of the event that changes; empty for a single one. */
-  seriesBody(): { readonly series?: SeriesCount } {
-    if (this.count === 1) return {};
-    return { series: { count: this.count, lastObservedTime: this.#lastObservedTime } };
-  }
-}
-
-/** All of a reference but the version: an object that changes has one series. */
-function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): readonly unknown[] {
-  return [apiVersion, kind, namespace, name, uid];
-}
-
-/** Shortens a note to the bytes that the server allows, at a character. */
-function cut(note: string): string {
-  const ellipsis = "…";
-  if (note.length * 3 <= NOTE_BYTES || encoder.encode(note).length <= NOTE_BYTES) return note;
-  const { read } = encoder.encodeInto(note, new Uint8Array(NOTE_BYTES - 3));
-  return note.slice(0, read) + ellipsis;
-}
+import { Event } from "../../kinds/events/v1.ts";
+import { type EventDetails, type EventReporter, EventSeries, identityOf } from "./event_series.ts";
 
 /** Options for {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {
@@ -262,7 +119,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #maxQueued: number;
   readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
   readonly #flushMs: number;
-  readonly #onError: NonNullable<EventRecorderOptions["onError"]>;
+  readonly #report: (error: unknown) => void;
   /**
    * The series by their keys, the one that began or was written least recently first. A series that ended is removed.
    */
@@ -282,9 +139,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #flushed = new Latch();
   /** The series that workers write, none of which waits in `#queue`. */
   readonly #writing = new Set<EventSeries>();
-  #created = 0;
-  #updated = 0;
-  #dropped = 0;
+  readonly #counts = { created: 0, updated: 0, dropped: 0 };
   #lastError: unknown;
 
   /**
@@ -314,8 +169,7 @@ export class EventRecorder implements AsyncDisposable {
     this.#maxQueued = maxQueued;
     this.#rate = rate;
     this.#flushMs = flushMs;
-    const reporter = new ConsoleReporter();
-    this.#onError = onError ?? ((error) => reporter.report(`event recorder of "${controller}"`, error));
+    this.#report = errorObserver(onError, () => `event recorder of "${controller}"`);
   }
 
   /** Records an event about `object`. It returns at once and never throws. */
@@ -331,9 +185,7 @@ export class EventRecorder implements AsyncDisposable {
   status(): EventRecorderStatus {
     return {
       queued: this.#queue.size + this.#writing.size,
-      created: this.#created,
-      updated: this.#updated,
-      dropped: this.#dropped,
+      ...this.#counts,
       lastError: this.#lastError,
     };
   }
@@ -342,23 +194,22 @@ export class EventRecorder implements AsyncDisposable {
    * Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#stopping.signal.aborted) {
-      this.#sweep[Symbol.dispose]();
-      const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
-      this.#series.clear();
-      for (const series of behind) {
-        if (!this.#writing.has(series)) this.#queue.add(series);
-      }
-      this.#stopping.abort();
-      using timer = new LongTimer(() => {
-        this.#dropped += this.#queue.size;
-        this.#queue.clear();
-        this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
-      });
-      timer.arm(this.#flushMs);
-      this.#startWorkers();
-      await this.#flushed.wait();
-    } else await this.#flushed.wait();
+    if (this.#stopping.signal.aborted) return await this.#flushed.wait();
+    this.#sweep[Symbol.dispose]();
+    const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
+    this.#series.clear();
+    for (const series of behind) {
+      if (!this.#writing.has(series)) this.#queue.add(series);
+    }
+    this.#stopping.abort();
+    using timer = new LongTimer(() => {
+      this.#counts.dropped += this.#queue.size;
+      this.#queue.clear();
+      this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
+    });
+    timer.arm(this.#flushMs);
+    this.#startWorkers();
+    await this.#flushed.wait();
   }
 
   #record(object: KubernetesObject, details: EventDetails): void {
@@ -372,15 +223,15 @@ export class EventRecorder implements AsyncDisposable {
       return;
     }
     if (this.#stopping.signal.aborted || !this.#passes(series)) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return;
     }
     if (this.#enqueue(series)) this.#remember(series);
   }
 
   /** Applies the rate of the object. */
-  #passes({ regarding: { apiVersion, kind, namespace, name, uid } }: EventSeries): boolean {
-    const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
+  #passes({ regarding }: EventSeries): boolean {
+    const key = JSON.stringify(identityOf(regarding));
     const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate.burst, this.#rate.intervalMs);
     this.#rates.delete(key);
     this.#rates.set(key, bucket);
@@ -404,7 +255,7 @@ export class EventRecorder implements AsyncDisposable {
   #enqueue(series: EventSeries): boolean {
     if (this.#writing.has(series)) return true;
     if (!this.#queue.has(series) && this.#queue.size >= this.#maxQueued) {
-      this.#dropped++;
+      this.#counts.dropped++;
       return false;
     }
     this.#queue.add(series);
@@ -455,15 +306,9 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /** Waits before another attempt; false when the recorder stops, now or meanwhile. */
-  async #pause(): Promise<boolean> {
-    const { signal } = this.#stopping;
-    try {
-      await sleep(RETRY_MS * (1 + Math.random() * RETRY_JITTER), { signal });
-      return true;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      return false;
-    }
+  #pause(): Promise<boolean> {
+    const waitMs = RETRY_MS * (1 + Math.random() * RETRY_JITTER);
+    return sleep(waitMs, { signal: this.#stopping.signal }).then(() => true, () => false);
   }
 
   /** Creates the event, or writes its count. */
@@ -471,20 +316,20 @@ export class EventRecorder implements AsyncDisposable {
     if (!series.isCreated) {
       try {
         await events.create(series.body(), { signal });
-        this.#created++;
+        this.#counts.created++;
         series.isCreated = true;
         return;
       } catch (error) {
         if (!isAlreadyExists(error)) throw error;
         // The answer to an earlier attempt was lost.
-        this.#created++;
+        this.#counts.created++;
         series.isCreated = true;
         if (series.count === 1) return;
       }
     }
     try {
       await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });
-      this.#updated++;
+      this.#counts.updated++;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       // The server keeps an event for an hour.
@@ -512,11 +357,11 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   #drop(error: unknown, key: string): void {
-    this.#dropped++;
+    this.#counts.dropped++;
     this.#lastError = error;
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
-    callObserver(() => this.#onError(error));
+    this.#report(error);
   }
 }
 

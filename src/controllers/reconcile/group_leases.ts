@@ -12,7 +12,7 @@ import { compareResourceVersions } from "../../api/status.ts";
 import type { Client } from "../../client/client.ts";
 import { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
-import type { LeaseClient } from "./leader_elector.ts";
+import type { LeaseClient } from "./lease_lock.ts";
 
 /**
  * Returns for each range the member that should hold it; `undefined` for all without members.
@@ -97,33 +97,21 @@ export interface GroupLeaseClient extends LeaseClient {
   ): Promise<unknown>;
 }
 
-/** Follows the Leases of a group. */
-export interface LeaseFeed {
-  /** Writes what the server sends to `leases` until the signal aborts. */
-  follow(leases: GroupLeases, options: Required<Abortable>): Promise<void>;
-}
+/** Follows the Leases of a group: writes what the server sends to `leases` until the signal aborts. */
+export type LeaseFeed = (leases: GroupLeases, options: Required<Abortable>) => Promise<void>;
 
 /** Follows the Leases of a group by an informer. */
-export class LeaseInformer implements LeaseFeed {
-  readonly #client: Pick<Client, "resource">;
-  readonly #selection: { readonly namespace: string; readonly labelSelector: string };
-  readonly #onError: ((error: unknown) => void) | undefined;
-
-  /** Makes no request yet. */
-  constructor(
-    client: Pick<Client, "resource">,
-    options: { readonly namespace: string; readonly name: string; readonly onError?: (error: unknown) => void },
-  ) {
-    const { namespace, name, onError } = options;
-    this.#client = client;
-    this.#selection = { namespace, labelSelector: `${GROUP_LABEL}=${name}` };
-    this.#onError = onError;
-  }
-
-  /** See {@linkcode LeaseFeed.follow}. */
-  async follow(leases: GroupLeases, { signal }: Required<Abortable>): Promise<void> {
-    const source = this.#client.resource(Lease, this.#selection);
-    await using informer = new SharedIndexInformer<Lease>(source, defined({ onError: this.#onError }));
+export function leaseInformer(
+  client: Pick<Client, "resource">,
+  { namespace, name, onError }: {
+    readonly namespace?: string;
+    readonly name: string;
+    readonly onError?: (error: unknown) => void;
+  },
+): LeaseFeed {
+  return async (leases, { signal }) => {
+    const source = client.resource(Lease, { namespace, labelSelector: `${GROUP_LABEL}=${name}` });
+    await using informer = new SharedIndexInformer<Lease>(source, defined({ onError }));
     await using handling = informer.addEventHandler({
       onAdd: ({ object }) => leases.seen(object),
       onUpdate: ({ object }) => leases.seen(object),
@@ -132,7 +120,7 @@ export class LeaseInformer implements LeaseFeed {
     const running = informer.run({ signal });
     handling.waitForSync({ signal }).then(() => leases.synced(), () => {}); // rejects when it ends before
     await running;
-  }
+  };
 }
 
 /** A process of a group, as its Lease shows it. */

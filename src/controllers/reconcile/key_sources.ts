@@ -12,9 +12,9 @@ import { type Resource, resourceName } from "../../api/resource.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import type { HandlerRegistration } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import { MAX_TRIGGERS, type Trigger } from "../../workqueue/run.ts";
+import { MAX_TRIGGERS, type Trigger } from "../../workqueue/triggers.ts";
 import type { WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
-import type { ObjectChange, Predicate } from "./options.ts";
+import type { ObjectChange, Predicate } from "./predicates.ts";
 
 /**
  * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.

@@ -8,30 +8,18 @@
  * @module
  */
 import type { Abortable } from "../../api/options.ts";
-import { isAlreadyExists, isConflict, isNotFound, messageOf } from "../../api/status.ts";
+import { isAlreadyExists, isConflict } from "../../api/status.ts";
 import { checkDurations } from "../../async/checks.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../async/signals.ts";
-import { monotonicMs, sleep } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver, messageOf } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
-import { microTimestampNow } from "./objects.ts";
+import { type ElectionClock, type LeaseAttempt, LeaseLock, monotonicElectionClock } from "./lease_lock.ts";
 
 /** The options that exist. */
 const ELECTOR_OPTIONS =
   "name namespace identity leaseMs renewDeadlineMs retryMs renewMs release labels onLeader onError clock";
-
-/** The time of one elector. Tests of several electors in one process give each a clock of its own. */
-export interface ElectionClock {
-  /** Returns the time in milliseconds. It never runs backwards; only differences are meaningful. */
-  now(): number;
-  /** Resolves after `ms` milliseconds; rejects with the reason of the signal as soon as that aborts. */
-  sleep(ms: number, options?: Abortable): Promise<void>;
-}
-
-/** The monotonic clock of the runtime. */
-export const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
 
 /** The marks of a term of leadership, for systems that refuse the writes of earlier leaders. */
 export interface FencingToken {
@@ -93,6 +81,10 @@ class LeadershipTerm implements Leadership {
   readonly #clock: ElectionClock;
   readonly #controller = new AbortController();
   readonly #lost = new AbortController();
+  /** See {@linkcode Leadership.signal}. */
+  readonly signal: AbortSignal = this.#controller.signal;
+  /** See {@linkcode Leadership.lost}. */
+  readonly lost: AbortSignal = this.#lost.signal;
   /** The time at which leadership is lost unless the lease is renewed. It only grows until the term ends. */
   #untilMs: number;
 
@@ -101,16 +93,6 @@ class LeadershipTerm implements Leadership {
     this.fencing = fencing;
     this.#untilMs = untilMs;
     this.#clock = clock;
-  }
-
-  /** See {@linkcode Leadership.signal}. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** See {@linkcode Leadership.lost}. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
   }
 
   /** See {@linkcode Leadership.isHeld}. A field, so that it can be taken out of the object. */
@@ -139,223 +121,6 @@ class LeadershipTerm implements Leadership {
   lose(error: LeadershipLostError): void {
     this.#lost.abort(error);
     this.#controller.abort(error);
-  }
-}
-
-/** The election's view of a Lease. */
-interface LeaseRecord {
-  /** The identity of the holder; `""` when the lease is free. */
-  readonly holder: string;
-  /** The time for which others leave the lease to its holder after they have seen it renewed, in seconds. */
-  readonly durationSeconds: number;
-  /** The number of times that the holder has changed. */
-  readonly transitions: number;
-  /** The time at which the holder acquired the lease, RFC 3339 by the holder's clock; `""` when unknown. */
-  readonly acquireTime: string;
-  /** The time of the last renewal, RFC 3339 by the holder's clock; `""` when unknown. No other process compares it. */
-  readonly renewTime: string;
-}
-
-/** Returns the record of a Lease; missing fields count as empty or 0. */
-export function leaseRecordOf({ spec = {} }: Pick<Lease, "spec">): LeaseRecord {
-  return {
-    holder: spec.holderIdentity ?? "",
-    durationSeconds: spec.leaseDurationSeconds ?? 0,
-    transitions: spec.leaseTransitions ?? 0,
-    acquireTime: spec.acquireTime ?? "",
-    renewTime: spec.renewTime ?? "",
-  };
-}
-
-/** Returns the spec of a Lease with this record. */
-export function leaseSpecOf(record: LeaseRecord): NonNullable<Lease["spec"]> {
-  return {
-    holderIdentity: record.holder,
-    leaseDurationSeconds: record.durationSeconds,
-    leaseTransitions: record.transitions,
-    ...(record.acquireTime === "" ? {} : { acquireTime: record.acquireTime }),
-    ...(record.renewTime === "" ? {} : { renewTime: record.renewTime }),
-  };
-}
-
-/** Returns true when nothing in the records differs. */
-function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
-  return a.holder === b.holder && a.durationSeconds === b.durationSeconds && a.transitions === b.transitions &&
-    a.acquireTime === b.acquireTime && a.renewTime === b.renewTime;
-}
-
-/** The requests of an election; a `ResourceClient` of Leases has them. */
-export interface LeaseClient {
-  /** Reads the Lease. */
-  get(name: string, options?: Abortable): Promise<Lease>;
-  /** Creates the Lease. */
-  create(draft: LeaseDraft, options?: Abortable): Promise<Lease>;
-  /** Replaces the Lease, unless it has another version. */
-  update(lease: Lease, options?: Abortable): Promise<Lease>;
-}
-
-/** A Lease to be created. */
-export interface LeaseDraft extends Pick<Lease, "spec"> {
-  /** Its name and labels. */
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-}
-
-/** The options of an elector, with their defaults, that its lock needs. */
-type LockOptions =
-  & Required<Pick<LeaderElectorOptions, "name" | "identity" | "leaseMs" | "clock">>
-  & Pick<LeaderElectorOptions, "labels">;
-
-/** The result of an attempt to acquire or renew a lease. */
-type LeaseAttempt =
-  | {
-    /** This process holds the lease. */
-    readonly type: "held";
-    /** The time just before the write was sent: others count the duration from a later moment. */
-    readonly sentMs: number;
-    /** The Lease as it was written. */
-    readonly lease: Lease;
-  }
-  | {
-    /** Another process holds the lease, which has not expired. */
-    readonly type: "taken";
-    /** Its identity. */
-    readonly holder: string;
-  };
-
-/**
- * One Lease as one process knows it, and the requests that acquire, renew and release it: client-go's
- * `tryAcquireOrRenew`.
- *
- * - Every write is refused by the server when the Lease has changed since it was read.
- * - A lease has expired when this process has seen it unchanged for its duration, by its own clock. Times that others
- *   wrote are not compared.
- */
-class LeaseLock {
-  readonly #leases: LeaseClient;
-  readonly #options: LockOptions;
-  /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
-  #lease: Lease | undefined;
-  /** The record last read or written; `undefined` if and only if there was none yet. */
-  #record: LeaseRecord | undefined;
-  /** The time at which `#record` was first read or written. */
-  #observedMs = 0;
-  /**
-   * True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since.
-   */
-  #isUnsure = false;
-
-  /** Makes no request yet. */
-  constructor(leases: LeaseClient, options: LockOptions) {
-    this.#leases = leases;
-    this.#options = options;
-  }
-
-  /** The record last read or written; `undefined` before that. */
-  get record(): LeaseRecord | undefined {
-    return this.#record;
-  }
-
-  /** The version of the Lease that was last read or written; `undefined` before that. */
-  get resourceVersion(): string | undefined {
-    return this.#lease?.metadata.resourceVersion;
-  }
-
-  /** The uid of that Lease; `undefined` when it was found deleted too. */
-  get uid(): string | undefined {
-    return this.#lease?.metadata.uid;
-  }
-
-  /** True if this process is the holder as far as it knows, or may be by a write without an answer. */
-  get mayBeHeld(): boolean {
-    return this.#isUnsure || this.#isHolder;
-  }
-
-  /**
-   * Acquires the lease if it is free or expired, or renews it if this process holds it.
-   *
-   * The holder writes without a read, and reads after a failure of that. Rejects when a request fails, with a conflict
-   * too.
-   */
-  async tryAcquireOrRenew({ signal }: Abortable = {}): Promise<LeaseAttempt> {
-    if (this.#isHolder && this.#lease !== undefined && !this.#isExpired) {
-      try {
-        return await this.#write(this.#lease, signal);
-      } catch {
-        // The read that follows shows the cause, or fails as well.
-      }
-    }
-    const lease = await this.#read(signal);
-    if (this.#record !== undefined && !this.#isHolder && this.#record.holder !== "" && !this.#isExpired) {
-      return { type: "taken", holder: this.#record.holder };
-    }
-    return await this.#write(lease, signal);
-  }
-
-  /**
-   * Frees the lease if the server says that this process holds it, and returns true in that case. Rejects when a
-   * request fails, with a conflict too.
-   */
-  async release({ signal }: Abortable = {}): Promise<boolean> {
-    const lease = await this.#read(signal);
-    if (lease === undefined || !this.#isHolder) return false;
-    const now = microTimestampNow();
-    const { transitions } = this.#record!;
-    // client-go's: a second is the shortest duration that a Lease may have.
-    const record = { holder: "", durationSeconds: 1, transitions, acquireTime: now, renewTime: now };
-    this.#observe(await this.#leases.update({ ...lease, spec: { ...lease.spec, ...leaseSpecOf(record) } }, { signal }));
-    return true;
-  }
-
-  get #isHolder(): boolean {
-    return this.#record?.holder === this.#options.identity;
-  }
-
-  get #isExpired(): boolean {
-    return this.#observedMs + this.#record!.durationSeconds * 1_000 <= this.#options.clock.now();
-  }
-
-  /**
-   * Reads the Lease; `undefined` when there is none. The last record stays then: its holder may not have noticed yet.
-   */
-  async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
-    try {
-      const lease = await this.#leases.get(this.#options.name, { signal });
-      this.#observe(lease);
-      this.#isUnsure = false;
-      return lease;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      this.#lease = undefined;
-    }
-  }
-
-  /**
-   * Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions.
-   */
-  async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
-    const { name, identity, leaseMs, labels, clock } = this.#options;
-    const now = microTimestampNow();
-    const { transitions = -1, acquireTime = now } = this.#record ?? {};
-    const kept = this.#isHolder ? { transitions, acquireTime } : { transitions: transitions + 1, acquireTime: now };
-    const spec = leaseSpecOf({ holder: identity, durationSeconds: leaseMs / 1_000, renewTime: now, ...kept });
-    const sentMs = clock.now();
-    this.#isUnsure = true;
-    const lease = before === undefined
-      ? await this.#leases.create({ metadata: { name, ...(labels && { labels }) }, spec }, { signal })
-      : await this.#leases.update({
-        ...before,
-        metadata: { ...before.metadata, ...(labels && { labels: { ...before.metadata.labels, ...labels } }) },
-        spec: { ...before.spec, ...spec },
-      }, { signal });
-    this.#observe(lease);
-    return { type: "held", sentMs, lease };
-  }
-
-  #observe(lease: Lease): void {
-    const record = leaseRecordOf(lease);
-    if (this.#record === undefined || !isSameRecord(this.#record, record)) this.#observedMs = this.#options.clock.now();
-    this.#record = record;
-    this.#lease = lease;
   }
 }
 
@@ -479,7 +244,7 @@ export class LeaderElector {
   readonly #clock: ElectionClock;
   readonly #lock: LeaseLock;
   readonly #description: string;
-  readonly #observers: Pick<LeaderElectorOptions, "onLeader" | "onError">;
+  readonly #onLeader: LeaderElectorOptions["onLeader"];
   /** See {@linkcode LeaderElectorStatus.state}. */
   #state: LeaderElectorStatus["state"] = "stopped";
   /** The time just before the last successful write of the lease was sent; `undefined` while there is no term. */
@@ -489,8 +254,7 @@ export class LeaderElector {
   /** See {@linkcode LeaderElectorStatus.errors}. */
   #errors = 0;
   #lastError: unknown;
-  /** Receives errors where there is no `onError`. */
-  readonly #reporter = new ConsoleReporter();
+  readonly #report: (error: unknown) => void;
 
   /**
    * Makes no request yet.
@@ -512,28 +276,16 @@ export class LeaderElector {
       }
     }
     checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs, renewMs }, { min: 1, finite: true });
-    if (leaseMs % 1_000 !== 0) {
-      throw new RangeError(
-        `Cannot elect a leader: leaseMs must be full seconds, as the Lease stores them, found ${leaseMs}`,
-      );
-    }
-    if (!(leaseMs > renewDeadlineMs)) {
-      throw new RangeError(
-        `Cannot elect a leader: leaseMs must be more than renewDeadlineMs (${renewDeadlineMs}), found ${leaseMs}`,
-      );
-    }
-    if (!(renewDeadlineMs > JITTER * retryMs)) {
-      throw new RangeError(
-        `Cannot elect a leader: renewDeadlineMs must be more than ${JITTER} times retryMs (${retryMs}), found ` +
-          `${renewDeadlineMs}`,
-      );
-    }
-    if (renewMs < retryMs || renewMs >= renewDeadlineMs) {
-      throw new RangeError(
-        `Cannot elect a leader: renewMs must be from retryMs (${retryMs}) to less than renewDeadlineMs ` +
-          `(${renewDeadlineMs}), found ${renewMs}`,
-      );
-    }
+    const check = (field: string, value: number, isValid: boolean, rule: string): void => {
+      if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, found ${value}`);
+    };
+    check("leaseMs", leaseMs, leaseMs % 1_000 === 0, "full seconds, as the Lease stores them");
+    check("leaseMs", leaseMs, leaseMs > renewDeadlineMs, `more than renewDeadlineMs (${renewDeadlineMs})`);
+    const shortestMs = JITTER * retryMs;
+    const rule = `more than ${JITTER} times retryMs (${retryMs})`;
+    check("renewDeadlineMs", renewDeadlineMs, renewDeadlineMs > shortestMs, rule);
+    const range = `from retryMs (${retryMs}) to less than renewDeadlineMs (${renewDeadlineMs})`;
+    check("renewMs", renewMs, renewMs >= retryMs && renewMs < renewDeadlineMs, range);
     this.#options = { identity, leaseMs, renewDeadlineMs, retryMs, renewMs };
     this.#release = release;
     // After an answer that is lost there is time for a second request.
@@ -541,7 +293,8 @@ export class LeaderElector {
     this.#requestMs = Math.min(Math.max(REQUEST_MS, shareMs), renewDeadlineMs);
     this.#clock = clock;
     this.#description = `lease "${namespace}/${name}"`;
-    this.#observers = { onLeader: options.onLeader, onError: options.onError };
+    this.#onLeader = options.onLeader;
+    this.#report = errorObserver(options.onError, () => `elector of ${this.#description}`);
     this.#lock = new LeaseLock(client.resource(Lease, { namespace }), { name, identity, leaseMs, labels, clock });
   }
 
@@ -581,12 +334,12 @@ export class LeaderElector {
 
   /** The state at present. */
   status(): LeaderElectorStatus {
-    const record = this.#lock.record;
+    const { spec } = this.#lock;
     return {
       state: this.#state,
       identity: this.identity,
-      holder: record?.holder,
-      transitions: record?.transitions,
+      holder: spec && (spec.holderIdentity ?? ""),
+      transitions: spec && (spec.leaseTransitions ?? 0),
       resourceVersion: this.#lock.resourceVersion,
       uid: this.#lock.uid,
       sinceRenewalMs: this.#renewedMs === undefined ? undefined : this.#clock.now() - this.#renewedMs,
@@ -739,16 +492,15 @@ export class LeaderElector {
     // Another process was faster: the next attempt reads what it has written.
     if (isConflict(error) || isAlreadyExists(error)) return;
     this.#errors++;
-    const { onError = (error) => this.#reporter.report(`elector of ${this.#description}`, error) } = this.#observers;
-    callObserver(() => onError(error));
+    this.#report(error);
   }
 
   /** Calls `onLeader` when the holder that was seen is another one. */
   #seen(): void {
-    const holder = this.#lock.record?.holder;
+    const { holder } = this.status();
     if (holder === undefined || holder === this.#reported) return;
     this.#reported = holder;
-    callObserver(() => this.#observers.onLeader?.(holder));
+    callObserver(() => this.#onLeader?.(holder));
   }
 
   /** Calls `request` with a signal that aborts with `signal`, and after `ms`. */

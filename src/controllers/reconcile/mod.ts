@@ -36,14 +36,8 @@
 
 export { Reconciler } from "./reconciler.ts";
 export {
-  annotationsChanged,
-  fieldsChanged,
-  generationChanged,
   type InformerSelection,
-  labelsChanged,
-  type ObjectChange,
   type ObserveReconcile,
-  type Predicate,
   type ReconcileCache,
   type ReconcileContext,
   type ReconcileFunction,
@@ -58,31 +52,38 @@ export {
   type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
+export {
+  annotationsChanged,
+  fieldsChanged,
+  generationChanged,
+  labelsChanged,
+  type ObjectChange,
+  type Predicate,
+} from "./predicates.ts";
 export type { MapFunction } from "./key_sources.ts";
 export {
-  AlreadyControlledError,
-  type ConditionDraft,
-  controllerOf,
   type CreatedOrUpdated,
   createOrUpdate,
   type CreateOrUpdateOptions,
   finalize,
   type FinalizeOptions,
-  findCondition,
+  retryOnConflict,
+  type RetryOnConflictOptions,
+  type StatusOf,
+  writeStatus,
+} from "./objects.ts";
+export { type ConditionDraft, findCondition, setCondition } from "./conditions.ts";
+export {
+  AlreadyControlledError,
+  controllerOf,
   type Ownable,
   type OwnerOptions,
   ownerReferenceTo,
-  retryOnConflict,
-  type RetryOnConflictOptions,
-  setCondition,
-  type StatusOf,
   withController,
   withOwner,
-  writeStatus,
-} from "./objects.ts";
+} from "./owners.ts";
 export type { Condition } from "../../kinds/meta/v1.ts";
 export {
-  type ElectionClock,
   type FencingToken,
   LeaderElector,
   type LeaderElectorOptions,
@@ -91,15 +92,13 @@ export {
   LeadershipLostError,
   UnfinishedWorkError,
 } from "./leader_elector.ts";
+export type { ElectionClock } from "./lease_lock.ts";
 export { type ReleaseHook, ShardGroup, type ShardGroupOptions, type ShardGroupStatus } from "./shard_group.ts";
 export { ConfigMapCheckpoints } from "./config_map_checkpoints.ts";
-export {
-  type EventDetails,
-  EventRecorder,
-  type EventRecorderOptions,
-  type EventRecorderStatus,
-} from "./event_recorder.ts";
-export { Manager, type ManagerOptions, type ManagerPhase, type ManagerStatus } from "./manager.ts";
+export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./event_recorder.ts";
+export type { EventDetails } from "./event_series.ts";
+export { Manager, type ManagerOptions } from "./manager.ts";
+export type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
 export { type MetricFamily, type MetricSample, OPEN_METRICS_TYPE, openMetricsText } from "../../informer/metrics.ts";
 
 // reconciler: keys of one kind, reconciled one at a time.

@@ -1,99 +1,25 @@
 /**
- * Parts of reconcile functions that write objects: owners, conditions, finalizers, merge patches, retries.
+ * Parts of reconcile functions that write objects: finalizers, merge patches, status, retries.
  *
- * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode setCondition} are entry points. None of them reads a
- * cache or keeps a state.
+ * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None of them reads
+ * a cache or keeps a state.
  *
  * @module
  */
-import {
-  type Complete,
-  isRecord,
-  type KubernetesObject,
-  type OwnerReference,
-  refuseReduced,
-} from "../../api/object.ts";
-import { type Abortable, defined } from "../../api/options.ts";
+import { type Complete, isRecord, type KubernetesObject, refuseReduced } from "../../api/object.ts";
+import type { Abortable } from "../../api/options.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
 import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft } from "../../api/written.ts";
 import { checkCounts } from "../../async/checks.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
-import type { Condition } from "../../kinds/meta/v1.ts";
-
-/** Returns the present time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
-export function timestampNow(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
-}
 
 /**
  * Returns the present time of day as `metav1.MicroTime` has it: the server accepts no other number of digits than six.
  */
 export function microTimestampNow(): string {
   return new Date().toISOString().replace("Z", "000Z");
-}
-
-/** A condition to be set: without a message it is empty, without a time the present one is used. */
-export interface ConditionDraft
-  extends Pick<Condition, "type" | "reason">, Partial<Omit<Condition, "type" | "reason" | "status">> {
-  /** The state. */
-  readonly status: "True" | "False" | "Unknown";
-}
-
-const STATUSES: readonly string[] = ["True", "False", "Unknown"];
-
-/** As custom resource definitions with `metav1.Condition` check it. */
-const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
-
-/**
- * Returns `conditions` with `condition` in place of the one of its type, or at the end.
- *
- * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the
- *   draft, or else the present one (apimachinery `meta.SetStatusCondition`).
- * - If nothing changes, the same list is returned, so that {@linkcode writeStatus} sends nothing.
- *
- * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word:
- * the server refuses such conditions.
- *
- * @example
- * ```ts
- * import { setCondition } from "@kube/informer/reconcile";
- * import { assertEquals, assertStrictEquals } from "@std/assert";
- *
- * const before = setCondition([], { type: "Ready", status: "False", reason: "Waiting" });
- * const after = setCondition(before, { type: "Ready", status: "False", reason: "StillWaiting" });
- * assertEquals(after[0].lastTransitionTime, before[0].lastTransitionTime);
- * assertStrictEquals(setCondition(after, { type: "Ready", status: "False", reason: "StillWaiting" }), after);
- * ```
- */
-export function setCondition(
-  conditions: readonly Condition[] | undefined = [],
-  condition: ConditionDraft,
-): readonly Condition[] {
-  const { type, status, reason, message = "", observedGeneration } = condition;
-  const problem = type === ""
-    ? "its type is empty"
-    : !STATUSES.includes(status)
-    ? `its status must be "True", "False" or "Unknown", found ${JSON.stringify(status)}`
-    : !REASON.test(reason)
-    ? `its reason must be a CamelCase word, found ${JSON.stringify(reason)}`
-    : undefined;
-  if (problem !== undefined) throw new TypeError(`Cannot set condition "${type}": ${problem}`);
-  const at = conditions.findIndex((present) => present.type === type);
-  const present = conditions[at];
-  const isTransition = present?.status !== status;
-  const isSame = !isTransition && present.reason === reason && present.message === message &&
-    present.observedGeneration === observedGeneration;
-  if (isSame) return conditions;
-  const lastTransitionTime = isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime;
-  const next: Condition = defined({ type, status, reason, message, lastTransitionTime, observedGeneration });
-  return at < 0 ? [...conditions, next] : conditions.with(at, next);
-}
-
-/** Returns the condition of a type; `undefined` without one. */
-export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
-  return conditions?.find((condition) => condition.type === type);
 }
 
 /**
@@ -235,28 +161,21 @@ export async function createOrUpdate<T extends KubernetesObject>(
   const { name, namespace } = draft.metadata as DraftMeta;
   if (!name) throw new TypeError(`Cannot create or update a ${client.resource.kind}: the draft has no metadata.name`);
   const own = namespace ? client.namespace(namespace) : client;
-  const read = async (): Promise<T | undefined> => {
-    try {
-      return await own.get(name, { signal: write.signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
   let exists = false;
   return await retryOnConflict(async (retries) => {
-    const before: T | undefined = (retries === 0 ? current : undefined) ?? await read();
+    const before: T | undefined = (retries === 0 ? current : undefined) ??
+      await own.getOrUndefined(name, { signal: write.signal });
     exists = before !== undefined;
     if (before === undefined) return { object: await own.create(draft, write), operation: "created" };
     const copy = copyOf(before);
-    const after = (change(copy) ?? copy) as T;
+    const after = change(copy) ?? copy;
     checkSameObject(before, after);
     const difference = mergeDiff(withoutStatus(before), withoutStatus(after)) as
       | { readonly metadata?: object }
       | undefined;
     if (difference === undefined) return { object: before, operation: "unchanged" };
     const { resourceVersion } = before.metadata;
-    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as unknown as MergePatch<T>;
+    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as MergePatch<T>;
     return { object: await own.patch(name, { type: "merge", body }, write), operation: "updated" };
   }, {
     signal: write.signal,
@@ -386,7 +305,7 @@ async function patchFinalizers<T extends KubernetesObject>(
       const finalizers = change(current, current.metadata.finalizers ?? []);
       if (finalizers === undefined) return current;
       const { resourceVersion } = current.metadata;
-      const body = { metadata: { resourceVersion, finalizers } } as unknown as MergePatch<T>;
+      const body = { metadata: { resourceVersion, finalizers } } as MergePatch<T>;
       return await client.patch(name, { type: "merge", body }, { signal });
     }, { signal });
   } catch (error) {
@@ -401,151 +320,6 @@ function isDeleted({ metadata }: KubernetesObject): boolean {
 
 function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
-}
-
-/** The part of an object or draft that owner references need. */
-export interface Ownable {
-  /** Name, namespace and the present owners. */
-  readonly metadata: {
-    readonly name?: string;
-    readonly generateName?: string;
-    readonly namespace?: string;
-    readonly ownerReferences?: readonly OwnerReference[];
-  };
-}
-
-/** Options for owner references. */
-export interface OwnerOptions {
-  /**
-   * True when a foreground deletion of the owner waits for the object. It needs the right to update `finalizers` of the
-   * owner, where the admission plugin `OwnerReferencesPermissionEnforcement` is on. @default
-   * {true for a controller, else false}
-   */
-  readonly blockOwnerDeletion?: boolean;
-}
-
-/** An object has a controller already, which is another object than the given one. */
-export class AlreadyControlledError extends Error {
-  /** `"AlreadyControlledError"`. */
-  override readonly name = "AlreadyControlledError";
-  /** The reference to the present controller. */
-  readonly controller: OwnerReference;
-
-  /** Creates an error about an object that `controller` manages. */
-  constructor(message: string, controller: OwnerReference) {
-    super(message);
-    this.controller = controller;
-  }
-}
-
-/**
- * Returns a reference to `owner`.
- *
- * @throws {TypeError} when the owner lacks apiVersion, kind, name or uid: the garbage collector would delete objects
- * with such a reference, or never find it.
- */
-export function ownerReferenceTo(
-  owner: KubernetesObject,
-  options: OwnerOptions & { readonly controller?: boolean } = {},
-): OwnerReference {
-  checkNames("refer to an owner", options, "controller blockOwnerDeletion");
-  const { controller = false, blockOwnerDeletion = controller } = options;
-  const { apiVersion, kind, metadata: { name, uid } } = owner;
-  for (const [field, value] of Object.entries({ apiVersion, kind, "metadata.name": name, "metadata.uid": uid })) {
-    if (!value) {
-      throw new TypeError(
-        `Cannot refer to ${
-          kind ?? "an object"
-        } "${name}" as owner: ${field} is missing; pass an object as the server ` +
-          `returned it`,
-      );
-    }
-  }
-  return {
-    apiVersion: apiVersion!,
-    kind: kind!,
-    name,
-    uid,
-    ...(controller ? { controller } : {}),
-    ...(blockOwnerDeletion ? { blockOwnerDeletion } : {}),
-  };
-}
-
-/** Returns the reference to the object's controller, of which there is at most one; `undefined` without one. */
-export function controllerOf(object: Ownable): OwnerReference | undefined {
-  return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
-}
-
-/**
- * Returns a copy of `object` with `owner` as its controller: the garbage collector deletes the object after the owner,
- * and a reconciler that `owns` its kind reconciles the owner when the object changes.
- *
- * - The reference replaces one to the same owner. Other owners stay. The given object is not changed.
- * - Owners are the same when their uids are: an object of an earlier owner of the same name is refused, because the
- *   garbage collector is going to delete it (Kubernetes' own controllers do the same; controller-runtime adopts it).
- *
- * @throws {AlreadyControlledError} when another object is the controller.
- * @throws {TypeError} when the owner is in another namespace, or is incomplete, as in {@linkcode ownerReferenceTo}.
- *
- * @example
- * ```ts
- * import { Client } from "@kube/informer";
- * import { ConfigMap } from "@kube/informer/kinds/core/v1";
- * import { controllerOf, withController } from "@kube/informer/reconcile";
- * import { FakeApiServer } from "@kube/informer/testing";
- * import { assertEquals } from "@std/assert";
- *
- * const server = new FakeApiServer();
- * const owner = server.create(ConfigMap, { metadata: { name: "owner", namespace: "shop" } });
- * using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
- * const owned = await client.resource(ConfigMap).create(withController({ metadata: { name: "owned" } }, owner));
- * assertEquals(controllerOf(owned)?.name, "owner");
- * ```
- */
-export function withController<const O extends Ownable>(
-  object: O,
-  owner: KubernetesObject,
-  options: OwnerOptions = {},
-): O {
-  const reference = ownerReferenceTo(owner, { ...options, controller: true });
-  const present = controllerOf(object);
-  if (present !== undefined && present.uid !== reference.uid) {
-    throw new AlreadyControlledError(
-      `Cannot set ${reference.kind} "${reference.name}" (uid ${reference.uid}) as controller of "${nameOf(object)}": ` +
-        `${present.kind} "${present.name}" (uid ${present.uid}) is; choose another name, or wait until it is deleted`,
-      present,
-    );
-  }
-  return withReference(object, owner, reference);
-}
-
-/**
- * Returns a copy of `object` with `owner` as one of its owners: the garbage collector deletes it when all its owners
- * are gone. The reference replaces one to the same owner, whose being the controller it would undo. The given object is
- * not changed.
- *
- * @throws {TypeError} as {@linkcode withController}.
- */
-export function withOwner<const O extends Ownable>(object: O, owner: KubernetesObject, options: OwnerOptions = {}): O {
-  return withReference(object, owner, ownerReferenceTo(owner, options));
-}
-
-function withReference<O extends Ownable>(object: O, owner: KubernetesObject, reference: OwnerReference): O {
-  const { namespace, ownerReferences = [] } = object.metadata;
-  const ownerNamespace = owner.metadata.namespace;
-  if (ownerNamespace && namespace && ownerNamespace !== namespace) {
-    throw new TypeError(
-      `Cannot set ${reference.kind} "${reference.name}" of namespace "${ownerNamespace}" as owner of ` +
-        `"${nameOf(object)}" in namespace "${namespace}": an owner must be in the same namespace, or cluster-scoped`,
-    );
-  }
-  const at = ownerReferences.findIndex(({ uid }) => uid === reference.uid);
-  const references = at < 0 ? [...ownerReferences, reference] : ownerReferences.with(at, reference);
-  return { ...object, metadata: { ...object.metadata, ownerReferences: references } };
-}
-
-function nameOf({ metadata: { name, generateName = "" } }: Ownable): string {
-  return name ?? generateName;
 }
 
 /** The status of objects of type `T`. */

@@ -13,9 +13,9 @@ import { DecodeError } from "../../api/status.ts";
 import { monotonicMs } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { isWatched } from "../../informer/events/event.ts";
-import type { Trigger } from "../../workqueue/run.ts";
+import type { Trigger } from "../../workqueue/triggers.ts";
 import { mergeDiff } from "./objects.ts";
-import type { ObjectChange } from "./options.ts";
+import type { ObjectChange } from "./predicates.ts";
 
 /** The most repetitions of a key in a row. */
 const REPETITIONS = 250;
@@ -57,33 +57,33 @@ interface Expected extends NonNullable<ObjectWrite["sent"]> {
 }
 
 /** A key that has written. */
-interface Writer {
+class Writer {
   /** The time of its last write. */
-  atMs: number;
+  atMs = 0;
   /**
    * The writes of the last call by their marks, and of the one before: their events may come late. Those whose events
    * are to be no cause are there until these have come.
    */
-  written: Map<string, Expected | undefined>;
-  before: Map<string, Expected | undefined>;
+  written = new Map<string, Expected | undefined>();
+  before = new Map<string, Expected | undefined>();
   /** The objects that were written since the last call with another cause began. */
-  objects: Set<string>;
+  readonly objects = new Set<string>();
   /** True when the last call has written an object that was not in `objects`. */
-  isNew: boolean;
+  isNew = false;
   /** The number of calls of its own making that follow another one, in a row without pauses. */
-  own: number;
+  own = 0;
   /** The number of those that follow a repetition, also after pauses: of many keys, each comes up seldom. */
-  repeated: number;
+  repeated = 0;
   /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
-  hasChanged: boolean;
+  hasChanged = false;
   /** True when there was a cause of its own making since the last call began. */
-  hasOwn: boolean;
+  hasOwn = false;
   /** The marks of the other triggers since then; an event may come before the answer that shows whose it is. */
-  others: Set<string>;
+  others = new Set<string>();
   /** True when the last call was of its own making. */
-  wasOwn: boolean;
+  wasOwn = false;
   /** True from the call that was one too many, until a call triggers no other. */
-  isHot: boolean;
+  isHot = false;
 }
 
 /**
@@ -117,20 +117,7 @@ export class OwnCalls {
 
   /** The reconcile of `key` has written. */
   wrote(key: ObjectKey, write: ObjectWrite): void {
-    const writer = this.#of(key) ?? {
-      written: new Map(),
-      before: new Map(),
-      others: new Set(),
-      objects: new Set(),
-      atMs: 0,
-      own: 0,
-      repeated: 0,
-      isNew: false,
-      hasChanged: false,
-      hasOwn: false,
-      wasOwn: false,
-      isHot: false,
-    };
+    const writer = this.#of(key) ?? new Writer();
     const mark = write.resourceVersion || write.uid;
     writer.hasChanged ||= !writer.before.has(mark);
     writer.written.set(mark, this.#expects(key, write) ? expectedOf(write) : undefined);

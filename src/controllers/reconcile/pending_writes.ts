@@ -17,7 +17,7 @@ import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from
 import { monotonicMs, sleep } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { internals } from "../../errors/internals.ts";
-import type { CacheOverlay, Cover } from "../../informer/cache/lister.ts";
+import type { CacheOverlay, Cover } from "../../informer/cache/cache_overlay.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { idOf, OwnCalls } from "./own_calls.ts";
 

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../../api/object.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { controlledBy, type ShardSource } from "../../api/shard.ts";
@@ -15,31 +15,21 @@ import { isConflict } from "../../api/status.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { Histogram } from "../../async/histogram.ts";
 import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
-import { LongTimer, monotonicMs, TimeLimit } from "../../async/time.ts";
+import { LongTimer, monotonicMs, timedController } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { joined } from "../../informer/status.ts";
-import {
-  exponentialBackoff,
-  ReconcileResult,
-  retry,
-  SETTLED,
-  type TriggerList,
-  withTrigger,
-  withTriggers,
-  type WorkContext,
-} from "../../workqueue/run.ts";
-import { WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
+import { exponentialBackoff } from "../../workqueue/rate_limiter.ts";
+import { type TriggerList, withTrigger, withTriggers } from "../../workqueue/triggers.ts";
+import { checkResult, type ReconcileResult, retry, SETTLED } from "../../workqueue/work_item.ts";
+import { type WorkContext, WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import {
-  type InformerSelection,
-  type ObjectChange,
-  passedPaths,
   type ReconcileCache,
   type ReconcileFunction,
   type ReconcileObserver,
@@ -53,10 +43,21 @@ import {
   type WatchedKindOptions,
 } from "./options.ts";
 import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
+import { type ObjectChange, passedPaths } from "./predicates.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The options of `watches()` and `owns()`, for `checkNames`. */
 const WATCHED_OPTIONS = "when optional ownWrites informer";
+
+/** The defaults of options. */
+const DEFAULTS = {
+  concurrency: 1,
+  debounceMs: 0,
+  timeoutMs: 300_000,
+  graceMs: 30_000,
+  readYourWritesTimeoutMs: 30_000,
+  syncTimeoutMs: 600_000,
+};
 
 /** The names of options of a reconciler that are times. */
 const TIMES = "debounceMs timeoutMs graceMs readYourWritesTimeoutMs syncTimeoutMs";
@@ -137,13 +138,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly lister: ReconcileCache<T>;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
-  readonly #options: Required<
-    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "readYourWritesTimeoutMs" | "syncTimeoutMs">
-  >;
-  readonly #observers: Pick<ReconcilerOptions<T>, "onError" | "observe">;
-  /** Receives errors where there is no `onError`. */
-  readonly #reporter = new ConsoleReporter();
-  readonly #ownsFactory: boolean;
+  readonly #options: ReconcilerOptions<T> & typeof DEFAULTS;
+  readonly #report: (error: unknown, key: ObjectKey) => void;
   readonly #queue: WorkQueue;
   readonly #writes: PendingWrites;
   readonly #sources = new KeySources();
@@ -154,8 +150,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** True when `#running` has settled. */
   #hasEnded = false;
   readonly #calls: RunningCalls<T>;
-  /** The ranges of hashes in which the own objects are, and those of owned kinds. */
-  readonly #ownShard: ShardSource | undefined;
+  /** The ranges of hashes in which the objects of owned kinds are. */
   readonly #ownedShard: ShardSource | undefined;
   /** Decides which keys are those of this process; `undefined` for all. */
   readonly #shards: ShardedKeys | undefined;
@@ -166,8 +161,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #held = new Map<ObjectKey, TriggerList>();
   /** Has a key if and only if its debounce has not ended; with the time of its end. */
   readonly #debounced = new Map<ObjectKey, number>();
-  /** Set while a call of `idle` waits: opens when a key is taken or released, and when the state changes. */
-  #changed: Latch | undefined;
+  /** Notifies calls of `idle`, when a key is taken or released, and when the state changes. */
+  readonly #changed = new Latch();
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
   readonly #outcomes: Record<ReconcileOutcome, number> = {
@@ -199,14 +194,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     reconcile: ReconcileFunction<T>,
     options: ReconcilerOptions<T> = {},
   ) {
-    const {
-      concurrency = 1,
-      debounceMs = 0,
-      timeoutMs = 300_000,
-      graceMs = 30_000,
-      readYourWritesTimeoutMs = 30_000,
-    } = options;
-    const { syncTimeoutMs = 600_000 } = options;
+    const filled = this.#options = { ...DEFAULTS, ...defined(options) };
+    const { concurrency, debounceMs, timeoutMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs, shards } = filled;
     this.name = options.name ?? resourceName(resource);
     const action = `create the reconciler of "${this.name}"`;
     const own = "name informers shards concurrency rateLimiter onError observe";
@@ -217,9 +206,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     checkCounts(action, { concurrency }, { min: 1 });
     this.#resource = resource;
     this.#reconcile = reconcile;
-    this.#options = { concurrency, debounceMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs };
-    this.#observers = { onError: options.onError, observe: options.observe };
-    this.#ownsFactory = options.informers === undefined;
+    this.#report = errorObserver(options.onError, (key) => `reconciler of "${this.name}" on "${key}"`, (key) => key);
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
@@ -237,20 +224,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
         new Error(`Cannot compare "${resource}" before applyIfChanged sends it in "${this.name}": ${BLIND}`),
         key,
       );
-    const { shards } = options;
-    this.#ownShard = shards;
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
-    this.informer = this.#follow(resource, options, undefined, this.#ownShard);
+    this.informer = this.#follow(resource, options, undefined, shards);
     this.#shards = shards && new ShardedKeys(shards, {
       name: this.name,
       sources: this.#sources,
       graceMs,
       uidOf: (key) => this.informer.entries.getByKey(key)?.uid,
       add: (key, cause) => this.#queue.add(key, { trigger: cause }),
-      report: (error, key) => this.#report(error, key),
+      report: this.#report,
     });
     this.lister = this.cache(this.informer);
-    this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
+    const facts = { client, lister: this.lister, cache: this.cache.bind(this), writes: this.#writes, timeoutMs };
+    this.#calls = new RunningCalls(facts);
   }
 
   /**
@@ -295,7 +281,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     this.#follow(source, options, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-      if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
+      if (owner === undefined || owner.kind !== kind || (owner.apiVersion.split("/").at(-2) ?? "") !== group) return [];
       return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
     }, this.#ownedShard);
     return this;
@@ -386,7 +372,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#shards?.isBusy === true;
     while (this.#state !== "stopped") {
       using wait = new DerivedController(options.signal);
-      const changed = (this.#changed ??= new Latch()).wait({ signal: wait.signal }).then(() => false);
+      const changed = this.#changed.wait({ signal: wait.signal }).then(() => false);
       const idle = isBusy()
         ? changed
         : this.#queue.idle({ signal: wait.signal, ignoreDelayed: true }).then(() => !isBusy());
@@ -454,7 +440,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
       throw new Error(`Cannot ${action}: it has stopped`);
     }
-    const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
+    const { when = [], optional, informer: selection = {} } = options;
     if (!isKind && (options.informer !== undefined || optional !== undefined)) {
       throw new TypeError(`Cannot ${action}: the informer has its options already. Pass them to forResource()`);
     }
@@ -548,7 +534,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       await joined(synced, signal, this.#options.syncTimeoutMs);
       this.#state = "running";
       this.#shards?.start();
-      this.#wake();
+      this.#changed.notify();
       this.#calls.check = () => {
         if (options.isHeld?.() === false) lost.abort(notHeld());
         this.#shards?.look();
@@ -587,8 +573,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     else signal.addEventListener("abort", stop, { once: true });
     const worker = (key: ObjectKey, context: WorkContext): void | ReconcileResult | Promise<void | ReconcileResult> =>
       this.#take(key, context, signal);
-    const onError = (error: unknown, key: ObjectKey): void => this.#report(error, key);
-    const working = this.#queue.run(worker, { signal, concurrency, onError });
+    const working = this.#queue.run(worker, { signal, concurrency, onError: this.#report });
     const returned = working.then(() => Promise.all(this.#calls.all.map((call) => call.returned)));
     await Promise.race([returned, late.promise]);
     const left = this.#calls.all.map(({ key }) => `"${key}"`);
@@ -618,8 +603,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#calls[Symbol.dispose]();
     this.#writes[Symbol.dispose]();
     this.#state = "stopped";
-    this.#wake();
-    if (this.#ownsFactory) await this.informers.shutdown();
+    this.#changed.notify();
+    if (this.#options.informers === undefined) await this.informers.shutdown();
   }
 
   /** Reconciles a key, unless it must wait. */
@@ -632,7 +617,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond
     // early.
     if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
-    this.#wake();
+    this.#changed.notify();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
       this.#held.set(key, withTriggers(this.#held.get(key), triggers));
       return SETTLED;
@@ -653,11 +638,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Adds a key again when the caches have seen its writes, or the time for that is over. */
   async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
     const { readYourWritesTimeoutMs } = this.#options;
-    using job = new DerivedController(stop);
-    using _bound = new TimeLimit(
-      () => job.abort(new DOMException("The time is over", "TimeoutError")),
-      readYourWritesTimeoutMs,
-    );
+    using job = timedController(readYourWritesTimeoutMs, "The time is over", stop);
     this.#waitingForCaches++;
     await this.#writes.wait(key, job.signal);
     this.#waitingForCaches--;
@@ -675,21 +656,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#release(key, triggers);
   }
 
-  #wake(): void {
-    this.#changed?.open();
-    this.#changed = undefined;
-  }
-
   /** Adds a key that was held, with its triggers. */
   #release(key: ObjectKey, triggers: TriggerList): void {
     this.#held.delete(key);
-    this.#wake();
+    this.#changed.notify();
     this.#queue.add(key, { trigger: triggers });
   }
 
   async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | ReconcileResult> {
     const { retries, triggers } = context;
-    const observer = this.#observers.observe?.({
+    const observer = this.#options.observe?.({
       reconciler: this.name,
       resource: this.#resource,
       key,
@@ -708,11 +684,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     try {
       const result = await call.run(reconcile);
-      if (result !== undefined && !(result instanceof ReconcileResult)) {
-        throw new TypeError(
-          `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
-        );
-      }
+      if (result !== undefined) checkResult(result, "reconcile");
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
       this.#record(call, observer, outcome);
       if (outcome === "succeeded") this.#shards?.succeeded(call);
@@ -751,7 +723,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** An abandoned call has returned: its key may be reconciled again. */
   #returned({ key, failure, signal }: ReconcileCall<T>): void {
     this.#calls.abandoned.delete(key);
-    this.#wake();
+    this.#changed.notify();
     if (this.#state === "stopped") return;
     // A call that rejects because its signal has aborted was reported when its time was over.
     if (failure !== undefined && !isAbortOf(signal, failure.error)) this.#report(failure.error, key);
@@ -772,12 +744,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (this.#recent.length > RECENT) this.#recent.shift();
     callObserver(() => observer?.ended(record));
   }
-
-  #report(error: unknown, key: ObjectKey): void {
-    const { onError = (error, key) => this.#reporter.report(`reconciler of "${this.name}" on "${key}"`, error, key) } =
-      this.#observers;
-    callObserver(() => onError(error, key));
-  }
 }
 
 const notHeld = abortReason("Leadership is not held any longer");
@@ -787,9 +753,4 @@ function loopError(what: string): Error {
     `Reconciling ${what} over and over: only its own writes of the same objects cause the calls (status().ownCalls). A ` +
       `reconcile must write nothing when nothing is missing. After 250 such calls a key is called with growing waits`,
   );
-}
-
-function groupOf({ apiVersion }: OwnerReference): string {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
 }

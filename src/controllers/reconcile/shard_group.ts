@@ -13,7 +13,7 @@ import { compareResourceVersions, isAlreadyExists, isConflict, isNotFound } from
 import { copyOf } from "../../api/written.ts";
 import { abortReason, callObserver, DerivedController } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { errorObserver } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import {
@@ -22,21 +22,14 @@ import {
   GroupLeases,
   type GroupMember,
   type LeaseFeed,
-  LeaseInformer,
+  leaseInformer,
   LEAVING_LABEL,
   planRanges,
   RANGE_COUNT,
   rangeStep,
 } from "./group_leases.ts";
-import {
-  type ElectionClock,
-  LeaderElector,
-  type Leadership,
-  LeadershipLostError,
-  limitedBy,
-  monotonicElectionClock,
-  pauseOf,
-} from "./leader_elector.ts";
+import { LeaderElector, type Leadership, LeadershipLostError, limitedBy, pauseOf } from "./leader_elector.ts";
+import { type ElectionClock, monotonicElectionClock } from "./lease_lock.ts";
 import { microTimestampNow } from "./objects.ts";
 
 /** The options that exist. */
@@ -118,15 +111,15 @@ const NONE: readonly HashRange[] = [];
 const changed = abortReason("The Leases of the group have changed");
 
 /** The work of this process on one range. */
-interface RangeWork {
+class RangeWork {
   /** The work of this process on it is being ended. */
-  isReleasing: boolean;
+  isReleasing = false;
   /** The version of its Lease at which the work was ended; `""` before that. */
-  releasedVersion: string;
+  releasedVersion = "";
   /** A write is on its way. */
-  isWriting: boolean;
+  isWriting = false;
   /** The time from which another write may be sent. */
-  retryAtMs: number;
+  retryAtMs = -Infinity;
 }
 
 /**
@@ -171,19 +164,16 @@ export class ShardGroup implements ShardSource {
   readonly name: string;
   /** See {@linkcode ShardGroupOptions.by}. */
   readonly by: Exclude<ShardField, "controller">;
-  readonly #namespace: string;
   readonly #leaseMs: number;
   readonly #requestMs: number;
   readonly #clock: ElectionClock;
   readonly #requests: GroupLeaseClient;
   readonly #feed: LeaseFeed;
   readonly #elector: LeaderElector;
-  readonly #onError: (error: unknown) => void;
+  readonly #report: (error: unknown) => void;
   readonly #listeners = new Set<() => void>();
   readonly #hooks = new Set<ReleaseHook>();
-  readonly #work: readonly RangeWork[] = Array.from({ length: RANGE_COUNT }, () => {
-    return { isReleasing: false, releasedVersion: "", isWriting: false, retryAtMs: -Infinity };
-  });
+  readonly #work: readonly RangeWork[] = Array.from({ length: RANGE_COUNT }, () => new RangeWork());
   /** See {@linkcode ShardGroupStatus.state}. */
   #state: ShardGroupStatus["state"] = "stopped";
   readonly #leases: GroupLeases;
@@ -223,8 +213,7 @@ export class ShardGroup implements ShardSource {
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, renewMs = 5_000, clock = monotonicElectionClock } = options;
     checkName("name", name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
     checkName("identity", identity, /^[a-z0-9]([-a-z0-9.]{0,150}[a-z0-9])?$/);
-    const reporter = new ConsoleReporter();
-    const onError = options.onError ?? ((error: unknown) => reporter.report(`shard group "${name}"`, error));
+    const onError = this.#report = errorObserver(options.onError, () => `shard group "${name}"`);
     this.name = name;
     this.by = by;
     const labels = { [GROUP_LABEL]: name };
@@ -242,13 +231,11 @@ export class ShardGroup implements ShardSource {
       renewMs,
       retryMs,
     });
-    this.#namespace = namespace!;
     this.#leaseMs = leaseMs;
     this.#requestMs = (renewDeadlineMs - renewMs) / 2;
     this.#clock = clock;
-    this.#onError = onError;
     this.#requests = client.resource(Lease, { namespace });
-    this.#feed = feed ?? new LeaseInformer(client, { namespace: this.#namespace, name, onError: options.onError });
+    this.#feed = feed ?? leaseInformer(client, { namespace, name, onError: options.onError });
     this.#leases = new GroupLeases(name, () => clock.now(), () => this.#change());
   }
 
@@ -307,7 +294,7 @@ export class ShardGroup implements ShardSource {
     if (this.#hasRun) throw new Error(`Cannot run shard group "${this.name}": it runs or has run already`);
     this.#hasRun = true;
     this.#state = "joining";
-    const followed = this.#feed.follow(this.#leases, { signal: this.#job.signal });
+    const followed = this.#feed(this.#leases, { signal: this.#job.signal });
     try {
       await this.#stayMember(signal);
       if (!this.#hasUnfinished && !this.#work.some(({ isReleasing }) => isReleasing)) await this.#deleteOwn();
@@ -584,7 +571,7 @@ export class ShardGroup implements ShardSource {
   #failed(error: unknown): void {
     if (this.#job.signal.aborted) return;
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return;
-    callObserver(() => this.#onError(error));
+    this.#report(error);
   }
 }
 

@@ -10,9 +10,9 @@
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../api/shard.ts";
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";
-import { LongTimer } from "../../async/time.ts";
+import { endsWithin } from "../../async/time.ts";
 import { internals } from "../../errors/internals.ts";
-import { type TriggerList, withTriggers } from "../../workqueue/run.ts";
+import { type TriggerList, withTriggers } from "../../workqueue/triggers.ts";
 import type { ReconcileCall } from "./calls.ts";
 import type { KeySources } from "./key_sources.ts";
 import type { ShardGroup } from "./shard_group.ts";
@@ -201,7 +201,13 @@ export class ShardedKeys implements Disposable {
     using job = coming.job;
     const { ranges } = coming;
     try {
-      await this.cached(ranges, job.signal);
+      await Promise.all(
+        Array.from(
+          this.#reconciler.sources,
+          ({ informer: { [internals]: { sync, checks } }, isSharded }) =>
+            isSharded ? sync.holding(ranges, job.signal) : checks.untilChecked(job.signal),
+        ),
+      );
     } catch (error) {
       if (isAbortOf(job.signal, error)) return;
       throw error;
@@ -210,17 +216,6 @@ export class ShardedKeys implements Disposable {
     this.#coming = this.#coming.filter((it) => it !== coming);
     this.#ready.ranges = [...this.#ready.ranges, ...ranges];
     this.#addWaiting();
-  }
-
-  /** Resolves once all caches have what the server had of ranges after they were taken. */
-  async cached(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
-    await Promise.all(
-      Array.from(
-        this.#reconciler.sources,
-        ({ informer: { [internals]: { sync, checks } }, isSharded }) =>
-          isSharded ? sync.holding(ranges, signal) : checks.untilChecked(signal),
-      ),
-    );
   }
 
   /** Adds the keys that have waited for ranges; those whose ranges are not ready wait again. */
@@ -237,10 +232,7 @@ export class ShardedKeys implements Disposable {
     const calls = [...this.#running].filter(([, { text }]) => filter.hasText(text));
     if (calls.length === 0) return;
     for (const [call, running] of calls) call.abort(running.moved = movedOf(call.key));
-    const late = withResolvers<void>();
-    using grace = new LongTimer(late.resolve);
-    grace.arm(this.#reconciler.graceMs);
-    await Promise.race([Promise.all(calls.map(([, { ended }]) => ended.promise)), late.promise]);
+    await endsWithin(this.#reconciler.graceMs, Promise.all(calls.map(([, { ended }]) => ended.promise)));
     for (const [call, { moved }] of calls.filter(([call]) => this.#running.has(call))) {
       const { name, graceMs } = this.#reconciler;
       call.endRequests(moved);

@@ -7,19 +7,12 @@
  * @module
  */
 import type { CacheEntry, Identity } from "../../api/entry.ts";
-import {
-  keyOf,
-  type KubernetesObject,
-  type ObjectKey,
-  type ObjectMeta,
-  type Reduced,
-  reduced,
-} from "../../api/object.ts";
-import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
+import { keyOf, type KubernetesObject, type ObjectKey, type Reduced, reduced } from "../../api/object.ts";
+import { membersAt, parseFieldPath } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
-import { ofEntries, valuesAt } from "../../entry/path.ts";
+import { ofEntries } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { IndexFunction } from "../../store/indexer.ts";
 
@@ -160,11 +153,10 @@ export class EntryTransform<T extends KubernetesObject> {
     }
     try {
       object = markedAs(object, transform(object));
-      const { name, namespace } = onlyMetadata(object);
-      if (entry.name === name && entry.namespace === (namespace ?? "")) {
-        return new TransformedEntry(entry, entry.key, object);
-      }
-      return new TransformedEntry(entry, keyOf(object), object);
+      const { name, namespace: given } = onlyMetadata(object);
+      const namespace = given ?? "";
+      const key = entry.name === name && entry.namespace === namespace ? entry.key : keyOf(object);
+      return new ObjectEntry({ key, namespace, uid: entry.uid, resourceVersion: entry.resourceVersion }, object);
     } catch (cause) {
       return this.#broken(entry, "transform", cause);
     }
@@ -201,19 +193,19 @@ function onlyMetadata<T extends KubernetesObject>(object: T): Partial<T["metadat
   return object.metadata;
 }
 
-/** An entry made by a transform: object and key of the result, uid and version of the original. */
-class TransformedEntry<T extends KubernetesObject> implements CacheEntry<T> {
+/** An entry of an object that the server has not sent so: of the result of a transform, or of a derivation. */
+export class ObjectEntry<T extends KubernetesObject> implements CacheEntry<T> {
   readonly key: ObjectKey;
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly object: T;
 
-  constructor(original: Identity, key: ObjectKey, object: T) {
+  constructor({ key, namespace, uid, resourceVersion }: Identity, object: T) {
     this.key = key;
-    this.namespace = object.metadata.namespace ?? "";
-    this.uid = original.uid;
-    this.resourceVersion = original.resourceVersion;
+    this.namespace = namespace;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
     this.object = object;
   }
 
@@ -226,11 +218,7 @@ class TransformedEntry<T extends KubernetesObject> implements CacheEntry<T> {
   }
 
   get labels(): CacheEntry<T>["labels"] {
-    return this.object.metadata.labels ?? undefined;
-  }
-
-  get error(): undefined {
-    return undefined;
+    return this.object.metadata.labels ?? undefined; // as Go
   }
 }
 
@@ -270,34 +258,28 @@ export class Quarantine<T extends KubernetesObject> {
     }
   }
 
-  /** Returns the metadata. @throws {DecodeError} when they cannot be read. */
-  onlyMetadata(entry: CacheEntry<T>): ObjectMeta {
+  /** Returns what `of` reads of an entry. @throws {DecodeError} when it cannot be read. */
+  read<R>(entry: CacheEntry<T>, of: (entry: CacheEntry<T>) => R): R {
     try {
-      return entry.metadata;
+      return of(entry);
     } catch (error) {
       this.add(entry, error);
       throw error;
     }
   }
 
-  /** Returns the labels. @throws {DecodeError} when they cannot be read. */
-  labelsOf(entry: CacheEntry<T>): CacheEntry<T>["labels"] {
-    try {
-      return entry.labels;
-    } catch (error) {
-      this.add(entry, error);
-      throw error;
+  /** Returns the objects of selected entries that can be read. */
+  objectsOf(entries: Iterable<CacheEntry<T>>, selects: (entry: CacheEntry<T>) => boolean = () => true): T[] {
+    const objects: T[] = [];
+    for (const entry of entries) {
+      try {
+        if (selects(entry)) objects.push(entry.object);
+      } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
+        this.add(entry, error);
+      }
     }
-  }
-
-  /** Returns what the keys of a field path lead to. @throws {DecodeError} when the object cannot be read. */
-  valuesOf(entry: CacheEntry<T>, keys: readonly string[]): readonly FieldValue[] {
-    try {
-      return valuesAt(entry, keys);
-    } catch (error) {
-      this.add(entry, error);
-      throw error;
-    }
+    return objects;
   }
 
   /** Records an entry that could not be read, because of `error`. */

@@ -16,7 +16,8 @@ import { Latch } from "../../async/signals.ts";
 import { TimeLimit } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Replacement } from "../../reflector/requests.ts";
-import { bytesText, type FieldShare, heldBytes, largestFields, type ObjectCache } from "./lister.ts";
+import { bytesText, type FieldShare, heldBytes, largestFields } from "./memory_report.ts";
+import type { ObjectCache } from "./object_cache.ts";
 
 /** The share of the limit at which a warning is reported. */
 const WARNED = 0.8;
@@ -99,21 +100,16 @@ export class MemoryBudget {
   readonly #caches = new Set<Counted>();
   #maxBytes = 0;
   /** The sum over `#caches`. */
-  #bytes = 0;
+  bytes = 0;
   /** True from a warning until the caches hold less than {@linkcode ROOMY}. */
   #isWarned = false;
-  /** Opens when the caches hold less, or may hold more; `undefined` while nobody waits. */
-  #room: Latch | undefined;
+  /** Notifies those that wait when the caches hold less, or may hold more. */
+  readonly #room = new Latch();
 
   /** `warn` receives a warning, and the resource that grows. @throws {RangeError} as the setter of the limit. */
   constructor(maxBytes: number, warn: (warning: MemoryWarning, resource: Resource) => void) {
     this.maxBytes = maxBytes;
     this.#warn = warn;
-  }
-
-  /** The bytes that all caches hold. */
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** The bytes that they may hold. */
@@ -146,27 +142,26 @@ export class MemoryBudget {
 
   /** Resolves once the caches hold less than {@linkcode ROOMY}, and there is room for what `missing` returns, too. */
   async room(missing: () => number, signal: AbortSignal): Promise<void> {
-    const hasRoom = (): boolean => this.#bytes < ROOMY * this.#maxBytes && this.#bytes + missing() < this.#maxBytes;
-    while (!hasRoom()) await (this.#room ??= new Latch()).wait({ signal });
+    const hasRoom = (): boolean => this.bytes < ROOMY * this.#maxBytes && this.bytes + missing() < this.#maxBytes;
+    while (!hasRoom()) await this.#room.wait({ signal });
   }
 
   /** Counts bytes that a cache holds more, or less. */
   changed(grown: number, by: Counted): void {
-    this.#bytes += grown;
+    this.bytes += grown;
     if (grown < 0) return this.makeRoom();
-    if (this.#isWarned || this.#bytes < WARNED * this.#maxBytes) return;
+    if (this.#isWarned || this.bytes < WARNED * this.#maxBytes) return;
     this.#isWarned = true;
     const largest = [...this.#caches].sort((a, b) => b.bytes - a.bytes).slice(0, MOST_CACHES)
       .filter(({ bytes }) => bytes > 0).map(({ large }) => large);
-    this.#warn(new MemoryWarning(this.#bytes, this.#maxBytes, largest), by.resource);
+    this.#warn(new MemoryWarning(this.bytes, this.#maxBytes, largest), by.resource);
   }
 
   /** Lets those that wait for room look whether there is some. */
   makeRoom(): void {
-    if (this.#bytes >= ROOMY * this.#maxBytes) return;
+    if (this.bytes >= ROOMY * this.#maxBytes) return;
     this.#isWarned = false;
-    this.#room?.open();
-    this.#room = undefined;
+    this.#room.notify();
   }
 }
 
@@ -180,7 +175,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   readonly #budget: MemoryBudget;
   readonly #cache: ObjectCache<T>;
   /** The bytes as last counted. */
-  #bytes = 0;
+  bytes = 0;
   /** Those that are staged. */
   #staged = 0;
   /** The room that the last list that did not fit waits for; 0 once a list was committed, or may begin again. */
@@ -197,21 +192,16 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
     this.#cache = cache;
   }
 
-  /** The bytes that the cache holds. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** The bytes, for the status of the informer. */
   get counted(): CountedBytes {
-    return { bytes: this.#bytes, total: this.#budget.bytes, maxBytes: this.#budget.maxBytes };
+    return { bytes: this.bytes, total: this.#budget.bytes, maxBytes: this.#budget.maxBytes };
   }
 
   /** The cache as a warning describes it. */
   get large(): LargeCache {
     const { size } = this.#cache.store;
     const entries = size === 0 ? this.#arriving : this.#cache.store.list();
-    return { resource: resourceName(this.resource), objects: size, bytes: this.#bytes, fields: largestFields(entries) };
+    return { resource: resourceName(this.resource), objects: size, bytes: this.bytes, fields: largestFields(entries) };
   }
 
   /**
@@ -280,9 +270,9 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
 
   /** Returns true if the cache has grown, and the caches hold more than they may. */
   #recount(): boolean {
-    const before = this.#bytes;
-    this.#bytes = this.#isOver ? 0 : this.#cache.store.bytes + this.#staged;
-    const grown = this.#bytes - before;
+    const before = this.bytes;
+    this.bytes = this.#isOver ? 0 : this.#cache.store.bytes + this.#staged;
+    const grown = this.bytes - before;
     if (grown !== 0) this.#budget.changed(grown, this);
     return grown > 0 && this.#budget.bytes > this.#budget.maxBytes;
   }

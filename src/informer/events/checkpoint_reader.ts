@@ -153,7 +153,7 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     while ((this.#missing !== undefined || !this.#checkpoint.isImmediate) && this.#take());
     for (const event of [next, ...this.#read]) {
       if (event !== next && (event.type !== "added" || this.#checkpoint.objects.get(event.key) !== undefined)) continue;
-      const { key, uid } = event as Added<T>;
+      const { key, uid } = event;
       this.#writer.delivered(key, [uid, ""]);
       this.#announced.add(key);
     }
@@ -167,7 +167,7 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
       this.#missing = undefined;
       return [...Array.from(missing, (key) => this.#deleted(key, this.#checkpoint.objects.get(key)!)), read];
     }
-    const { key, uid, resourceVersion, entry } = read as Added<T>;
+    const { key, uid, resourceVersion, entry } = read;
     const known = this.#checkpoint.objects.get(key);
     missing.delete(key);
     if (known === undefined || (known[0] === uid && known[1] === "")) {

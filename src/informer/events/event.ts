@@ -11,7 +11,7 @@ import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.t
 import { type Abortable, defined } from "../../api/options.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { DecodeError } from "../../api/status.ts";
-import { ofEntries } from "../../entry/path.ts";
+import { ofEntries, valuesAt } from "../../entry/path.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
@@ -122,11 +122,11 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
   }
 
   get metadata(): ObjectMeta {
-    return this.quarantine.onlyMetadata(this.entry);
+    return this.quarantine.read(this.entry, (it) => it.metadata);
   }
 
   get labels(): Readonly<Record<string, string>> | undefined {
-    return this.quarantine.labelsOf(this.entry);
+    return this.quarantine.read(this.entry, (it) => it.labels);
   }
 
   get object(): T {
@@ -135,7 +135,7 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
 
   /** As `valuesAt()` of the entry. */
   valuesAt(keys: readonly string[]): readonly FieldValue[] {
-    return this.quarantine.valuesOf(this.entry, keys);
+    return this.quarantine.read(this.entry, (it) => valuesAt(it, keys));
   }
 
   abstract readonly type: string;

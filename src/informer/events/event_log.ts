@@ -81,7 +81,7 @@ interface Node<T extends KubernetesObject> extends LogPosition<T> {
  */
 export class EventLog<T extends KubernetesObject> {
   /** The only node without `next`. */
-  #end: Node<T> = { event: undefined, initial: undefined, count: 0, next: undefined };
+  end: Node<T> = { event: undefined, initial: undefined, count: 0, next: undefined };
   readonly #followers = new Set<LogFollower<T>>();
   /** One of `#followers` if and only if it has followers. */
   readonly #byKey = new FollowersByKey<T>();
@@ -90,16 +90,11 @@ export class EventLog<T extends KubernetesObject> {
   /** Has a callback if and only if nothing was appended since `onceAppended()` took it, and it was not taken back. */
   #waiting = new Set<() => void>();
 
-  /** The position behind the last event. */
-  get end(): LogPosition<T> {
-    return this.#end;
-  }
-
   /** Appends an event, if somebody reads it, and wakes the readers that wait for one. */
   append(event: LoggedEvent<T>): void {
     if (this.readers <= 0) return;
-    const end = this.#end;
-    this.#end = end.next = { event, initial: undefined, count: end.count + 1, next: undefined };
+    const end = this.end;
+    this.end = end.next = { event, initial: undefined, count: end.count + 1, next: undefined };
     if (this.#followers.size > 0) { for (const follower of this.#followers) follower.logged(event); }
     if (this.#waiting.size > 0) this.#wake();
   }
@@ -107,10 +102,10 @@ export class EventLog<T extends KubernetesObject> {
   /** Appends the entries of a first list in one step, however many there are, and wakes the readers that wait. */
   appendInitial(entries: readonly CacheEntry<T>[]): void {
     if (this.readers < 0) return;
-    const count = this.#end.count + entries.length;
+    const count = this.end.count + entries.length;
     const end: Node<T> = { event: undefined, initial: undefined, count, next: undefined };
-    this.#end.next = { event: undefined, initial: entries, count, next: end };
-    this.#end = end;
+    this.end.next = { event: undefined, initial: entries, count, next: end };
+    this.end = end;
     for (const follower of this.#followers) follower.loggedInitial(entries);
     this.#wake();
   }
@@ -208,7 +203,7 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
   readonly #pacer: Pacer;
   readonly #filter: EventFilter<T> | undefined;
   /** `true` from `close()` on. */
-  #isClosed = false;
+  isClosed = false;
   /** `true` if and only if the last `poll()` returned nothing because the time of this turn is used up. */
   #yields = false;
   /** The pacer's turn in which `poll()` was last called, or a wait for the log has ended since. */
@@ -227,18 +222,13 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
   /** The number of events that have not been read, before `filter` is applied. */
   abstract get pending(): number;
 
-  /** `true` once the cursor was closed: there are no more events. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** The next event, if there is one and the reader need not yield. */
   poll(): LoggedEvent<T> | undefined {
     const { turns } = this.#pacer;
     // A reader that has waited took no time from others: it need not queue behind those that did.
     let mayContinue = turns !== this.#turn;
     this.#turn = turns;
-    while (!this.#isClosed) {
+    while (!this.isClosed) {
       // Each event counts, also one that is left out.
       this.#yields = !mayContinue && this.#pacer.step();
       if (this.#yields) return undefined;
@@ -255,7 +245,7 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
    * Resolves when the cursor is closed, too. There is one wait at a time.
    */
   wait(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+    if (this.isClosed) return Promise.resolve();
     // Not an async function: what the reader does next must come before the pacer lets another one continue.
     return new Promise((resolve) => {
       const isQueued = this.#yields;
@@ -275,15 +265,15 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
 
   /** Adds these entries as updates with `resync`, unless an earlier resync has not been read to its end. */
   resync(entries: readonly CacheEntry<T>[]): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.add(entries);
     if (!this.#yields) this.#endWait?.();
   }
 
   /** Drops everything that has not been read, and ends a wait. */
   close(): void {
-    if (!this.#isClosed) this.#log.readers--;
-    this.#isClosed = true;
+    if (!this.isClosed) this.#log.readers--;
+    this.isClosed = true;
     this.clear();
     this.#endWait?.();
   }
@@ -449,14 +439,6 @@ interface Resync<T extends KubernetesObject> extends Replay<T> {
   readonly at: LogPosition<T>;
 }
 
-/** The limit of a backlog. */
-interface Bound {
-  /** The number of events that may wait. */
-  readonly max: number;
-  /** Called when more wait, see {@linkcode BacklogLimit}. */
-  readonly onOverrun: (error: Error) => void;
-}
-
 /** Reads every event of the log. */
 class LogCursor<T extends KubernetesObject> extends Cursor<T> {
   readonly #log: EventLog<T>;
@@ -471,14 +453,14 @@ class LogCursor<T extends KubernetesObject> extends Cursor<T> {
   /** Set while entries of a resync are left to read. */
   #resync: Resync<T> | undefined;
 
-  constructor(start: CursorStart<T>, selection: CursorSelection<T>, bound?: Bound) {
+  constructor(start: CursorStart<T>, selection: CursorSelection<T>, limit?: BacklogLimit<T>) {
     super(start, selection);
     this.#log = start.log;
     this.#quarantine = start.quarantine;
     this.#position = start.log.end;
     this.#snapshot = { entries: start.entries, next: 0 };
     this.#synced = start.synced;
-    this.#limit = bound && new BacklogLimit(bound.max, start.log, start.pacer, bound.onOverrun);
+    this.#limit = limit;
   }
 
   get pending(): number {
@@ -652,5 +634,6 @@ export function openCursor<T extends KubernetesObject>(start: CursorStart<T>, op
   const { key, backlog = "keep", onOverrun } = options;
   if (key !== undefined) return new KeyCursor(start, options, key);
   if (backlog === "latestPerKey") return new LatestPerKeyCursor(start, options);
-  return new LogCursor(start, options, backlog === "keep" ? undefined : { max: backlog.max, onOverrun });
+  if (backlog === "keep") return new LogCursor(start, options);
+  return new LogCursor(start, options, new BacklogLimit(backlog.max, start.log, start.pacer, onOverrun));
 }

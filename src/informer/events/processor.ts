@@ -15,12 +15,11 @@ import { type Abortable, defined } from "../../api/options.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { type Durations, Histogram } from "../../async/histogram.ts";
 import { PolledIterator } from "../../async/iterate.ts";
-import { DerivedController, Latch, Pacer, withResolvers } from "../../async/signals.ts";
-import { backoffMs, CoarseClock, LongTimer, sleep } from "../../async/time.ts";
-import { errorLine } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { DerivedController, Latch, Pacer } from "../../async/signals.ts";
+import { backoffMs, CoarseClock, endsWithin, LongTimer, sleep } from "../../async/time.ts";
+import { allEnded, InformerError } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";
-import type { ObjectCache } from "../cache/lister.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointReader } from "./checkpoint_reader.ts";
 import {
@@ -46,34 +45,6 @@ const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpda
 
 /** The options that exist. */
 const HANDLER_OPTIONS = "name resyncMs filter backlog checkpoint slowMs signal";
-
-/** Calls a function at a fixed period, from `begin()` to `end()`. */
-export class ResyncTimer {
-  readonly #periodMs: number;
-  readonly #timer: LongTimer;
-  /** `true` from `end()` on. */
-  #isOver = false;
-
-  /** Makes a timer that does not run yet; with a period of 0 or `Infinity` it never calls `tick`. */
-  constructor(periodMs: number, tick: () => void) {
-    this.#periodMs = periodMs;
-    this.#timer = new LongTimer(() => {
-      this.begin();
-      tick();
-    });
-  }
-
-  /** Starts the timer, unless it runs or has ended. */
-  begin(): void {
-    if (this.#periodMs > 0 && !this.#isOver && !this.#timer.isArmed) this.#timer.arm(this.#periodMs);
-  }
-
-  /** Stops the timer permanently. */
-  end(): void {
-    this.#isOver = true;
-    this.#timer[Symbol.dispose]();
-  }
-}
 
 /** The status of one handler or event stream. */
 export interface HandlerStatus {
@@ -150,16 +121,17 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   readonly #cursor: EventReader<T>;
   readonly #job: DerivedController;
   readonly #synced = new Latch();
-  readonly #finished: Promise<void>;
+  /** Resolves when the last call has returned, after {@linkcode remove}, and the checkpoint is written. */
+  readonly finished: Promise<void>;
   readonly #clock = new CoarseClock();
   /** Set if and only if the promise of a call is awaited. */
   #callStartedAt: number | undefined;
   /** `true` if and only if the handler is on the stack, before its first `await`. */
-  #isCalling = false;
+  isCalling = false;
   /** `true` from `drain()` on. */
   #isDraining = false;
-  /** Only rises. */
-  #errors = 0;
+  /** The number of errors of the handler and its filter. */
+  errors = 0;
   /** Set while the calls of a handler with a checkpoint are repeated. */
   #failing: (FailingCalls & { readonly skip: AbortController }) | undefined;
 
@@ -184,7 +156,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     });
     this.#job = new DerivedController(options.signal);
     this.#job.signal.addEventListener("abort", () => this.remove(), { once: true });
-    this.#finished = this.#run();
+    this.finished = this.#run();
     if (this.#job.signal.aborted) this.remove();
   }
 
@@ -201,19 +173,9 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#cursor.pending;
   }
 
-  /** The number of errors of the handler and its filter. */
-  get errors(): number {
-    return this.#errors;
-  }
-
   /** `true` if a call has been running for longer than `slowMs`. */
   get slow(): boolean {
     return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
-  }
-
-  /** `true` if the code that reads it runs inside a call of the handler, before that call's first `await`. */
-  get isCalling(): boolean {
-    return this.#isCalling;
   }
 
   /** The version of the checkpoint, if there is one. */
@@ -226,11 +188,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     if (this.#failing === undefined) return undefined;
     const { key, since, failures } = this.#failing;
     return { key, since, failures };
-  }
-
-  /** Resolves when the last call has returned, after {@linkcode remove}, and the checkpoint is written. */
-  get finished(): Promise<void> {
-    return this.#finished;
   }
 
   /** Delivers these entries as a resync, once the handler has synced; see {@linkcode Cursor.resync}. */
@@ -252,7 +209,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   drain(): Promise<void> {
     this.#isDraining = true;
     if (this.#checkpoint !== undefined || (this.pending === 0 && this.#callStartedAt === undefined)) this.remove();
-    return this.#finished;
+    return this.finished;
   }
 
   remove(): void {
@@ -262,19 +219,15 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   async [Symbol.asyncDispose](): Promise<void> {
     this.remove();
     // A call that disposes its own registration cannot be waited for.
-    if (this.#isCalling) return;
+    if (this.isCalling) return;
     const { graceMs, report } = this.#processor.options;
-    const late = withResolvers<never>();
-    using timer = new LongTimer(() => {
-      late.reject(new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`));
-    });
-    timer.arm(graceMs);
     using notice = new LongTimer(() => {
       const why = `its call has not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
       report(new Error(`Waiting for handler "${this.name}": ${why}`));
     });
     if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
-    await Promise.race([this.#finished, late.promise]);
+    if (await endsWithin(graceMs, this.finished)) return;
+    throw new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`);
   }
 
   #end(reason: Error): void {
@@ -303,9 +256,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         continue;
       }
       try {
-        this.#isCalling = true;
         const result = this.#call(event, options);
-        this.#isCalling = false;
         if (isThenable(result)) {
           this.#callStartedAt = this.#clock.now(); // `slow` cannot have been read before now
           await result;
@@ -314,7 +265,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         this.#fail(event, error);
         if (!await this.#retry(event, error)) cursor.failed();
       } finally {
-        this.#isCalling = false;
         this.#callStartedAt = undefined;
       }
     }
@@ -336,16 +286,13 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         await sleep(backoffMs(failing.failures - 1, {}), { signal: wait.signal }).catch(() => {}); // it was ended
         if (wait.signal.aborted) return skip.signal.aborted;
         try {
-          this.#isCalling = true;
           const result = this.#call(event, { signal: this.#job.signal });
-          this.#isCalling = false;
           this.#callStartedAt = this.#clock.now();
           await result;
           return true;
         } catch (error) {
           this.#fail(event, error);
         } finally {
-          this.#isCalling = false;
           this.#callStartedAt = undefined;
         }
       }
@@ -361,24 +308,29 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
-    switch (event.type) {
-      case "added":
-        if (!event.initial && this.#showsCreations) this.#processor.deliveryTimes?.delivered(event);
-        return this.#handler.onAdd?.(event, options);
-      case "updated":
-        return this.#handler.onUpdate?.(event, options);
-      case "deleted":
-        return this.#handler.onDelete?.(event, options);
-      case "synced":
-        this.#synced.open();
-        return this.#handler.onSynced?.(event, options);
-      default:
-        return event satisfies never;
+    this.isCalling = true;
+    try {
+      switch (event.type) {
+        case "added":
+          if (!event.initial && this.#showsCreations) this.#processor.deliveryTimes?.delivered(event);
+          return this.#handler.onAdd?.(event, options);
+        case "updated":
+          return this.#handler.onUpdate?.(event, options);
+        case "deleted":
+          return this.#handler.onDelete?.(event, options);
+        case "synced":
+          this.#synced.open();
+          return this.#handler.onSynced?.(event, options);
+        default:
+          return event satisfies never;
+      }
+    } finally {
+      this.isCalling = false;
     }
   }
 
   #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {
-    this.#errors++;
+    this.errors++;
     const what = during.key === undefined ? `"${during.type}"` : `"${during.type}" of "${during.key}"`;
     this.#processor.options.report(new InformerError(`Handler "${this.name}" failed on ${what}`, { cause }));
   }
@@ -396,8 +348,8 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   readonly #key: ObjectKey | undefined;
   /** Set if and only if the stream has begun; closed if and only if it has ended since. */
   #cursor: EventReader<T> | undefined;
-  /** Only rises. */
-  #errors = 0;
+  /** The number of errors of the filter. */
+  errors = 0;
 
   /** With `key`, the events of that object alone, and `synced`. */
   constructor(
@@ -423,11 +375,6 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
     return this.#options.checkpoint?.version;
   }
 
-  /** The number of errors of the filter. */
-  get errors(): number {
-    return this.#errors;
-  }
-
   /** Adds these entries as a resync; see {@linkcode Cursor.resync}. */
   resync(entries: readonly CacheEntry<T>[]): void {
     this.#cursor?.resync(entries);
@@ -445,7 +392,7 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
     const key = this.#key;
     this.#cursor = this.#processor.open("read events of", this.#options, {
       onFilterError: (error) => {
-        this.#errors++;
+        this.errors++;
         this.#processor.options.report(error);
       },
       onOverrun: (cause) => {
@@ -497,14 +444,12 @@ export class Processor<T extends KubernetesObject> {
   readonly #pacer = new Pacer();
   /** Has a listener if and only if it has not ended. One that ends leaves in a microtask. */
   readonly #listeners = new Set<Listener<T>>();
-  /** Has a stream if and only if it has begun and not ended. */
-  readonly #streams = new Set<EventStream<T>>();
   /** Has a listener if and only if it has ended and its last call may be running. */
   readonly #leaving = new Set<Listener<T>>();
   /** The `synced` event; set if and only if the informer has synced. */
   #synced: SyncedEvent | undefined;
-  /** Has a handler or stream if and only if it has not ended; a stream has begun. */
-  readonly #timers = new Map<Listener<T> | EventStream<T>, ResyncTimer>();
+  /** Has a handler or stream, and its resync period, if and only if it has not ended; a stream has begun. */
+  readonly #resyncs = new Map<Listener<T> | EventStream<T>, { readonly periodMs: number; readonly timer: LongTimer }>();
   /** The number of names given out to handlers and streams that have none. */
   #names = 0;
   /** `true` from `begin()` on. */
@@ -522,7 +467,7 @@ export class Processor<T extends KubernetesObject> {
       ...[...this.#listeners].map(({ name, pending, errors, slow, checkpoint, failing }) => {
         return { name, pending, errors, slow, ...defined({ checkpoint, failing }) };
       }),
-      ...[...this.#streams].map(({ name, pending, errors, checkpoint }) => {
+      ...this.#streams.map(({ name, pending, errors, checkpoint }) => {
         return { name, pending, errors, slow: false, ...defined({ checkpoint }) };
       }),
     ];
@@ -541,7 +486,7 @@ export class Processor<T extends KubernetesObject> {
   /** The informer runs: resync periods begin. */
   begin(): void {
     this.#isRunning = true;
-    for (const timer of this.#timers.values()) timer.begin();
+    for (const { periodMs, timer } of this.#resyncs.values()) timer.arm(periodMs);
   }
 
   /** Delivers to all that the informer has synced, in later turns. */
@@ -565,11 +510,8 @@ export class Processor<T extends KubernetesObject> {
     const listeners = this.#present;
     for (const entry of store) this.log.append(new Deleted(entry, quarantine, false, "moved"));
     this.log.seal();
-    const late = withResolvers<void>();
-    using timer = new LongTimer(() => late.resolve());
-    timer.arm(graceMs);
     const drained = listeners.map((listener) => listener === caller ? void listener.drain() : listener.drain());
-    await Promise.race([Promise.all(drained), late.promise]);
+    await endsWithin(graceMs, Promise.all(drained));
   }
 
   /**
@@ -584,7 +526,6 @@ export class Processor<T extends KubernetesObject> {
     if (Object.getPrototypeOf(handler)?.constructor === Object) {
       checkNames("add a handler", Object.fromEntries(calls), HANDLERS);
     }
-    this.#check("add a handler to", options);
     const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this);
     this.#listeners.add(listener);
     if (!listener.isOver) this.begun(listener, options); // its signal may have aborted already
@@ -614,7 +555,8 @@ export class Processor<T extends KubernetesObject> {
     callbacks: Pick<CursorOptions<T>, "onFilterError" | "onOverrun"> & { readonly onLost: (error: Error) => void },
     key?: ObjectKey,
   ): EventReader<T> {
-    this.#check(action, options);
+    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.options.name}: it has stopped already`);
+    this.#checkOptions(options);
     const { backlog, filter, checkpoint } = options;
     const open = (): Cursor<T> => openCursor(this.#start(key), { key, backlog, filter, ...callbacks });
     if (checkpoint === undefined) return open();
@@ -635,21 +577,21 @@ export class Processor<T extends KubernetesObject> {
 
   /** Follows a reader that has begun: its resync period begins, too. */
   begun(reader: Listener<T> | EventStream<T>, { resyncMs }: HandlerOptions<T>, key?: ObjectKey): void {
-    if (reader instanceof EventStream) this.#streams.add(reader);
-    const timer = new ResyncTimer(resyncMs ?? this.options.resyncMs, () => {
+    const periodMs = (resyncMs ?? this.options.resyncMs) || Infinity;
+    const timer = new LongTimer(() => {
+      timer.arm(periodMs);
       if (this.#synced !== undefined) reader.resync(this.options.cache.entries(key));
     });
-    this.#timers.set(reader, timer);
-    if (this.#isRunning) timer.begin();
+    this.#resyncs.set(reader, { periodMs, timer });
+    if (this.#isRunning) timer.arm(periodMs);
   }
 
   /** Forgets a reader that has ended. */
   ended(reader: Listener<T> | EventStream<T>): void {
-    this.#timers.get(reader)?.end();
-    this.#timers.delete(reader);
-    if (reader instanceof EventStream) this.#streams.delete(reader);
+    this.#resyncs.get(reader)?.timer[Symbol.dispose]();
+    this.#resyncs.delete(reader);
     // Behind the constructor, which ends the listener when its signal has aborted already.
-    else queueMicrotask(() => this.#leave(reader));
+    if (reader instanceof Listener) queueMicrotask(() => this.#leave(reader));
   }
 
   /**
@@ -663,19 +605,13 @@ export class Processor<T extends KubernetesObject> {
     for (const stream of this.#streams) stream.end();
     caller?.remove();
     const listeners = this.#present.filter((listener) => listener !== caller);
-    const errors: unknown[] = [];
-    await Promise.all(listeners.map(async (listener) => {
-      try {
-        await listener[Symbol.asyncDispose]();
-      } catch (error) {
-        errors.push(error);
-      }
-    }));
-    if (errors.length === 1) throw errors[0];
-    if (errors.length > 1) {
-      const messages = errors.map(errorLine).join("; ");
-      throw new InformerError(`Cannot stop all handlers of ${this.options.name}: ${messages}`, { cause: errors[0] });
-    }
+    const ends = listeners.map((listener) => listener[Symbol.asyncDispose]());
+    await allEnded(`stop all handlers of ${this.options.name}`, ends);
+  }
+
+  /** The streams that have begun and not ended. */
+  get #streams(): EventStream<T>[] {
+    return [...this.#resyncs.keys()].filter((reader) => reader instanceof EventStream);
   }
 
   /** All listeners whose call may be running. One that has just ended may be in both sets. */
@@ -693,11 +629,6 @@ export class Processor<T extends KubernetesObject> {
     if (!this.#listeners.delete(listener)) return;
     this.#leaving.add(listener);
     listener.finished.finally(() => this.#leaving.delete(listener));
-  }
-
-  #check(action: string, options: HandlerOptions<T>): void {
-    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.options.name}: it has stopped already`);
-    this.#checkOptions(options);
   }
 
   #checkOptions(options: HandlerOptions<T>): void {

@@ -16,8 +16,8 @@ import type { Delta, Deltas } from "../../queue/delta_fifo.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 import type { Indexer, StoreReplacement } from "../../store/indexer.ts";
 import type { EntryTransform, Quarantine } from "../cache/entry_transform.ts";
-import type { ObjectCache } from "../cache/lister.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import { Added, Deleted, noteListed, Updated } from "../events/event.ts";
 import type { Processor } from "../events/processor.ts";
 
@@ -129,8 +129,8 @@ export class CacheWriter<T extends KubernetesObject> {
   readonly #skipsUnchanged: boolean;
   /** `#counted` is `undefined` if and only if the bytes of the cache are not counted. */
   readonly #counted: CountedCache<T> | undefined;
-  /** `#outdated` is the number of dropped changes so far. */
-  #outdated = 0;
+  /** The number of changes that were dropped because they were older than the cached object. */
+  outdated = 0;
   /** The number of calls of {@linkcode moved} so far. */
   moves = 0;
 
@@ -147,11 +147,6 @@ export class CacheWriter<T extends KubernetesObject> {
     this.#quarantine = quarantine;
     this.#processor = processor;
     this.#skipsUnchanged = skipsUnchanged;
-  }
-
-  /** The number of changes that were dropped because they were older than the cached object. */
-  get outdated(): number {
-    return this.#outdated;
   }
 
   /**
@@ -191,7 +186,7 @@ export class CacheWriter<T extends KubernetesObject> {
     const known = this.#store.lookUp(key);
     if (delta.type === "Sync") return; // each handler is resynced at its own period
     if (known !== undefined && isOutdated(delta, known)) {
-      this.#outdated++;
+      this.outdated++;
       outdated.dropped(entry, known, delta.type === "Deleted");
       return;
     }

@@ -32,8 +32,8 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
   readonly #store: Pick<KnownObjects<V>, "getByKey">;
   /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
   readonly #keys = new Set<string>();
-  /** `#revision` is the number of calls of {@linkcode touched} so far. */
-  #revision = 0;
+  /** Another number after every change: the number of calls of {@linkcode touched} so far. */
+  revision = 0;
 
   /** No keys of the store at first. */
   constructor(namespace: string, store: Pick<KnownObjects<V>, "getByKey">) {
@@ -44,11 +44,6 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
   /** The number of keys. */
   get size(): number {
     return this.#keys.size;
-  }
-
-  /** A number that is another one after every change. */
-  get revision(): number {
-    return this.#revision;
   }
 
   keys(): Iterable<string> {
@@ -66,7 +61,7 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
 
   /** Records that a change of `key` from this namespace has been applied to the store. */
   touched(key: string): void {
-    this.#revision++;
+    this.revision++;
     if (this.#store.getByKey(key) === undefined) this.#keys.delete(key);
     else this.#keys.add(key);
   }

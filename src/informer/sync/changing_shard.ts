@@ -77,8 +77,8 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
    * `"empty"` while the server does not have the kind, so that no range has objects.
    */
   #contents: "listing" | "cached" | "empty" = "listing";
-  /** Opens when the objects of more ranges are cached; `undefined` while nothing waits. */
-  #grown: Latch | undefined;
+  /** Notifies those that wait when the objects of more ranges are cached. */
+  readonly #grown = new Latch();
   /** Ranges that were listed at a version that the watch has not reached. */
   #ahead: { readonly filter: ShardFilter; readonly version: string }[] = [];
 
@@ -121,13 +121,13 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     const isCached = (): boolean => {
       return this.#contents === "cached" && rangesWithout(ranges, this.#filter.ranges).length === 0;
     };
-    while (this.#contents !== "empty" && !isCached()) await (this.#grown ??= new Latch()).wait({ signal });
+    while (this.#contents !== "empty" && !isCached()) await this.#grown.wait({ signal });
   }
 
   /** Records that nothing is cached, as the server does not have the kind, or the part has ended. */
   emptied(): void {
     this.#contents = "empty";
-    this.#grow();
+    this.#grown.notify();
   }
 
   /** Lists the ranges that are due, and adds their objects. */
@@ -157,7 +157,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
     // A range that went meanwhile is no longer among those of the filter.
     for (const entry of objects) if (filter.has(entry)) this.#part.repair(entry);
-    this.#grow();
+    this.#grown.notify();
   }
 
   /** Returns `true` for a change of the watch that the list of its range has shown, or the list of its successor. */
@@ -175,7 +175,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   reached(version: string): void {
     if (this.#contents !== "cached") {
       this.#contents = "cached";
-      this.#grow();
+      this.#grown.notify();
     }
     if (this.#ahead.length > 0 && this.#ahead.every((range) => !isOlder(version, range.version))) this.#ahead = [];
   }
@@ -201,11 +201,6 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   [Symbol.dispose](): void {
     this.#subscription?.[Symbol.dispose]();
     this.#gather[Symbol.dispose]();
-  }
-
-  #grow(): void {
-    this.#grown?.open();
-    this.#grown = undefined;
   }
 
   get #due(): ReturnType<ShardSource["ranges"]> {

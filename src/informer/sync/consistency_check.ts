@@ -14,11 +14,13 @@ import { type Abortable, defined } from "../../api/options.ts";
 import { Arrivals } from "../../api/shard.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
-import { abortReason, DerivedController, inTurn } from "../../async/signals.ts";
-import { backoffMs, sleep, TimeLimit } from "../../async/time.ts";
+import { abortReason, DerivedController, inTurn, isAbortOf } from "../../async/signals.ts";
+import { backoffMs, sleep, timedController } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
-import type { CollectionSync, PartSync, RunningCheck } from "./collection_sync.ts";
+import type { CollectionSync } from "./collection_sync.ts";
+import type { PartSync, RunningCheck } from "./part_sync.ts";
+import { readOne } from "./server_state.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */
 const MOST_KEYS = 10;
@@ -98,9 +100,6 @@ const MOST_READS = 100;
 
 /** The reason with which a check ends when the reflector lists. */
 const listedAnew = abortReason("The collection is being listed");
-
-/** The reason with which a wait for a silent watch ends. */
-const watchIsSilent = abortReason("The watch is silent");
 
 /** The part whose objects are compared. */
 type Checked<T extends KubernetesObject> = Pick<
@@ -297,14 +296,13 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
 
   /** Returns `true` once the cache has reached `version`, and `false` if it does not within {@linkcode SILENT_MS}. */
   async #reach(version: string): Promise<boolean> {
-    using job = new DerivedController(this.#job.signal);
-    using _limit = new TimeLimit(() => job.abort(watchIsSilent()), SILENT_MS);
+    using job = timedController(SILENT_MS, "The watch is silent", this.#job.signal);
     try {
-      await this.#part.gate.wait(version, { signal: job.signal });
+      await this.#part.gate.wait(version, job);
       return true;
     } catch (error) {
-      if (error === watchIsSilent()) return false;
-      throw error;
+      if (this.#job.signal.aborted || !isAbortOf(job.signal, error)) throw error;
+      return false;
     }
   }
 
@@ -331,15 +329,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     using job = new DerivedController(this.#job.signal);
     using _deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     this.#deleted.clear();
-    const page = new ReadAhead((signal) =>
-      source.listEntries({
-        signal,
-        ...(namespace === "" ? {} : { namespace }),
-        fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
-      }), job.signal);
-    let found: CacheEntry<T> | undefined;
-    for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
-    return found;
+    return await readOne(source, { namespace, name }, job);
   }
 }
 

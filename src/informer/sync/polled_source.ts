@@ -37,6 +37,12 @@ interface Polled<T> {
  * has first shown its content.
  */
 export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T> {
+  /** As `ListerWatcher.identities`. */
+  readonly identities: IdentitySource | undefined;
+  /** As `ListerWatcher.resource`. */
+  readonly resource: Resource | undefined;
+  /** As `ListerWatcher.selection`. */
+  readonly selection: Selection | undefined;
   readonly #source: ListerWatcher<T>;
   readonly #pollMs: number;
   readonly #pageSize: number;
@@ -53,24 +59,12 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
 
   /** Lists `source` every `pollMs` milliseconds, in pages of `pageSize` objects. */
   constructor(source: ListerWatcher<T>, pollMs: number, pageSize = 500) {
+    this.identities = source.identities;
+    this.resource = source.resource;
+    this.selection = source.selection;
     this.#source = source;
     this.#pollMs = pollMs;
     this.#pageSize = pageSize;
-  }
-
-  /** As `ListerWatcher.identities`. */
-  get identities(): IdentitySource | undefined {
-    return this.#source.identities;
-  }
-
-  /** As `ListerWatcher.resource`. */
-  get resource(): Resource | undefined {
-    return this.#source.resource;
-  }
-
-  /** As `ListerWatcher.selection`. */
-  get selection(): Selection | undefined {
-    return this.#source.selection;
   }
 
   /** As `ListerWatcher.listEntries`, of the newest state. An unchanged object has the entry of the list before. */

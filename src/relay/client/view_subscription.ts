@@ -9,7 +9,7 @@ import { ExternalStore, type IterationFailure, PolledIterator, Readers } from ".
 import { DerivedController } from "../../async/signals.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/view/cache_view.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/cache_view.ts";
 import type { CollectionData, NamespacesData, StreamData, ViewData, ViewRequest } from "../server/format.ts";
 import {
   askRelay,

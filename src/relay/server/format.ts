@@ -8,9 +8,9 @@
  */
 import { encoder, type KubernetesObject } from "../../api/object.ts";
 import { defined } from "../../api/options.ts";
+import type { ViewUpdate } from "../../informer/cache_view.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import type { InformerState } from "../../informer/sync/state.ts";
-import type { ViewUpdate } from "../../informer/view/cache_view.ts";
 
 const LINE_END = 10;
 const ID: readonly number[] = [..."id:"].map((character) => character.charCodeAt(0));

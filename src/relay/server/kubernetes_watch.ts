@@ -10,15 +10,14 @@ import type { CacheEntry } from "../../api/entry.ts";
 import { lowerBound } from "../../api/lower_bound.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
-import { FieldSelector, LabelSelector } from "../../api/selector.ts";
 import { isOlder, type StatusError } from "../../api/status.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
 import { badRequest, expired, statusJson } from "../../client/protocol/refusal.ts";
 import { entryText, entryWithin } from "../../entry/entry.ts";
-import { EntrySelector } from "../../informer/cache/lister.ts";
+import { EntrySelector } from "../../entry/entry_selector.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
 import type { ListedVersion } from "./collections.ts";
 import type { Access, OpenRequest } from "./http.ts";
 import { textsFrom } from "./objects.ts";
@@ -70,7 +69,7 @@ export class KubernetesSelection {
     this.type = isPartial ? PARTIAL : { kind: resource.kind, apiVersion: apiVersionOf(resource) };
     this.id = JSON.stringify([namespace, labelSelector, fieldSelector, isPartial, right?.id]);
     try {
-      this.#selector = new EntrySelector(LabelSelector.parse(labelSelector), FieldSelector.parse(fieldSelector));
+      this.#selector = new EntrySelector({ namespace, labelSelector, fieldSelector });
     } catch (error) {
       throw badRequest((error as SyntaxError).message);
     }
@@ -83,8 +82,7 @@ export class KubernetesSelection {
 
   /** Returns `true` if an object is selected, and the client may see it. */
   matches(entry: ObjectEntry): boolean {
-    return (this.namespace === "" || entry.namespace === this.namespace) && this.shows(entry) &&
-      this.#holds(entry, () => this.#selector.matches(entry));
+    return this.shows(entry) && this.#holds(entry, () => this.#selector.matches(entry));
   }
 
   #holds(entry: ObjectEntry, condition: () => boolean): boolean {

@@ -11,13 +11,13 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
 import { nextTurn, scheduleTurn } from "../../async/signals.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import {
   type DeletedEvent,
   type HandlerRegistration,
   isWatched,
   type ObjectEvent,
 } from "../../informer/events/event.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import type { ByteBudget, Evictable } from "./budget.ts";
 import type { RelaySettings } from "./options.ts";

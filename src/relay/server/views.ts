@@ -11,7 +11,7 @@ import type { TableRow } from "../../api/resource.ts";
 import { LongTimer, sleep } from "../../async/time.ts";
 import { messageOf, quoted } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
+import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import {
   type CacheView,
   checkedWindow,
@@ -22,7 +22,7 @@ import {
   type ViewUpdate,
   type ViewUpdates,
   type ViewWindow,
-} from "../../informer/view/cache_view.ts";
+} from "../../informer/cache_view.ts";
 import type { HeldBytes } from "./budget.ts";
 import type { ServedCollection } from "./collections.ts";
 import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";

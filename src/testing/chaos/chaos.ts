@@ -14,8 +14,8 @@ import { checkNames } from "../../errors/option_names.ts";
 import { FakeApiServer } from "../fake/fake_api_server.ts";
 import { FakeTime } from "../fake/fake_time.ts";
 import { performFault, requestsOf, shrink } from "../fake/history.ts";
-import type { RecordedRequest } from "../fake/http/exchange.ts";
 import { Random, seedGlobals } from "../fake/random.ts";
+import type { RecordedRequest } from "../fake/wire/exchange.ts";
 import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
 import { type ChaosOptions, type ChaosPlan, type ChaosStep, planOf, type UserChange, weightOf } from "./plan.ts";
 import { Network, PendingTimers, ProcessSlots } from "./process.ts";
@@ -145,7 +145,7 @@ class Trial<World> {
 
   async #perform(step: ChaosStep): Promise<void> {
     const server = this.#server;
-    const { faults } = this.#network;
+    const network = this.#network;
     const { main } = this.#slots;
     switch (step.do) {
       case "change":
@@ -159,7 +159,8 @@ class Trial<World> {
       case "crash":
         return main.crash(step.downMs);
       case "crashAtWrite":
-        return faults.arm({ type: "crash", when: step.when, downMs: step.downMs }, step.skip);
+        network.crashes.arm(step, 1, after(step.skip));
+        return;
       case "restartProcess":
         return this.#slots.restart(step.downMs);
       case "staleRestart":
@@ -175,10 +176,11 @@ class Trial<World> {
       case "race":
         return server.beforeNext(() => this.#changeByName(step), 1, requestsOf("write", isHarmed, step.skip));
       case "loseAnswer":
-        for (let time = 0; time < step.times; time++) faults.arm({ type: step.do }, step.skip);
+        for (let time = 0; time < step.times; time++) network.lostAnswers.arm(true, 1, after(step.skip));
         return;
       case "delayWrite":
-        return faults.arm({ type: "delay", ms: step.ms });
+        network.delays.arm(step.ms, 1);
+        return;
       case "clockJump":
         return this.#time.setClock(this.#time.now + step.ms);
       case "second":
@@ -226,7 +228,8 @@ class Trial<World> {
 
   #endFaults(): void {
     this.#record.isSettling = true;
-    this.#network.faults.clear();
+    const { crashes, lostAnswers, delays } = this.#network;
+    for (const faults of [crashes, lostAnswers, delays]) faults.clear();
     this.#server.disarm();
     this.#agenda.runAllNow();
     this.#slots.stopSecond();
@@ -254,6 +257,11 @@ class Trial<World> {
     await this.#time.tickAsync(STOP_MS);
     if (this.#time.timers > 0) record.fail(`a leak: ${this.#time.timers} timers are armed after the end`);
   }
+}
+
+/** Returns a filter of all requests but the first `skip` ones. */
+function after(skip: number): () => boolean {
+  return () => skip-- <= 0;
 }
 
 /** Faults of requests spare watches, which have faults of their own, and what controllers write by themselves. */

@@ -151,19 +151,15 @@ export class TrialRecord {
   isSettling = false;
   /** The number of changes, faults and starts of processes. */
   weight = 0;
+  /** The first failure; undefined if there was none. */
+  failure: string | undefined;
   readonly #lines: { readonly step: number; readonly text: () => string }[] = [];
   readonly #startedAt = performance.now();
-  #failure: string | undefined;
-
-  /** The first failure; undefined if there was none. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
 
   /** Records a failure and its line, if it is the first. */
   fail(failure: string): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = failure;
+    if (this.failure !== undefined) return;
+    this.failure = failure;
     this.note(() => `✗ ${failure.split("\n", 1)[0]}`);
   }
 
@@ -204,8 +200,9 @@ export class TrialChecks<World> {
   readonly world: World;
   /** Receives failures. */
   readonly record: TrialRecord = new TrialRecord();
+  /** The number of writes that the server has accepted. */
+  writes = 0;
   readonly #time: FakeTime;
-  #writes = 0;
   /** Writes that are not of leases and events. */
   #counted = 0;
 
@@ -217,15 +214,10 @@ export class TrialChecks<World> {
     this.#time = time;
   }
 
-  /** The number of writes that the server has accepted. */
-  get writes(): number {
-    return this.#writes;
-  }
-
   /** Counts a write that the server has accepted, and checks the invariants and the number of writes. */
   written(resource: { readonly plural: string }): void {
     const { record } = this;
-    this.#writes++;
+    this.writes++;
     if (!isAuxiliary(resource)) this.#counted++;
     this.checkInvariants();
     const most = WRITES_PER_CHANGE * (record.weight + 1);

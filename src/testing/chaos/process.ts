@@ -13,8 +13,9 @@ import { Client } from "../../client/client.ts";
 import { parseRoute, type ResourceRoute } from "../../client/protocol/requests.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
-import { isStreamingList, type RecordedRequest } from "../fake/http/exchange.ts";
 import { Random } from "../fake/random.ts";
+import { isStreamingList, type RecordedRequest } from "../fake/wire/exchange.ts";
+import { ArmedList, changedResponse } from "../fake/wire/faults.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";
 import type { ChaosPlan, ControllerFunction } from "./plan.ts";
 
@@ -135,12 +136,9 @@ class ControllerProcess {
   }
 }
 
-/** Waits for the abort of a request that is never answered, and rejects with its reason. */
+/** Rejects with the reason of the signal when it aborts: the request is never answered. */
 function neverAnswered(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
+  return abortable(new Promise<never>(() => {}), signal);
 }
 
 /** The starts and ends of processes and faults that are still to come. */
@@ -182,7 +180,8 @@ export class ProcessSlots<World> {
   readonly #checks: TrialChecks<World>;
   readonly #network: Network;
   readonly #agenda: PendingTimers;
-  readonly #all: ControllerProcess[] = [];
+  /** All processes so far, in the order of their starts. */
+  readonly all: ControllerProcess[] = [];
   /** The last process of each slot. */
   readonly #slots = new Map<string, ControllerProcess>();
   #exits = 0;
@@ -194,11 +193,6 @@ export class ProcessSlots<World> {
     this.#agenda = agenda;
   }
 
-  /** All processes so far, in the order of their starts. */
-  get all(): readonly ControllerProcess[] {
-    return this.#all;
-  }
-
   /** The last process of slot "a", which faults are about. */
   get main(): ControllerProcess {
     return this.#slots.get("a")!;
@@ -207,10 +201,10 @@ export class ProcessSlots<World> {
   /** Starts a process, which starts again a second after it has exited by itself. */
   start(slot = "a"): void {
     const { options: { controller }, world, record } = this.#checks;
-    const generation = this.#all.filter(({ identity }) => identity.startsWith(`${slot}-`)).length + 1;
+    const generation = this.all.filter(({ identity }) => identity.startsWith(`${slot}-`)).length + 1;
     const process = new ControllerProcess(`${slot}-${generation}`, this.#network, this);
     record.weight++;
-    this.#all.push(process);
+    this.all.push(process);
     this.#slots.set(slot, process);
     if (generation > 1 || slot !== "a") record.note(() => `${process.identity} starts`);
     process.start(controller, world, (error) => {
@@ -262,62 +256,21 @@ export class ProcessSlots<World> {
   }
 }
 
-/** A fault of one write, on its way to the server. */
-type WriteFault =
-  | { readonly type: "crash"; readonly when: "before" | "during" | "after"; readonly downMs: number }
-  | { readonly type: "loseAnswer" }
-  | { readonly type: "delay"; readonly ms: number };
-
-/** Faults that wait for writes. */
-class WriteFaults {
-  readonly #armed: { readonly fault: WriteFault; skip: number }[] = [];
-
-  /** Arms a fault for the first write after `skip` ones. */
-  arm(fault: WriteFault, skip = 0): void {
-    this.#armed.push({ fault, skip });
-  }
-
-  /** Returns the faults of a write, at most one of each type, and removes them. */
-  take(): WriteFault[] {
-    const taken = new Map<string, WriteFault>();
-    for (const armed of [...this.#armed]) {
-      const { fault } = armed;
-      if (taken.has(fault.type) || armed.skip-- > 0) continue;
-      taken.set(fault.type, fault);
-      this.#armed.splice(this.#armed.indexOf(armed), 1);
-    }
-    return [...taken.values()];
-  }
-
-  /** Removes all faults. */
-  clear(): void {
-    this.#armed.length = 0;
-  }
-}
-
-/** Returns a response whose chunks arrive late, each by the milliseconds that `delayMs` returns, and in order. */
-function delayedResponse(response: Response, delayMs: () => number): Response {
-  const reader = response.body!.getReader();
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    async pull(controller): Promise<void> {
-      const { done, value } = await reader.read();
-      await new Promise((resolve) => setTimeout(resolve, delayMs()));
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-  return new Response(body, response);
-}
-
 /** The most requests in one moment of fake time, and of one seed. */
 const MOST_AT_ONCE = 2_000;
 const MOST_REQUESTS = 50_000;
 
 /** The network between processes and server, with faults, latencies and lists that are old. */
 export class Network {
-  /** The faults of writes to come. */
-  readonly faults: WriteFaults = new WriteFaults();
+  /** Crashes of the process at writes to come. */
+  readonly crashes: ArmedList<
+    { readonly when: "before" | "during" | "after"; readonly downMs: number },
+    void
+  > = new ArmedList();
+  /** Writes to come whose answers are lost. */
+  readonly lostAnswers: ArmedList<true, void> = new ArmedList();
+  /** Milliseconds by which writes to come are late. */
+  readonly delays: ArmedList<number, void> = new ArmedList();
   /** The names of resources that the server did not know when they were asked for. */
   readonly unknown: Set<string> = new Set();
   readonly #plan: ChaosPlan;
@@ -369,7 +322,11 @@ export class Network {
     if (verb !== "watch") return await this.#exchange(process, request, route, verb);
     const response = await this.#ask(request, route);
     const { watchMs } = this.#plan;
-    return watchMs === 0 || !response.ok ? response : delayedResponse(response, () => this.#random.below(watchMs + 1));
+    if (watchMs === 0 || !response.ok) return response;
+    return changedResponse(response, async (chunk) => {
+      await new Promise((resolve) => setTimeout(resolve, this.#random.below(watchMs + 1)));
+      return chunk;
+    });
   }
 
   /** Sends a request that is no watch, with the faults of its way. */
@@ -382,10 +339,11 @@ export class Network {
     const { record } = this.#checks;
     const lost = route.plural === "leases" ? process.lostRenewals : undefined;
     if (lost === "requests") return await neverAnswered(request.signal);
-    const faults = isAuxiliary(route) || !isWrite({ verb }) ? [] : this.faults.take();
-    const delay = faults.find(({ type }) => type === "delay");
-    if (delay?.type === "delay") await new Promise((resolve) => setTimeout(resolve, delay.ms));
-    const crash = faults.find((fault) => fault.type === "crash");
+    const isHarmed = !isAuxiliary(route) && isWrite({ verb });
+    const crash = isHarmed ? this.crashes.take() : undefined;
+    const isLost = isHarmed && this.lostAnswers.take() === true;
+    const delayMs = isHarmed ? this.delays.take() : undefined;
+    if (delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, delayMs));
     if (crash?.when === "before") process.crash(crash.downMs);
     request.signal.throwIfAborted();
     if (!process.isRunning) return await neverAnswered(request.signal);
@@ -397,7 +355,6 @@ export class Network {
     if (isWrite({ verb })) this.#written(process, request, response, route, verb);
     if (crash?.when === "during") process.crash(crash.downMs);
     await this.#travel();
-    const isLost = faults.some(({ type }) => type === "loseAnswer");
     if (isLost || lost === "answers" || process.hasCrashed) await response.body?.cancel();
     if (lost === "answers" || process.hasCrashed) return await neverAnswered(request.signal);
     if (crash?.when === "after") process.crash(crash.downMs, true);

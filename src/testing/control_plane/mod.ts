@@ -146,7 +146,10 @@ export class ControlPlane implements Transport, AsyncDisposable {
 
   /** As {@linkcode startControlPlane}, of programs in a folder, kept by `processes`, which it disposes. */
   static async start(assets: string, options: ControlPlaneOptions, processes: ServerProcesses): Promise<ControlPlane> {
-    const definitions = (await Promise.all((options.crds ?? []).map(definitionsOf))).flat();
+    const given = (options.crds ?? []).map((crd) =>
+      typeof crd === "string" || crd instanceof URL ? readCrds(crd) : [crd]
+    );
+    const definitions = (await Promise.all(given)).flat();
     const ports = await freePorts();
     const folder = await mkdtemp(join(tmpdir(), "informer-cluster-"));
     const plane = new ControlPlane(assets, folder, ports, options, processes);
@@ -375,12 +378,6 @@ export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomRe
   }
   if (found.length === 0) throw new InformerError(`Cannot read "${path}": it has no CustomResourceDefinition`);
   return found;
-}
-
-async function definitionsOf(
-  given: ObjectDraft<CustomResourceDefinition> | string | URL,
-): Promise<ObjectDraft<CustomResourceDefinition>[]> {
-  return typeof given === "string" || given instanceof URL ? await readCrds(given) : [given];
 }
 
 async function ok(answer: Promise<Response>): Promise<void> {

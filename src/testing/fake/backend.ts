@@ -8,20 +8,18 @@
  */
 import { Discovery } from "../../client/protocol/discovery.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { Faults } from "./faults/faults.ts";
-import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
 import { Random } from "./random.ts";
-import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
-import { OpenApi } from "./server/open_api.ts";
-import { RequestHandler, Reviews } from "./server/request_handler.ts";
-import { ResourceHandler } from "./server/resource_handler.ts";
-import { PodSubresources } from "./server/subresources.ts";
+import { RequestHandler } from "./server/request_handler.ts";
+import type { ResourceParts } from "./server/resource_handler.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
+import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
+import { Faults } from "./wire/faults.ts";
+import { Admission } from "./writes/admission.ts";
 import { FIRST_NAMESPACES, NamespaceLifecycle, NAMESPACES } from "./writes/identity.ts";
-import { ServiceAddresses } from "./writes/strategies.ts";
-import { Admission, Writer } from "./writes/writer.ts";
+import { ServiceAddresses } from "./writes/service_addresses.ts";
+import { Writer } from "./writes/writer.ts";
 
 /** The names of options that say which parts of a server there are. */
 const PARTS = "resources namespaces schemas managedFields streamingList shards tokens authorize";
@@ -104,7 +102,7 @@ export class Backend {
   readonly listeners: Set<(event: unknown) => void> = new Set();
   /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
-  /** At least the characters of their bodies. */
+  /** The characters of their bodies. */
   #bodies = 0;
 
   /**
@@ -159,37 +157,23 @@ export class Backend {
     if (namespaces !== undefined) this.#createNamespaces();
     const { watches, writer } = this;
     const discovery = new Discovery(() => Array.from(store.collections(), ({ definition }) => definition));
-    const lister = new CollectionLister(store);
-    const podRequests = new PodSubresources(store, writer, now);
-    const parts = { store, lister, watches, writer, podRequests, namespaces, discovery, features, now };
-    const resources = new ResourceHandler(parts);
-    this.handler = this.#handler(options, { discovery, resources, chunkBytes, now });
+    this.handler = this.#handler(options, { store, watches, writer, namespaces, discovery, features, now }, chunkBytes);
   }
 
-  #handler(
-    options: FakeApiServerOptions,
-    parts: {
-      readonly discovery: Discovery;
-      readonly resources: ResourceHandler;
-      readonly chunkBytes: number;
-      readonly now: () => number;
-    },
-  ): RequestHandler {
-    const access = new AccessControl(options.tokens, options.authorize);
+  #handler(options: FakeApiServerOptions, parts: ResourceParts, chunkBytes: number): RequestHandler {
     return new RequestHandler({
       ...parts,
-      access,
-      reviews: new Reviews(access),
+      chunkBytes,
+      access: new AccessControl(options.tokens, options.authorize),
       faults: this.faults,
-      openApi: new OpenApi(this.store),
       record: (request) => {
-        if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
+        if (this.requests.length >= REQUESTS) this.#forget(REQUESTS / 10);
         this.requests.push(request);
       },
       recordBody: (request, body) => {
         request.body = body;
         this.#bodies += body.length;
-        if (this.#bodies > BODIES) this.#forgetBodies();
+        while (this.#bodies > BODIES) this.#forget(1);
       },
     });
   }
@@ -202,16 +186,9 @@ export class Backend {
     }
   }
 
-  /** Removes the oldest requests, until the bodies of the others are no more than is kept. */
-  #forgetBodies(): void {
-    let kept = this.requests.length;
-    this.#bodies = 0;
-    for (; kept > 0; kept--) {
-      const size = this.requests[kept - 1].body?.length ?? 0;
-      if (this.#bodies + size > BODIES) break;
-      this.#bodies += size;
-    }
-    this.requests.splice(0, kept);
+  /** Removes the oldest requests. */
+  #forget(count: number): void {
+    for (const { body = "" } of this.requests.splice(0, count)) this.#bodies -= body.length;
   }
 
   #changed(event: StoreEvent): void {

@@ -11,70 +11,25 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.t
 import type { Abortable, Selection } from "../../api/options.ts";
 import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
+import { withResolvers } from "../../async/signals.ts";
+import { timedController } from "../../async/time.ts";
 import { notFound } from "../../client/protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
+import { mergePatch } from "./apply/patches.ts";
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
-import type { RecordedRequest } from "./http/exchange.ts";
 import type { Fixture } from "./objects.ts";
-import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
-import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
-import type { JsonObject } from "./wire/json.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
+import type { RecordedRequest } from "./wire/exchange.ts";
+import type { Json, JsonObject } from "./wire/json.ts";
+import { objectOr } from "./wire/members.ts";
+import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
-import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
-
-/** Options for {@linkcode untilObject}. */
-interface ObjectWait<T> {
-  /** The object in messages. */
-  readonly what: string;
-  /** Returns the present object, if there is one. */
-  readonly read: () => T | undefined;
-  /** Ends the wait. */
-  readonly predicate: (object: T | undefined) => boolean;
-  /** Functions to call after each write. */
-  readonly listeners: Set<(event: unknown) => void>;
-  /** Ends the wait with its reason. */
-  readonly signal?: AbortSignal;
-  /** The longest wait, in milliseconds; `Infinity` is no limit. @default {5_000} */
-  readonly timeoutMs?: number;
-}
-
-/** Resolves with the present object as soon as the predicate holds for it. It leaves no listener and no timer. */
-function untilObject<T>(wait: ObjectWait<T>): Promise<T | undefined> {
-  const { what, read, predicate, listeners, signal, timeoutMs = 5_000 } = wait;
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = (settle: () => void): void => {
-      listeners.delete(look);
-      signal?.removeEventListener("abort", stop);
-      clearTimeout(timer);
-      settle();
-    };
-    const stop = (): void => end(() => reject(signal!.reason));
-    const look = (): void => {
-      try {
-        const object = read();
-        if (predicate(object)) end(() => resolve(object));
-      } catch (error) {
-        end(() => reject(error));
-      }
-    };
-    if (signal?.aborted) return reject(signal.reason);
-    listeners.add(look);
-    signal?.addEventListener("abort", stop, { once: true });
-    if (timeoutMs !== Infinity) {
-      timer = setTimeout(() => {
-        const object = read();
-        const found = object === undefined ? "there is no such object" : `found ${JSON.stringify(object)}`;
-        end(() => reject(new Error(`Cannot wait for ${what} any longer than ${timeoutMs} ms: ${found}`)));
-      }, timeoutMs);
-    }
-    look();
-  });
-}
+import type { WriteMode } from "./writes/steps.ts";
+import type { Writer } from "./writes/writer.ts";
 
 const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: false, direct: true };
 
@@ -264,8 +219,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   create<T extends KubernetesObject>(resource: Resource<T>, object: Fixture<T>): T {
     const collection = this.#store.collection(resource) ?? this.#store.define(definitionOf(resource));
     return this.#explain(`create ${resourceName(resource)} "${keyOf(object)}"`, () => {
-      const stored = this.#writer.create(collection, "", object as unknown as JsonObject, DIRECT_WRITE);
-      return parseStored(stored) as unknown as T;
+      return parsed(this.#writer.create(collection, "", jsonOf(object), DIRECT_WRITE));
     });
   }
 
@@ -276,11 +230,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the object does not exist.
    */
   update<T extends KubernetesObject>(resource: Resource<T>, object: T): T {
-    const key = keyOf(object);
-    return this.#explain(`update ${resourceName(resource)} "${key}"`, () => {
-      const { collection, full } = this.#known(resource, key);
-      const { stored } = this.#writer.update(collection, full, object as unknown as JsonObject, DIRECT_WRITE);
-      return parseStored(stored) as unknown as T;
+    return this.#existing("update", resource, keyOf(object), (collection, key) => {
+      return parsed(this.#writer.update(collection, key, jsonOf(object), DIRECT_WRITE).stored);
     });
   }
 
@@ -290,10 +241,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the object does not exist.
    */
   patch<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, patch: unknown): T {
-    return this.#explain(`patch ${resourceName(resource)} "${key}"`, () => {
-      const { collection, full } = this.#known(resource, key);
-      const change = (object: JsonObject): JsonObject => mergePatch(object, patch as JsonObject) as JsonObject;
-      return this.#writer.change(collection, full, change, DIRECT_WRITE).object as unknown as T;
+    return this.#existing("patch", resource, key, (collection, key) => {
+      const change = (object: JsonObject): JsonObject => objectOr(mergePatch(object, patch as Json));
+      return objectOf(this.#writer.change(collection, key, change, DIRECT_WRITE).object);
     });
   }
 
@@ -304,9 +254,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the object does not exist.
    */
   annotate(resource: Resource, key: ObjectKey, annotations: Readonly<Record<string, string | null>>): void {
-    this.#explain(`annotate ${resourceName(resource)} "${key}"`, () => {
-      const { collection, full } = this.#known(resource, key);
-      this.#writer.annotate(collection, full, annotations);
+    this.#existing("annotate", resource, key, (collection, key) => {
+      this.#writer.annotate(collection, key, annotations);
     });
   }
 
@@ -325,12 +274,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     key: ObjectKey,
     options: { readonly force?: boolean; readonly gracePeriodSeconds?: number } = {},
   ): void {
-    const action = `delete ${resourceName(resource)} "${key}"`;
-    checkNames(action, options, "force gracePeriodSeconds");
+    checkNames(`delete ${resourceName(resource)} "${key}"`, options, "force gracePeriodSeconds");
     const { force = false, gracePeriodSeconds = 0 } = options;
-    this.#explain(action, () => {
-      const { collection, full } = this.#known(resource, key);
-      this.#writer.delete(collection, full, { force, gracePeriodSeconds, dryRun: false, direct: true });
+    this.#existing("delete", resource, key, (collection, key) => {
+      this.#writer.delete(collection, key, { force, gracePeriodSeconds, dryRun: false, direct: true });
     });
   }
 
@@ -344,7 +291,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   get<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
     const collection = this.#store.collection(resource);
     const stored = collection?.get(this.#key(collection, key));
-    return stored === undefined ? undefined : parseStored(stored) as unknown as T;
+    return stored && parsed(stored);
   }
 
   /**
@@ -359,20 +306,38 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {Error} when that does not happen within `timeoutMs`, 5 s unless given; it has the present object.
    * @throws the signal's reason, or what `predicate` throws.
    */
-  until<T extends KubernetesObject>(
+  async until<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
     predicate: (object: T | undefined) => boolean,
     options: Abortable & { readonly timeoutMs?: number } = {},
   ): Promise<T | undefined> {
     checkNames("wait for an object", options, "signal timeoutMs");
-    return untilObject({
-      what: `${resourceName(resource)} "${key}"`,
-      read: () => this.get(resource, key),
-      predicate,
-      listeners: this.#backend.listeners,
-      ...options,
-    });
+    const { signal, timeoutMs = 5_000 } = options;
+    const { listeners } = this.#backend;
+    const { promise, resolve, reject } = withResolvers<T | undefined>();
+    const look = (): void => {
+      try {
+        const object = this.get(resource, key);
+        if (predicate(object)) resolve(object);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    using limit = timedController(timeoutMs, "the time is over", signal);
+    listeners.add(look);
+    try {
+      if (!signal?.aborted) look();
+      return await abortable(promise, limit.signal);
+    } catch (error) {
+      if (signal?.aborted || error !== limit.signal.reason) throw error;
+      const object = this.get(resource, key);
+      const found = object === undefined ? "there is no such object" : `found ${JSON.stringify(object)}`;
+      const what = `${resourceName(resource)} "${key}"`;
+      throw new Error(`Cannot wait for ${what} any longer than ${timeoutMs} ms: ${found}`);
+    } finally {
+      listeners.delete(look);
+    }
   }
 
   /**
@@ -387,7 +352,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;
     const selected = new StoredSelection(collection.definition, namespace, labelSelector, fieldSelector);
     const slice = collection.slice({ namespace, revision: this.#store.revision });
-    return [...slice].filter((stored) => selected.matches(stored)).map((stored) => parseStored(stored) as unknown as T);
+    return [...slice].filter((stored) => selected.matches(stored)).map(parsed<T>);
   }
 
   /** Returns the keys of a resource's objects, sorted, without parsing the objects. */
@@ -433,11 +398,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * completes foreground and orphan deletions. Other finalizers stay. Returns the number of changes.
    */
   collectGarbage(): number {
-    return collectGarbage(
-      this.#store,
-      (collection, { key }) => this.#writer.delete(collection, key, { dryRun: false, direct: false }),
-      (collection, { key }, object) => this.#writer.update(collection, key, object, DIRECT_WRITE),
-    );
+    return collectGarbage(this.#store, this.#writer);
   }
 
   /**
@@ -487,10 +448,18 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.endWatches();
   }
 
-  #known(resource: Resource, key: ObjectKey): { readonly collection: StoredCollection; readonly full: ObjectKey } {
-    const collection = this.#store.collection(resource);
-    if (collection === undefined) throw notFound(resource, key);
-    return { collection, full: this.#key(collection, key) };
+  /** Does something with an object that exists. */
+  #existing<R>(
+    verb: string,
+    resource: Resource,
+    key: ObjectKey,
+    perform: (collection: StoredCollection, key: ObjectKey) => R,
+  ): R {
+    return this.#explain(`${verb} ${resourceName(resource)} "${key}"`, () => {
+      const collection = this.#store.collection(resource);
+      if (collection === undefined) throw notFound(resource, key);
+      return perform(collection, this.#key(collection, key));
+    });
   }
 
   /** Completes a key: `"name"` alone means namespace `"default"` for a namespaced resource. */
@@ -507,4 +476,18 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
       throw new StatusError(`Cannot ${action}: ${cause.status.message}`, cause.status, { cause });
     }
   }
+}
+
+/** Returns a stored object; the caller owns it. */
+function parsed<T extends KubernetesObject>(stored: StoredObject): T {
+  return objectOf(parseStored(stored));
+}
+
+/** Returns JSON as an object of its kind: what is stored has the members of all objects. */
+function objectOf<T extends KubernetesObject>(object: JsonObject): T {
+  return object as unknown as T;
+}
+
+function jsonOf(object: object): JsonObject {
+  return object as JsonObject;
 }

@@ -2,26 +2,20 @@
  * The faults of a fake API server, as methods for tests.
  *
  * {@linkcode FaultVerbs} is the entry point; `FakeApiServer` extends it. The methods only arm faults:
- * `faults/faults.ts` and `reads/watch.ts` apply them.
+ * `wire/faults.ts` and `reads/watch.ts` apply them.
  *
  * @module
  */
 import type { Resource } from "../../api/resource.ts";
 import type { ApiStatus } from "../../api/status.ts";
 import { checkCounts } from "../../async/checks.ts";
-import { refusalOf, statusJson } from "../../client/protocol/refusal.ts";
+import { PlainRefusal, refusalOf, statusJson } from "../../client/protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { Backend } from "./backend.ts";
-import {
-  type BodyFault,
-  BrokenConnection,
-  type RequestFailure,
-  type RequestFilter,
-  type RequestHook,
-} from "./faults/faults.ts";
-import { isStreamingList } from "./http/exchange.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";
+import { isStreamingList } from "./wire/exchange.ts";
+import { BrokenConnection, type RequestFailure, type RequestFilter, type RequestHook } from "./wire/faults.ts";
 
 /** The highest version that fits exactly into every number type in use. */
 const HIGHEST_REVISION = 999_999_999_999_999;
@@ -57,7 +51,10 @@ export abstract class FaultVerbs {
    * has a `text`. If several failures match a request, the one armed first applies.
    */
   failNext(failure: number | RequestFailure, times = 1, filter?: RequestFilter): void {
-    this.#backend.faults.fail(failure, times, filter);
+    const { text, ...status }: RequestFailure = typeof failure === "number" ? { code: failure } : failure;
+    const error = (): Error =>
+      text === undefined ? refusalOf(status) : new PlainRefusal(status.code ?? 500, text, status.retryAfterSeconds);
+    this.#backend.faults.fail(error, times, filter);
   }
 
   /**
@@ -65,7 +62,7 @@ export abstract class FaultVerbs {
    * a refused connection. Over a port, Deno answers 500 instead.
    */
   breakNext(times = 1, filter?: RequestFilter): void {
-    this.#backend.faults.break(times, filter);
+    this.#backend.faults.fail(() => new BrokenConnection(), times, filter);
   }
 
   /**
@@ -283,8 +280,8 @@ export abstract class FaultVerbs {
    */
   shortenHistory(writes: number): Disposable {
     checkCounts("shorten the history", { writes }, { min: 1, infinite: true });
-    this.#backend.store.remember(writes);
-    return { [Symbol.dispose]: (): void => this.#backend.store.remember(this.#backend.history) };
+    this.#backend.store.history.resize(writes);
+    return { [Symbol.dispose]: (): void => this.#backend.store.history.resize(this.#backend.history) };
   }
 
   /**
@@ -332,9 +329,9 @@ export abstract class FaultVerbs {
     const { faults, store } = this.#backend;
     const { history, backup = store.revision } = options;
     const revision = Number(backup);
-    const isKnown = revision === 1 || revision >= store.compacted;
+    const isKnown = revision === 1 || revision >= store.history.compacted;
     if (!(Number.isInteger(revision) && isKnown && revision <= store.revision)) {
-      const known = `${store.compacted} to ${store.revision}, or 1`;
+      const known = `${store.history.compacted} to ${store.revision}, or 1`;
       throw new RangeError(`Cannot restore a backup: its version must be ${known}, found ${backup}`);
     }
     faults.breakAll();
@@ -366,7 +363,12 @@ export abstract class FaultVerbs {
   }
 
   /** Arms a fault of bodies. Disposing the returned value disarms it, and restores the bodies that have it. */
-  #slow(slow: BodyFault, restore: BodyFault, times: number, filter: RequestFilter | undefined): Disposable {
+  #slow(
+    slow: (body: ByteBody) => void,
+    restore: (body: ByteBody) => void,
+    times: number,
+    filter: RequestFilter | undefined,
+  ): Disposable {
     const slowed: WeakRef<ByteBody>[] = [];
     const disarm = this.#backend.faults.bodies.arm(
       (body) => {

@@ -12,10 +12,10 @@ import { isNotFound } from "../../api/status.ts";
 import { parseRoute } from "../../client/protocol/requests.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
-import type { RequestFilter } from "./faults/faults.ts";
-import { isStreamingList, type RecordedRequest } from "./http/exchange.ts";
 import { type Fixture, pod } from "./objects.ts";
 import { Random } from "./random.ts";
+import { isStreamingList, type RecordedRequest } from "./wire/exchange.ts";
+import type { RequestFilter } from "./wire/faults.ts";
 
 /**
  * A moment between a request and its response, or between two requests.
@@ -221,8 +221,8 @@ export function history(seed: number, options: HistoryOptions = {}): HistoryStep
   const random = new Random(seed);
   const found: HistoryStep[] = [];
   while (found.length < steps) {
-    const fault = faults !== "none" && random.next() < 0.3;
-    found.push(fault ? faultStep(random, faults) : writesStep(random, namespaces, names));
+    if (faults === "none" || random.next() >= 0.3) found.push(writesStep(random, namespaces, names));
+    else found.push(random.pick(faults === "all" && random.next() < 0.5 ? HARMFUL : HARMLESS)(random));
   }
   const lost = found.findLastIndex((step) => step.do === "lose");
   if (lost >= 0) {
@@ -311,10 +311,6 @@ const HARMFUL: readonly MakeFault[] = [
 function stalledResponses(random: Random, fault: "stallNext" | "drip"): FaultStep {
   const verb = anyVerb(random);
   return { do: fault, times: 1 + random.below(2), verb, ms: stallMs(random) };
-}
-
-function faultStep(random: Random, faults: "harmless" | "all"): FaultStep {
-  return random.pick(faults === "all" && random.next() < 0.5 ? HARMFUL : HARMLESS)(random);
 }
 
 /**
@@ -450,7 +446,7 @@ export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () =>
     case "watch":
       return server.beforeNext(act, 1, requestsOf(moment));
     case "page":
-      return server.beforeNext(act, 1, isPage);
+      return server.beforeNext(act, 1, ({ query }) => query.has("continue"));
     case "listed":
       return server.afterNext(act, 1, requestsOf("list"));
     case "stream":
@@ -467,10 +463,6 @@ const DROP_MS = 500;
 /** Returns true if a request writes an object. */
 export function isWrite({ verb }: Pick<RecordedRequest, "verb">): boolean {
   return verb !== "get" && verb !== "list" && verb !== "watch";
-}
-
-function isPage({ query }: RecordedRequest): boolean {
-  return query.has("continue");
 }
 
 /** The steps that are left of a failing sequence, and how they fail. */

@@ -63,15 +63,17 @@ const CREATED = "2026-01-01T00:00:00Z";
 const NAMES = "name labels annotations finalizers ownerReferences uid resourceVersion metadata";
 const NAMESPACED = `${NAMES} namespace` as const;
 
-/** Builds the metadata of an object; `cluster` omits the namespace. */
-function builtMetadata<M extends ObjectMeta>(
-  kind: string,
+/** Builds what all objects have; `cluster` omits the namespace. */
+function built<T extends KubernetesObject, Kind extends string, Version extends string>(
+  kind: Kind,
+  apiVersion: Version,
   options: NamespacedBuildOptions,
-  cluster = false,
-): Mutable<M> {
+  { cluster = false, ...more }: Partial<ObjectMeta> & { readonly cluster?: boolean } = {},
+): { kind: Kind; apiVersion: Version; metadata: Mutable<T["metadata"]> } {
   const { name, namespace = "default", resourceVersion = "1", labels, annotations, ownerReferences, finalizers } =
     options;
-  return copyOf<ObjectMeta>({
+  const metadata = copyOf<ObjectMeta>({
+    ...more,
     ...defined({
       name,
       namespace: cluster ? undefined : namespace,
@@ -84,7 +86,8 @@ function builtMetadata<M extends ObjectMeta>(
       finalizers,
     }),
     ...options.metadata,
-  }) as Mutable<M>;
+  }) as Mutable<T["metadata"]>;
+  return { kind, apiVersion, metadata };
 }
 
 /** Returns the uid of an object, derived from kind, namespace and name unless it is given. */
@@ -117,9 +120,7 @@ export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
   checkNames("build a config map", options, `${NAMESPACED} data binaryData immutable`);
   const { data = {}, binaryData, immutable } = options;
   return {
-    kind: "ConfigMap",
-    apiVersion: "v1",
-    metadata: builtMetadata<ConfigMap["metadata"]>("ConfigMap", options),
+    ...built<ConfigMap, "ConfigMap", "v1">("ConfigMap", "v1", options),
     data: { ...data },
     ...defined({ binaryData: binaryData && { ...binaryData }, immutable }),
   };
@@ -154,9 +155,7 @@ export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
     ...options.spec,
   };
   return {
-    kind: "Deployment",
-    apiVersion: "apps/v1",
-    metadata: { generation: 1, ...builtMetadata<Deployment["metadata"]>("Deployment", options) },
+    ...built<Deployment, "Deployment", "apps/v1">("Deployment", "apps/v1", options, { generation: 1 }),
     spec: copyOf(spec),
     status: copyOf({ replicas, readyReplicas, ...options.status }),
   };
@@ -195,9 +194,7 @@ export function lease(options: LeaseBuildOptions): BuiltLease {
   checkNames("build a lease", options, `${NAMESPACED} holder durationSeconds renewTime spec`);
   const { holder = options.name, durationSeconds = 40, renewTime = "2026-01-01T00:00:00.000000Z" } = options;
   return {
-    kind: "Lease",
-    apiVersion: "coordination.k8s.io/v1",
-    metadata: builtMetadata<Lease["metadata"]>("Lease", options),
+    ...built<Lease, "Lease", "coordination.k8s.io/v1">("Lease", "coordination.k8s.io/v1", options),
     spec: copyOf({
       holderIdentity: holder,
       leaseDurationSeconds: durationSeconds,
@@ -224,9 +221,7 @@ export type BuiltNamespace = Built<Namespace, "status">;
 export function namespace(options: NamespaceBuildOptions): BuiltNamespace {
   checkNames("build a namespace", options, `${NAMES} phase spec status`);
   return {
-    kind: "Namespace",
-    apiVersion: "v1",
-    metadata: builtMetadata<Namespace["metadata"]>("Namespace", options, true),
+    ...built<Namespace, "Namespace", "v1">("Namespace", "v1", options, { cluster: true }),
     ...(options.spec === undefined ? {} : { spec: copyOf(options.spec) }),
     status: copyOf({ phase: options.phase ?? "Active", ...options.status }),
   };
@@ -257,9 +252,7 @@ export function node(options: NodeBuildOptions): BuiltNode {
     ...options.status,
   };
   return {
-    kind: "Node",
-    apiVersion: "v1",
-    metadata: builtMetadata<Node["metadata"]>("Node", options, true),
+    ...built<Node, "Node", "v1">("Node", "v1", options, { cluster: true }),
     spec: copyOf({ ...(unschedulable ? { unschedulable } : {}), ...options.spec }),
     status: copyOf(status),
   };
@@ -308,9 +301,7 @@ export function pod(options: PodBuildOptions): BuiltPod {
     ...options.status,
   };
   return {
-    kind: "Pod",
-    apiVersion: "v1",
-    metadata: { generation: 1, ...builtMetadata<Pod["metadata"]>("Pod", options) },
+    ...built<Pod, "Pod", "v1">("Pod", "v1", options, { generation: 1 }),
     spec: copyOf(spec),
     status: copyOf(status),
   };

@@ -14,7 +14,7 @@ import type { ApiStatus } from "../../api/status.ts";
 import { DerivedController, nextTurn } from "../../async/signals.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
 import { parseStored, type Store } from "./storage/store.ts";
-import type { JsonObject } from "./wire/json.ts";
+import { isList, type JsonObject } from "./wire/json.ts";
 
 /** The first line of a recording. */
 export interface RecordingHeader {
@@ -138,7 +138,7 @@ function headerOf(text: string): RecordingHeader {
   try {
     header = JSON.parse(text);
   } catch { /* refused below, as other text that is no header */ }
-  if (header?.recording === 1 && Array.isArray(header.kinds)) return header as RecordingHeader;
+  if (header?.recording === 1 && isList(header.kinds)) return header as RecordingHeader;
   const found = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   throw new SyntaxError(
     `Cannot read the recording: its first line must be the header of a recording of version 1, ` +

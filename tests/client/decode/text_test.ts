@@ -1,12 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "npm:fast-check@^4.10.2";
 import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asciiOf, LineSplitter } from "../../../src/client/decode/body_reader.ts";
 import { JsonWalker } from "../../../src/client/decode/json_text.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "../../support/bodies.ts";
+import { collectNow } from "../../support/heap.ts";
 import { ObjectReader } from "../../support/readers.ts";
 import { chunking, memberText, objectText } from "../../support/texts.ts";
 
@@ -241,11 +240,8 @@ Deno.test("WatchReader reads the same next to non-ASCII text, in any chunks", as
   );
 });
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
 function usedBytes(): number {
-  collect();
+  collectNow();
   return Deno.memoryUsage().heapUsed;
 }
 

@@ -8,9 +8,7 @@ import {
 } from "@kube/informer/reconcile";
 import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import * as fc from "npm:fast-check@^4.10.2";
 import { sleep } from "../../../src/async/time.ts";
-import { leaseRecordOf, leaseSpecOf } from "../../../src/controllers/reconcile/leader_elector.ts";
 import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
@@ -603,19 +601,7 @@ Deno.test("LeaderElector refuses options that are not safe, and its check fails 
   });
 });
 
-Deno.test("a record survives its way through a Lease, whose labels and other fields stay [C154]", async (test) => {
-  await test.step("record to spec and back", () => {
-    const record = fc.record({
-      holder: fc.string(),
-      durationSeconds: fc.nat(),
-      transitions: fc.nat(),
-      acquireTime: fc.string(),
-      renewTime: fc.string(),
-    });
-    fc.assert(fc.property(record, (given) => assertEquals(leaseRecordOf({ spec: leaseSpecOf(given) }), given)));
-    assertEquals(leaseRecordOf({}), { holder: "", durationSeconds: 0, transitions: 0, acquireTime: "", renewTime: "" });
-  });
-
+Deno.test("an elector keeps the labels and other fields of a Lease [C154]", async (test) => {
   for (const labels of [undefined, { owner: "shop", app: "old" }]) {
     await test.step(`labels are added to ${labels ? "those" : "none"} that are there`, async () => {
       const server = new FakeApiServer();

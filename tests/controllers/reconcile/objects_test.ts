@@ -7,90 +7,18 @@ import {
   onlyMetadata,
   type Transport,
 } from "@kube/informer";
-import { Job } from "@kube/informer/kinds/batch/v1";
-import { ConfigMap as OwnerReferenceConfigMap } from "@kube/informer/kinds/core/v1";
-import {
-  AlreadyControlledError,
-  type Condition,
-  controllerOf,
-  createOrUpdate,
-  finalize,
-  findCondition,
-  ownerReferenceTo,
-  retryOnConflict,
-  setCondition,
-  withController,
-  withOwner,
-  writeStatus,
-} from "@kube/informer/reconcile";
+import { createOrUpdate, finalize, retryOnConflict, writeStatus } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
-import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals } from "@std/assert";
 import * as fc from "npm:fast-check@^4.10.2";
 import { nextTurn } from "../../../src/async/signals.ts";
-import { mergeDiff, microTimestampNow, timestampNow } from "../../../src/controllers/reconcile/objects.ts";
-import { mergePatch } from "../../../src/testing/fake/patches/patches.ts";
+import { timestampNow } from "../../../src/controllers/reconcile/conditions.ts";
+import { mergeDiff, microTimestampNow } from "../../../src/controllers/reconcile/objects.ts";
+import { mergePatch } from "../../../src/testing/fake/apply/patches.ts";
 import type { Json } from "../../../src/testing/fake/wire/json.ts";
 import { ConfigMap, Pod } from "../../support/fake_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { refused, thing } from "../../support/fixtures.ts";
-
-const START = "2026-01-01T00:00:00Z";
-
-Deno.test("setCondition adds a condition with the present time, without fractions of seconds", () => {
-  using time = new FakeTime();
-  time.tick(999);
-  const conditions = setCondition(undefined, { type: "Ready", status: "True", reason: "Done" });
-  assertEquals(conditions, [
-    { type: "Ready", status: "True", reason: "Done", message: "", lastTransitionTime: START },
-  ]);
-});
-
-Deno.test("setCondition moves the transition time with the status alone", () => {
-  using time = new FakeTime();
-  const first = setCondition([], { type: "Ready", status: "False", reason: "Waiting", message: "for pods" });
-  time.tick(60_000);
-  const second = setCondition(first, { type: "Ready", status: "False", reason: "Stuck", observedGeneration: 2 });
-  assertEquals(second, [{
-    type: "Ready",
-    status: "False",
-    reason: "Stuck",
-    message: "",
-    observedGeneration: 2,
-    lastTransitionTime: START,
-  }]);
-  const third = setCondition(second, { type: "Ready", status: "True", reason: "Done", observedGeneration: 2 });
-  assertEquals(third[0].lastTransitionTime, "2026-01-01T00:01:00Z");
-  const given = setCondition(third, { ...third[0], status: "Unknown", lastTransitionTime: START });
-  assertEquals(given[0].lastTransitionTime, START);
-});
-
-Deno.test("setCondition keeps the place of a condition, and does not change the given list", () => {
-  const lastTransitionTime = START;
-  const before: readonly Condition[] = Object.freeze([
-    Object.freeze({ type: "A", status: "True", reason: "R", message: "", lastTransitionTime }),
-    Object.freeze({ type: "B", status: "True", reason: "R", message: "", lastTransitionTime }),
-  ]);
-  const after = setCondition(before, { type: "A", status: "False", reason: "R" });
-  assertEquals(after.map(({ type, status }) => `${type}=${status}`), ["A=False", "B=True"]);
-  assertEquals(findCondition(after, "B"), before[1]);
-  assertEquals(findCondition(after, "C"), undefined);
-});
-
-Deno.test("setCondition returns the same list when nothing changes", () => {
-  const draft = { type: "Ready", status: "True", reason: "Done", message: "all", observedGeneration: 1 } as const;
-  const conditions = setCondition([], draft);
-  assertStrictEquals(setCondition(conditions, draft), conditions);
-  assertStrictEquals(setCondition(conditions, { ...draft, lastTransitionTime: START }), conditions);
-});
-
-Deno.test("setCondition refuses a condition that the server would refuse", () => {
-  const draft = { type: "Ready", status: "True", reason: "Done" } as const;
-  assertThrows(() => setCondition([], { ...draft, type: "" }), TypeError, "its type is empty");
-  assertThrows(() => setCondition([], { ...draft, status: "yes" as "True" }), TypeError, 'found "yes"');
-  for (const reason of ["", "two words", "ends:"]) {
-    assertThrows(() => setCondition([], { ...draft, reason }), TypeError, `found ${JSON.stringify(reason)}`);
-  }
-});
+import { refused } from "../../support/fixtures.ts";
 
 const draft = { metadata: { name: "settings", namespace: "shop" }, data: { colour: "red" } };
 const paint = (colour: string) => (map: ConfigMap): ConfigMap => ({ ...map, data: { ...map.data, colour } });
@@ -496,89 +424,6 @@ Deno.test("mergeDiff names only what differs", () => {
     mergeDiff({ a: { b: 1, c: [1] }, d: 1, e: "x" }, { a: { b: 2, c: [1] }, e: "x", f: [] }),
     { a: { b: 2 }, d: null, f: [] },
   );
-});
-
-const owner = thing("owner", 5, { namespace: "shop" });
-const reference = { apiVersion: "acme.dev/v1", kind: "Thing", name: "owner", uid: "uid-owner" };
-
-Deno.test("withController adds a controller reference to a copy of a draft", () => {
-  const draft = { metadata: { name: "owned" }, spec: { size: 1 } };
-  const owned = withController(draft, owner);
-  assertEquals<unknown>(owned, {
-    metadata: { name: "owned", ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: true }] },
-    spec: { size: 1 },
-  });
-  assertEquals(draft, { metadata: { name: "owned" }, spec: { size: 1 } });
-  assertEquals(controllerOf(owned)?.uid, "uid-owner");
-});
-
-Deno.test("withController replaces a reference to the same owner, and keeps those to others", () => {
-  const other = thing("other", 6, { namespace: "shop" });
-  const draft = withOwner(withOwner({ metadata: { name: "owned" } }, owner), other);
-  const owned = withController(draft, owner, { blockOwnerDeletion: false });
-  assertEquals<unknown>(owned.metadata, {
-    name: "owned",
-    ownerReferences: [{ ...reference, controller: true }, { ...reference, name: "other", uid: "uid-other" }],
-  });
-  assertEquals(withController(owned, owner, { blockOwnerDeletion: false }), owned);
-});
-
-Deno.test("withController refuses an object that has another controller, and names both", () => {
-  const owned = withController({ metadata: { name: "owned" } }, owner);
-  const error = assertThrows(
-    () => withController(owned, thing("thief", 7)),
-    AlreadyControlledError,
-    'Cannot set Thing "thief" (uid uid-thief) as controller of "owned": Thing "owner" (uid uid-owner) is',
-  );
-  assertEquals(error.controller.name, "owner");
-});
-
-Deno.test("withController refuses an object of an earlier owner of the same name", () => {
-  const owned = withController({ metadata: { name: "owned" } }, thing("owner", 1, { uid: "uid-earlier" }));
-  assertThrows(() => withController(owned, owner), AlreadyControlledError, "uid-earlier");
-});
-
-Deno.test("withOwner adds an owner beside the controller", () => {
-  const owned = withOwner(withController({ metadata: { name: "owned" } }, owner), thing("second", 1));
-  assertEquals<unknown>(owned.metadata, {
-    name: "owned",
-    ownerReferences: [
-      { ...reference, controller: true, blockOwnerDeletion: true },
-      { ...reference, name: "second", uid: "uid-second" },
-    ],
-  });
-  assertEquals(controllerOf(owned)?.name, "owner");
-  assertEquals(controllerOf({ metadata: {} }), undefined);
-});
-
-Deno.test("withOwner and withController refuse an owner of another namespace, and allow a cluster-scoped one", () => {
-  const draft = { metadata: { name: "owned", namespace: "other" } };
-  for (const set of [withOwner, withController]) {
-    assertThrows(() => set(draft, owner), TypeError, 'of namespace "shop" as owner of "owned" in namespace "other"');
-    set(draft, thing("node", 1, { namespace: "" }));
-  }
-});
-
-Deno.test("ownerReferenceTo refuses an owner without apiVersion, kind, name or uid, and names what is missing", () => {
-  const { apiVersion: _apiVersion, ...unversioned } = owner;
-  const { kind: _kind, ...unkind } = owner;
-  assertThrows(() => ownerReferenceTo(unversioned), TypeError, "apiVersion is missing");
-  assertThrows(() => ownerReferenceTo(unkind), TypeError, 'an object "owner" as owner: kind is missing');
-  const withoutUid = { ...owner, metadata: { ...owner.metadata, uid: "" } };
-  assertThrows(() => ownerReferenceTo(withoutUid), TypeError, "metadata.uid is missing");
-});
-
-Deno.test("withController and withOwner keep the literal types of a draft, so that it can be created", async () => {
-  using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
-  const owner = await client.resource(OwnerReferenceConfigMap).create({ metadata: { name: "owner" } });
-  for (const own of [withController, withOwner]) {
-    const draft = own({
-      metadata: { name: `job-${own.name.toLowerCase()}`, labels: { app: "web" } },
-      spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web" }] } } },
-    }, owner);
-    const made = await client.resource(Job).create(draft);
-    assertEquals(made.spec?.template.spec?.restartPolicy, "Never");
-  }
 });
 
 Deno.test("retryOnConflict calls again until there is no conflict, and returns the result [C157]", async (test) => {

@@ -1,13 +1,14 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { sleep } from "../../../src/async/time.ts";
-import { controllerOf, withController } from "../../../src/controllers/reconcile/objects.ts";
-import type { ObjectChange, ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
+import type { ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
 import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
+import { controllerOf, withController } from "../../../src/controllers/reconcile/owners.ts";
+import type { ObjectChange } from "../../../src/controllers/reconcile/predicates.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Pod, Secret } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/fake/objects.ts";
-import { requeueAfter } from "../../../src/workqueue/run.ts";
+import { requeueAfter } from "../../../src/workqueue/work_item.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Session } from "./_session.ts";
 

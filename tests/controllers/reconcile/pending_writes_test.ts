@@ -9,8 +9,9 @@ import type { ReconcileContext } from "../../../src/controllers/reconcile/option
 import { type Cache, PendingWrites } from "../../../src/controllers/reconcile/pending_writes.ts";
 import type { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { internals } from "../../../src/errors/internals.ts";
+import { CacheOverlay } from "../../../src/informer/cache/cache_overlay.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
-import { CacheOverlay, ObjectCache } from "../../../src/informer/cache/lister.ts";
+import { ObjectCache } from "../../../src/informer/cache/object_cache.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";
@@ -32,7 +33,11 @@ class ScriptedCache {
     sync: { overlay: (): CacheOverlay<KubernetesObject> => this.overlaid, isInShard: (): boolean => true },
     checks: { untilChecked: (signal: AbortSignal): Promise<void> => this.#wait("list", { signal }) },
   };
-  constructor(readonly selections: readonly Selection[] = [{}]) {}
+  readonly selections: readonly Selection[];
+
+  constructor(selections: readonly Selection[] = [{}]) {
+    this.selections = selections;
+  }
   waitForVersion = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);

@@ -3,13 +3,9 @@ import { abortable } from "@std/async/abortable";
 import type { Transport } from "../../../src/api/lister_watcher.ts";
 import type { ResourceClient } from "../../../src/client/resource_client.ts";
 import { LeadershipLostError } from "../../../src/controllers/reconcile/leader_elector.ts";
-import { withController } from "../../../src/controllers/reconcile/objects.ts";
-import {
-  generationChanged,
-  labelsChanged,
-  type ReconcileFunction,
-  TerminalError,
-} from "../../../src/controllers/reconcile/options.ts";
+import { type ReconcileFunction, TerminalError } from "../../../src/controllers/reconcile/options.ts";
+import { withController } from "../../../src/controllers/reconcile/owners.ts";
+import { generationChanged, labelsChanged } from "../../../src/controllers/reconcile/predicates.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../../src/informer/status.ts";
@@ -18,7 +14,8 @@ import { Job } from "../../../src/kinds/batch/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
 import { configMap, pod } from "../../../src/testing/fake/objects.ts";
-import { requeueAfter, retry, type Trigger } from "../../../src/workqueue/run.ts";
+import type { Trigger } from "../../../src/workqueue/triggers.ts";
+import { requeueAfter, retry } from "../../../src/workqueue/work_item.ts";
 import { Uncaught } from "../../support/informer.ts";
 import { Session } from "./_session.ts";
 

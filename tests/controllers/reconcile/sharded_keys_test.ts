@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { hashOf } from "../../../src/api/shard.ts";
 import { sleep } from "../../../src/async/time.ts";
-import { withController } from "../../../src/controllers/reconcile/objects.ts";
 import { TerminalError } from "../../../src/controllers/reconcile/options.ts";
+import { withController } from "../../../src/controllers/reconcile/owners.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { ConfigMap, Namespace, Secret } from "../../../src/kinds/core/v1.ts";
-import type { RecordedRequest } from "../../../src/testing/fake/http/exchange.ts";
-import { requeueAfter } from "../../../src/workqueue/run.ts";
+import type { RecordedRequest } from "../../../src/testing/fake/wire/exchange.ts";
+import { requeueAfter } from "../../../src/workqueue/work_item.ts";
 import { SharedWorks } from "./_processes.ts";
 
 Deno.test("Reconciler over shards calls for each object in one process, and again where it moves", async () => {

@@ -2,15 +2,15 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Transport } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { sleep } from "../../../src/async/time.ts";
-import { controllerOf, withController, writeStatus } from "../../../src/controllers/reconcile/objects.ts";
-import {
-  generationChanged,
-  type InformerSelection,
-  labelsChanged,
-  type ReconcileContext,
-  type ReconcilerOptions,
+import { writeStatus } from "../../../src/controllers/reconcile/objects.ts";
+import type {
+  InformerSelection,
+  ReconcileContext,
+  ReconcilerOptions,
 } from "../../../src/controllers/reconcile/options.ts";
 import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
+import { controllerOf, withController } from "../../../src/controllers/reconcile/owners.ts";
+import { generationChanged, labelsChanged } from "../../../src/controllers/reconcile/predicates.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
@@ -18,7 +18,7 @@ import { SharedInformerFactory } from "../../../src/informer/shared_informer_fac
 import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";
 import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
 import { pod } from "../../../src/testing/fake/objects.ts";
-import { requeueAfter, retry } from "../../../src/workqueue/run.ts";
+import { requeueAfter, retry } from "../../../src/workqueue/work_item.ts";
 import { Session } from "./_session.ts";
 
 Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { Durations } from "../../../src/async/histogram.ts";
 import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
-import { ObjectCache } from "../../../src/informer/cache/lister.ts";
+import { ObjectCache } from "../../../src/informer/cache/object_cache.ts";
 import { Added, type AddedEvent, type UpdatedEvent } from "../../../src/informer/events/event.ts";
 import { Processor } from "../../../src/informer/events/processor.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { ViewUpdate } from "../../../src/informer/view/cache_view.ts";
+import type { ViewUpdate } from "../../../src/informer/cache_view.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { RelayError } from "../../../src/relay/client/server_events.ts";
 import {

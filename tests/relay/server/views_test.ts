@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asTable } from "../../../src/api/resource.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/informer/view/cache_view.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/informer/cache_view.ts";
 import { Pod, Secret } from "../../../src/kinds/core/v1.ts";
 import type { ViewRequest } from "../../../src/relay/server/format.ts";
 import { OpenRequest } from "../../../src/relay/server/http.ts";

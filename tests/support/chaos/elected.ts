@@ -4,7 +4,7 @@ import type { FakeApiServer } from "@kube/informer/testing";
 import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { cronTabs } from "../../../examples/crontab_controller.ts";
 import { sleep } from "../../../src/async/time.ts";
-import type { ElectionClock } from "../../../src/controllers/reconcile/leader_elector.ts";
+import type { ElectionClock } from "../../../src/controllers/reconcile/lease_lock.ts";
 
 /** The rates of the clocks of processes: they differ by less than the documented factor of 1.5. */
 const RATES = [0.85, 1, 1.2] as const;

@@ -4,7 +4,7 @@ import { Reconciler } from "@kube/informer/reconcile";
 import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
 import { Answer } from "../../../src/controllers/reconcile/pending_writes.ts";
-import { CacheOverlay } from "../../../src/informer/cache/lister.ts";
+import { CacheOverlay } from "../../../src/informer/cache/cache_overlay.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
 import { deletes, meddles, patches, writes } from "./users.ts";
 

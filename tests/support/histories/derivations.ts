@@ -5,7 +5,7 @@ import type { IndexedCollection, ReadObjects, ReadQuery } from "@kube/informer/t
 import { assert, assertEquals } from "@std/assert";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import { internals } from "../../../src/errors/internals.ts";
-import { DerivationError } from "../../../src/informer/derived/derivation.ts";
+import { DerivationError } from "../../../src/informer/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { WorkTime } from "../fake_time.ts";
 import { added, deleted, entry, expired, modified, type ThingOptions } from "../fixtures.ts";

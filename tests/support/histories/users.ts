@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { nextTurn } from "../../../src/async/signals.ts";
-import { applyViewUpdate, type ViewRow } from "../../../src/informer/view/cache_view.ts";
+import { applyViewUpdate, type ViewRow } from "../../../src/informer/cache_view.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import type { ObjectPredicate, ObjectRight } from "../../../src/relay/server/options.ts";
 import { Random } from "../../../src/testing/fake/random.ts";

@@ -141,35 +141,33 @@ export class GroupHistory extends LeaseHistory<Member, MemoryLeases> {
    */
   #feedOf({ name, process }: Participant, feed: Member["feed"]): LeaseFeed {
     const { log, watching } = this.server;
-    return {
-      follow: (leases, { signal }) => {
-        let isOnItsWay = false;
-        const see = (): void => {
-          if (isOnItsWay || process.isDead) return;
-          isOnItsWay = true;
-          const upTo = log.length;
-          this.timeline.after(this.random.next() * this.latencyMs, () => {
-            isOnItsWay = false;
-            if (this.cutOff.has(name)) return;
-            process.run(() => {
-              for (; feed.shown < upTo && !signal.aborted; feed.shown++) {
-                const { type, lease } = log[feed.shown];
-                leases[type](lease);
-              }
-              if (!leases.hasSynced) leases.synced();
-            });
-            if (upTo < log.length && !signal.aborted) see();
+    return (leases, { signal }) => {
+      let isOnItsWay = false;
+      const see = (): void => {
+        if (isOnItsWay || process.isDead) return;
+        isOnItsWay = true;
+        const upTo = log.length;
+        this.timeline.after(this.random.next() * this.latencyMs, () => {
+          isOnItsWay = false;
+          if (this.cutOff.has(name)) return;
+          process.run(() => {
+            for (; feed.shown < upTo && !signal.aborted; feed.shown++) {
+              const { type, lease } = log[feed.shown];
+              leases[type](lease);
+            }
+            if (!leases.hasSynced) leases.synced();
           });
-        };
-        watching.add(see);
-        see();
-        return new Promise<void>((resolve) => {
-          signal.addEventListener("abort", () => {
-            watching.delete(see);
-            resolve();
-          }, { once: true });
+          if (upTo < log.length && !signal.aborted) see();
         });
-      },
+      };
+      watching.add(see);
+      see();
+      return new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => {
+          watching.delete(see);
+          resolve();
+        }, { once: true });
+      });
     };
   }
 }

@@ -1,5 +1,5 @@
 import type { Abortable } from "../../../src/api/options.ts";
-import type { ElectionClock } from "../../../src/controllers/reconcile/leader_elector.ts";
+import type { ElectionClock } from "../../../src/controllers/reconcile/lease_lock.ts";
 
 interface Moment {
   readonly atMs: number;

@@ -4,8 +4,8 @@ import {
   type Json,
   type JsonObject,
   type MutableJson,
-  objectOr,
 } from "../../../src/testing/fake/wire/json.ts";
+import { objectOr } from "../../../src/testing/fake/wire/members.ts";
 import type { Answer, Exchange } from "./play.ts";
 import { DRAWN_NAME } from "./step.ts";
 

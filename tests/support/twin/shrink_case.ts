@@ -1,5 +1,6 @@
 import { shrink } from "../../../src/testing/fake/history.ts";
-import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/fake/wire/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/testing/fake/wire/json.ts";
+import { objectOr } from "../../../src/testing/fake/wire/members.ts";
 import type { Case, Step } from "./step.ts";
 import { withValueAt } from "./types.ts";
 

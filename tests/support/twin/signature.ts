@@ -1,4 +1,5 @@
-import { isObject, type Json, objectOr } from "../../../src/testing/fake/wire/json.ts";
+import { isObject, type Json } from "../../../src/testing/fake/wire/json.ts";
+import { objectOr } from "../../../src/testing/fake/wire/members.ts";
 import type { Difference } from "./compare.ts";
 import type { Exchange } from "./play.ts";
 

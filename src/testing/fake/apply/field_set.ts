@@ -8,7 +8,8 @@
  * @module
  */
 
-import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
+import { goJson } from "../wire/go_text.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 
 /** A step of a path: `f:name` is a member, `k:{"name":"x"}` and `v:"x"` are elements of lists. */
 export type PathElement = string;
@@ -59,10 +60,6 @@ export class FieldSet {
 
   /** Adds a field; those above it are not added. */
   insert(path: readonly PathElement[]): void {
-    if (path.length > 0) this.#at(path).own = true;
-  }
-
-  #at(path: readonly PathElement[]): FieldSet {
     // deno-lint-ignore no-this-alias
     let here: FieldSet = this;
     for (const element of path) {
@@ -70,7 +67,7 @@ export class FieldSet {
       if (next === undefined) here.put(element, next = new FieldSet());
       here = next;
     }
-    return here;
+    here.own ||= path.length > 0;
   }
 
   /** Returns true if a field is in it. */
@@ -84,45 +81,42 @@ export class FieldSet {
   /** Returns the fields of both sets. */
   union(other: FieldSet): FieldSet {
     if (other.empty) return this;
-    if (this.empty) return other;
-    const set = this.#like(this.own || other.own);
-    for (const [element, inner] of this.below) {
-      const its = other.below.get(element);
-      set.put(element, its === undefined ? inner : inner.union(its));
-    }
-    for (const [element, inner] of other.below) if (!set.below.has(element)) set.put(element, inner);
-    return set;
+    return this.empty ? other : this.#joined(other, (mine, its) => mine || its, "both");
   }
 
   /** Returns the fields that are in both sets. */
   intersection(other: FieldSet): FieldSet {
-    const set = this.#like(this.own && other.own);
-    for (const [element, inner] of this.below) {
-      const its = other.below.get(element);
-      if (its !== undefined) set.#keep(element, inner.intersection(its));
-    }
-    return set;
+    return this.#joined(other, (mine, its) => mine && its, "neither");
   }
 
   /** Returns the fields that are not in the other set; what is below a field of that one stays. */
   difference(other: FieldSet): FieldSet {
-    if (other.empty) return this;
-    const set = this.#like(this.own && !other.own);
-    for (const [element, inner] of this.below) {
-      const its = other.below.get(element);
-      set.#keep(element, its === undefined ? inner : inner.difference(its));
-    }
-    return set;
+    return other.empty ? this : this.#joined(other, (mine, its) => mine && !its, "mine");
   }
 
   /** Returns the fields that are neither in the other set nor below a field of it. */
   without(other: FieldSet): FieldSet {
-    if (other.empty) return this;
-    const set = this.#like(this.own && !other.own);
+    return other.empty ? this : this.#joined(other, (mine, its) => mine && !its, "mine outside");
+  }
+
+  /** Joins two sets by a rule for the fields of both; `keeps` says whose other fields stay. */
+  #joined(
+    other: FieldSet,
+    own: (mine: boolean, its: boolean) => boolean,
+    keeps: "both" | "neither" | "mine" | "mine outside",
+  ): FieldSet {
+    const set = new FieldSet();
+    set.own = own(this.own, other.own);
     for (const [element, inner] of this.below) {
       const its = other.below.get(element);
-      if (its === undefined) set.put(element, inner);
-      else if (!its.own) set.#keep(element, inner.without(its));
+      if (its === undefined) { if (keeps !== "neither") set.put(element, inner); }
+      else if (keeps !== "mine outside" || !its.own) {
+        const both = its.empty && keeps !== "neither" ? inner : inner.#joined(its, own, keeps);
+        if (!both.empty) set.put(element, both);
+      }
+    }
+    if (keeps === "both") {
+      for (const [element, inner] of other.below) if (!this.below.has(element)) set.put(element, inner);
     }
     return set;
   }
@@ -142,16 +136,6 @@ export class FieldSet {
       setMember(fields, element, inner.own && inner.below.size > 0 ? { ".": {}, ...inner.toJSON() } : inner.toJSON());
     }
     return fields;
-  }
-
-  #like(own: boolean): FieldSet {
-    const set = new FieldSet();
-    set.own = own;
-    return set;
-  }
-
-  #keep(element: PathElement, inner: FieldSet): void {
-    if (!inner.empty) this.put(element, inner);
   }
 }
 

@@ -9,7 +9,8 @@
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
 import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../wire/json.ts";
+import { listOr, objectOr, textOf } from "../wire/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,
@@ -62,7 +63,7 @@ function identityOf({ manager, operation, apiVersion, subresource }: Omit<Entry,
 /** Returns the managedFields of an object. */
 export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
   const { managedFields } = objectOr(object.metadata);
-  return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
+  return listOr(managedFields).filter(isObject);
 }
 
 /** Reads managedFields; undefined if an entry is malformed. */
@@ -104,15 +105,23 @@ function managedFieldsFrom(managers: Managers): JsonObject[] | undefined {
     const at = a.findIndex((key, index) => key !== b[index]);
     return at < 0 ? 0 : a[at] < b[at] ? -1 : 1;
   });
-  return sorted.map(([, { manager, operation, apiVersion, time, fields, subresource }]) => ({
+  return sorted.map(([, entry]) => entryOf(entry, entry.fields.toJSON()));
+}
+
+/** Returns an entry of managedFields, in the order of its members. */
+function entryOf(
+  { manager, operation, apiVersion, time, subresource }: Omit<Entry, "fields">,
+  fieldsV1: JsonObject,
+): JsonObject {
+  const entry = {
     manager,
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: fields.toJSON(),
-    ...(subresource === "" ? {} : { subresource }),
-  }));
+    fieldsV1,
+  };
+  return subresource === "" ? entry : { ...entry, subresource };
 }
 
 const META = "f:metadata";
@@ -122,17 +131,8 @@ const UNOWNED = FieldSet.of(
   ["f:apiVersion"],
   ["f:kind"],
   [META],
-  ...[
-    "name",
-    "namespace",
-    "creationTimestamp",
-    "selfLink",
-    "uid",
-    "clusterName",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-  ].map((name) => [META, `f:${name}`]),
+  ..."name namespace creationTimestamp selfLink uid clusterName generation managedFields resourceVersion".split(" ")
+    .map((name) => [META, `f:${name}`]),
 );
 
 const [STATUS, SPEC] = [["f:status"], ["f:spec"]];
@@ -185,7 +185,7 @@ export function managedFieldsAfterUpdate(
 /** The managedFields of a new object: its fields belong to the writer. */
 function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
   const fixed = fixedFields(kind, manager).below;
-  const fieldsV1: MutableJson = {};
+  const fieldsV1: Record<string, Json | undefined> = {};
   for (
     const [element, fields] of Object.entries(newFields(emptyObject(kind), object, schemaOfDefinition(kind)) ?? {})
   ) {
@@ -198,23 +198,15 @@ function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManage
     if (unowned === undefined || Object.keys(owned as JsonObject).length > 0) fieldsV1[element] = owned;
   }
   if (Object.keys(fieldsV1).length === 0) return undefined;
-  const { name, subresource, time } = manager;
-  const entry = {
-    manager: name,
-    operation: "Update",
-    apiVersion: kind.apiVersion,
-    time,
-    fieldsType: "FieldsV1",
-    fieldsV1,
-  };
-  return [subresource === "" ? entry : { ...entry, subresource }];
+  const { apiVersion } = kind;
+  return [entryOf({ ...manager, manager: manager.name, apiVersion }, fieldsV1)];
 }
 
 function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {
   const live = (): Managers => parseManagers(managedFieldsOf(before ?? {})) ?? new Map();
   const { managedFields } = objectOr(after.metadata);
-  if (subresource !== "" || !Array.isArray(managedFields)) return live();
-  const [first, ...rest] = managedFields as readonly Json[];
+  if (subresource !== "" || !isList(managedFields)) return live();
+  const [first, ...rest] = managedFields;
   if (rest.length === 0 && (first === undefined || (isObject(first) && Object.keys(first).length === 0))) {
     return new Map();
   }
@@ -286,14 +278,6 @@ function capUpdaters(managers: Managers): void {
   }
 }
 
-/** Settings of an apply. */
-interface ApplyMode {
-  /** The manager that applies. */
-  readonly manager: FieldManager;
-  /** If true, fields of other managers are taken over. */
-  readonly force: boolean;
-}
-
 /** A field of another manager that an apply would change. */
 interface Conflict {
   readonly entry: Entry;
@@ -321,21 +305,22 @@ export function applyConfiguration(
   live: JsonObject | undefined,
   config: JsonObject,
   kind: ManagedKind,
-  mode: ApplyMode,
-): MutableJson {
+  manager: FieldManager,
+  force: boolean,
+): JsonObject {
   checkConfiguration(config, kind, schemaOfDefinition(kind));
   const object = live ?? emptyObject(kind);
   // Only kubectl's own configurations are upgraded from client-side apply.
-  const annotation = mode.manager.name === "kubectl" ? lastAppliedOf(object) : undefined;
+  const annotation = manager.name === "kubectl" ? lastAppliedOf(object) : undefined;
   try {
-    const applied = attemptApply(object, config, kind, mode);
+    const applied = attemptApply(object, config, kind, manager, force);
     return annotation === undefined ? applied : withLastApplied(applied, config);
   } catch (error) {
     if (!(error instanceof Conflicts)) throw error;
     const allowed = annotation === undefined ? NO_FIELDS : unchangedSince(annotation, object, kind);
     const left = error.conflicts.filter(({ path }) => !allowed.has(path));
     if (left.length > 0) throw applyConflict(left);
-    return withLastApplied(attemptApply(object, config, kind, { ...mode, force: true }), config);
+    return withLastApplied(attemptApply(object, config, kind, manager, true), config);
   }
 }
 
@@ -343,7 +328,7 @@ function checkConfiguration(config: JsonObject, { apiVersion, kind }: ManagedKin
   if (config.apiVersion !== apiVersion || config.kind !== kind) {
     throw badRequest(`invalid object type: ${kindText(textOf(config.apiVersion), textOf(config.kind))}`);
   }
-  if (Array.isArray(objectOr(config.metadata).managedFields)) throw badRequest("metadata.managedFields must be nil");
+  if (isList(objectOr(config.metadata).managedFields)) throw badRequest("metadata.managedFields must be nil");
   const errors = typeErrors(config, schema);
   if (errors.length === 0) return;
   const { namespace, name } = objectOr(config.metadata);
@@ -357,8 +342,13 @@ function kindText(apiVersion: string, kind: string): string {
   return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
-function attemptApply(live: JsonObject, config: JsonObject, kind: ManagedKind, mode: ApplyMode): MutableJson {
-  const { manager, force } = mode;
+function attemptApply(
+  live: JsonObject,
+  config: JsonObject,
+  kind: ManagedKind,
+  manager: FieldManager,
+  force: boolean,
+): JsonObject {
   const { name, subresource, time } = manager;
   const schema = schemaOfDefinition(kind);
   const managers = parseManagers(managedFieldsOf(live));
@@ -419,12 +409,11 @@ function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: S
   return objectOr(removeTyped(merged, gone, schema));
 }
 
-/** Returns an object with other managedFields. */
-function withManagedFields(object: JsonObject, managedFields: JsonObject[] | undefined): MutableJson {
-  const metadata = { ...objectOr(object.metadata) } as MutableJson;
-  if (managedFields === undefined) delete metadata.managedFields;
-  else metadata.managedFields = managedFields;
-  return { ...object, metadata };
+/** Returns an object with other managedFields, without the member if there are none. */
+export function withManagedFields(object: JsonObject, given: Json | undefined): JsonObject {
+  const managedFields = listOr(given);
+  const { managedFields: _, ...metadata } = objectOr(object.metadata);
+  return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
 }
 
 function lastAppliedOf(object: JsonObject): string | undefined {
@@ -448,21 +437,15 @@ function unchangedSince(annotation: string, live: JsonObject, kind: ManagedKind)
 }
 
 /** Returns an object whose annotation of client-side apply, if it has one, says what was applied. */
-function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
+function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (lastAppliedOf(object) === undefined) return object;
-  const metadata = { ...objectOr(config.metadata) } as MutableJson;
-  const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations) as MutableJson;
+  const metadata = { ...objectOr(config.metadata) };
+  const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations);
   if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
   else delete metadata.annotations;
-  const text = `${JSON.stringify(sortKeys({ ...config, metadata }))}\n`;
+  const text = `${JSON.stringify(sortMembers({ ...config, metadata }))}\n`;
   const own = objectOr(object.metadata);
   return { ...object, metadata: { ...own, annotations: { ...objectOr(own.annotations), [LAST_APPLIED]: text } } };
-}
-
-function sortKeys(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(sortKeys);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortKeys(value[key]!)]));
 }
 
 function applyConflict(conflicts: readonly Conflict[]): Error {

@@ -6,13 +6,14 @@
  *
  * @module
  */
-import type { Field, ListOf, MapOf, ScalarSchema, Schema, Struct } from "../schema/schema.ts";
-import { equalJson, goText, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
+import { type Field, type ListOf, type MapOf, oncePer, type Schema, type Struct, ZERO } from "../schema/schema.ts";
+import { goSyntax, goText, goType } from "../wire/go_text.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;
 
-const ANY: ScalarSchema = { type: "any" };
+const ANY: Schema = { type: "any" };
 const ANY_MAP: MapOf = { type: "map", values: ANY, atomic: false };
 const ANY_LIST: ListOf = { type: "list", items: ANY, list: "atomic", keys: [], mergeKey: undefined };
 
@@ -20,7 +21,7 @@ const ANY_LIST: ListOf = { type: "list", items: ANY, list: "atomic", keys: [], m
 function schemaFor(schema: Schema, value: Value): Schema {
   if (schema.type !== "any") return schema;
   if (schema.atomic !== true && isObject(value)) return ANY_MAP;
-  return Array.isArray(value) ? ANY_LIST : schema;
+  return isList(value) ? ANY_LIST : schema;
 }
 
 /** Returns the schema of a member; unknown members are deduced from their values. */
@@ -29,37 +30,24 @@ function memberSchema(schema: Struct | MapOf, name: string): Schema {
 }
 
 /** The values of absent fields whose zero value Go writes: by struct, since most have none. */
-const ZEROS = new WeakMap<Struct, ReadonlyMap<string, Json>>();
+const zerosOfStruct = oncePer(({ fields }: Struct): ReadonlyMap<string, Json> => {
+  const found = new Map<string, Json>();
+  for (const field of fields.values()) {
+    const zero = zeroOf(field);
+    if (zero !== undefined) found.set(field.name, zero);
+  }
+  return found;
+});
 const NO_ZEROS: ReadonlyMap<string, Json> = new Map();
 
 function zerosOf(schema: Struct | MapOf): ReadonlyMap<string, Json> {
-  if (schema.type === "map" || schema.name === "") return NO_ZEROS;
-  let zeros = ZEROS.get(schema);
-  if (zeros === undefined) {
-    const found = new Map<string, Json>();
-    for (const field of schema.fields.values()) {
-      const zero = zeroOf(field);
-      if (zero !== undefined) found.set(field.name, zero);
-    }
-    ZEROS.set(schema, zeros = found);
-  }
-  return zeros;
+  return schema.type === "map" || schema.name === "" ? NO_ZEROS : zerosOfStruct(schema);
 }
-
-const ZERO_SCALARS: Readonly<Record<string, Json>> = {
-  string: "",
-  int32: 0,
-  int64: 0,
-  number: 0,
-  boolean: false,
-  quantity: "0",
-  intOrString: 0,
-};
 
 function zeroOf({ schema, pointer, omitEmpty }: Field): Value {
   if (omitEmpty) return undefined;
   if (pointer) return null;
-  return schema.type === "struct" ? {} : ZERO_SCALARS[schema.type] ?? null;
+  return schema.type === "struct" ? {} : ZERO[schema.type] ?? null;
 }
 
 /** Returns the object of a value; undefined for null, and for values of other types. */
@@ -68,14 +56,14 @@ function objectOf(value: Value): JsonObject | undefined {
 }
 
 function listOf(value: Value): readonly Json[] | undefined {
-  return Array.isArray(value) ? value : undefined;
+  return isList(value) ? value : undefined;
 }
 
 /** Returns the path element of a list's element, or why it has none. */
 function elementOf(list: ListOf, item: Json, typed: boolean): PathElement | Error {
   if (list.list === "set") {
     if (isObject(item)) return new Error("associative list without keys has an element that's a map type");
-    if (Array.isArray(item)) return new Error("not supported: associative list with lists as elements");
+    if (isList(item)) return new Error("not supported: associative list with lists as elements");
     if (item === null) return new Error("associative list without keys has an element that's an explicit null");
     return valueElement(item);
   }
@@ -338,8 +326,8 @@ function collect(value: Json, declared: Schema, set: FieldSet): void {
   const schema = schemaFor(declared, value);
   if (schema.type === "list") {
     if (schema.list === "atomic") set.own = true;
-    else if (Array.isArray(value)) {
-      for (const [element, items] of elementsOf(schema, value as readonly Json[], false)) {
+    else if (isList(value)) {
+      for (const [element, items] of elementsOf(schema, value, false)) {
         const inner = new FieldSet();
         if (items.length === 1) collect(items[0], schema.items, inner);
         inner.own = true;
@@ -464,10 +452,8 @@ export function withNamedFields(set: FieldSet, schema: Schema | undefined): Fiel
   const named = new FieldSet();
   named.own = set.own;
   for (const [element, inner] of set.below) {
-    const name = element.startsWith("f:") ? element.slice(2) : undefined;
-    const field = name !== undefined && schema?.type === "struct" ? schema.fields.get(name) : undefined;
-    const below = withNamedFields(inner, field?.schema ?? schemaBelow(schema, element));
-    if (field !== undefined) below.own = true;
+    const below = withNamedFields(inner, schemaBelow(schema, element));
+    below.own ||= schema?.type === "struct" && schema.fields.has(element.slice(2));
     named.put(element, below);
   }
   return named;
@@ -507,8 +493,8 @@ function check(value: Json, schema: Schema, path: string, open: boolean, errors:
   const refuse = (why: string): void => void errors.push(path === "" ? why : `${path}: ${why}`);
   if (schema.type === "any" || value === null) return;
   if (schema.type === "list") {
-    if (!Array.isArray(value)) return refuse(`expected list, got &{${goText(value)}}`);
-    checkElements(value as readonly Json[], schema, path, open, errors);
+    if (!isList(value)) return refuse(`expected list, got &{${goText(value)}}`);
+    checkElements(value, schema, path, open, errors);
   } else if (schema.type === "struct" || schema.type === "map") {
     if (!isObject(value)) return refuse(`expected map, got &{${goText(value)}}`);
     const keeps = open || (schema.type === "struct" && (schema.open || schema.fields.size === 0));
@@ -558,20 +544,4 @@ function scalarError(value: Json, expected: Expected): string | undefined {
   if (expected === "numeric" && found !== "number") return `expected numeric (int or float), got ${goType(value)}`;
   if (expected === "boolean" && found !== "boolean") return `expected boolean, got &{${goText(value)}}`;
   return found === "object" ? `expected any scalar, got &{${goText(value)}}` : undefined;
-}
-
-/** The type of a value that Go has decoded from JSON, as `%T` prints it. */
-function goType(value: Json | undefined): string {
-  if (isObject(value)) return "map[string]interface {}";
-  if (Array.isArray(value)) return "[]interface {}";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
-  return typeof value === "boolean" ? "bool" : "string";
-}
-
-/** A value as `%#v` prints it. */
-function goSyntax(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[]interface {}{${(value as readonly Json[]).map(goSyntax).join(", ")}}`;
-  if (!isObject(value)) return value === null || value === undefined ? "interface {}(nil)" : JSON.stringify(value);
-  const members = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${goSyntax(value[key])}`);
-  return `map[string]interface {}{${members.join(", ")}}`;
 }

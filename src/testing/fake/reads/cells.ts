@@ -7,8 +7,9 @@
  * @module
  */
 import { humanDuration } from "../../../async/time.ts";
-import { convertEvent } from "../storage/store.ts";
-import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { convertEvent } from "../storage/forms.ts";
+import { isList, isObject, type JsonObject } from "../wire/json.ts";
+import { at, listOr, objectOr, textOf } from "../wire/members.ts";
 
 /** The value of a table cell. */
 export type Cell = string | number | boolean | null;
@@ -44,13 +45,13 @@ function number(object: JsonObject, ...path: readonly string[]): number {
 /** The objects of the list at a path. */
 function objects(object: JsonObject, ...path: readonly string[]): readonly JsonObject[] {
   const value = at(object, ...path);
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return listOr(value).filter(isObject);
 }
 
 /** The texts of the list at a path. */
 function strings(object: JsonObject, ...path: readonly string[]): readonly string[] {
   const value = at(object, ...path);
-  return Array.isArray(value) ? value.map(textOf) : [];
+  return isList(value) ? value.map(textOf) : [];
 }
 
 /** The text at a path, as JSON has it; the fallback where there is none. */
@@ -98,7 +99,7 @@ function labels(value: unknown): string {
 function selector(value: unknown): string {
   const { matchLabels, matchExpressions } = objectOr(value);
   const equal = Object.entries(objectOr(matchLabels)).map(([key, value]) => [key, `${key}=${value}`]);
-  const expressions = (Array.isArray(matchExpressions) ? matchExpressions : []).map(objectOr).map((expression) => {
+  const expressions = listOr(matchExpressions).map(objectOr).map((expression) => {
     const { operator } = expression;
     const key = textOf(expression.key);
     const values = strings(expression, "values").toSorted().join(",");

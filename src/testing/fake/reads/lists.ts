@@ -7,6 +7,7 @@
  */
 import { encoder } from "../../../api/object.ts";
 import { LabelSelector } from "../../../api/selector.ts";
+import { hashOf, type HashRange } from "../../../api/shard.ts";
 import { badRequest, expired, refusal, tooLarge } from "../../../client/protocol/refusal.ts";
 import {
   formatContinueToken,
@@ -22,7 +23,7 @@ import {
   type StoredCollection,
   type StoredObject,
 } from "../storage/store.ts";
-import { goJson } from "../wire/json.ts";
+import { goJson } from "../wire/go_text.ts";
 import { type ResponseView, tableHead, tableRow } from "./table.ts";
 
 /** A list, or a page of one, before serialization. */
@@ -32,9 +33,9 @@ interface ListPage {
   /** Revision of the list. */
   readonly revision: number;
   /** Token of the next page. */
-  readonly continue: string | undefined;
+  readonly continue?: string;
   /** Number of objects on later pages; undefined with a selector. */
-  readonly remaining: number | undefined;
+  readonly remaining?: number;
 }
 
 const OPEN = encoder.encode("{");
@@ -42,57 +43,44 @@ const COMMA = encoder.encode(",");
 
 /** Serializes a list in pieces, each produced when requested. */
 export function* listPageBytes(
-  collection: StoredCollection,
+  { definition }: StoredCollection,
   page: ListPage,
   view: ResponseView,
   shard?: string,
 ): Generator<Uint8Array> {
-  const partial = view.as === "partial";
-  const { definition } = collection;
-  const { apiVersion, kind } = definition;
-  const { objects } = page;
+  const { custom } = definition;
+  const kind = goJson(definition.kind);
+  const apiVersion = goJson(definition.apiVersion);
   const resourceVersion = String(page.revision);
-  const shardInfo = shard === undefined || partial ? {} : { shardInfo: { selector: shard } };
-  const remaining = page.remaining === undefined ? shardInfo : { remainingItemCount: page.remaining, ...shardInfo };
-  if (definition.custom && view.as === "object") {
-    yield encoder.encode(`{"apiVersion":${goJson(apiVersion)},"items":[`);
-    for (let at = 0; at < objects.length; at++) {
-      if (at > 0) yield COMMA;
-      yield objects[at].bytes;
-    }
-    const metadata = { continue: page.continue ?? "", ...remaining, resourceVersion };
-    yield encoder.encode(`],"kind":${goJson(`${kind}List`)},"metadata":${goJson(metadata)}}`);
-    return;
-  }
-  const metadata = {
-    resourceVersion,
-    ...(page.continue === undefined ? {} : { continue: page.continue }),
-    ...remaining,
-  };
-  if (view.as === "table") {
-    yield encoder.encode(tableHead(definition, metadata, true));
-    for (let at = 0; at < objects.length; at++) {
-      if (at > 0) yield COMMA;
-      yield encoder.encode(tableRow(definition, objects[at], view));
-    }
-    yield encoder.encode("]}");
-    return;
-  }
-  const head = partial
-    ? { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1" }
-    : { kind: `${kind}List`, apiVersion };
-  yield encoder.encode(`${goJson({ ...head, metadata }).slice(0, -1)},"items":[`);
+  const shardInfo = shard === undefined || view.as === "partial" ? undefined : { selector: shard };
+  const counts = { remainingItemCount: page.remaining, shardInfo };
+  const metadata = { resourceVersion, continue: page.continue, ...counts };
   // Items of built-in kinds have no kind and apiVersion.
-  const itemHead = `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},`.length;
-  for (let at = 0; at < objects.length; at++) {
-    if (at > 0) yield COMMA;
-    if (partial) yield partialOf(definition, objects[at]);
-    else {
-      yield OPEN;
-      yield objects[at].bytes.subarray(itemHead);
-    }
+  const itemHead = `{"kind":${kind},"apiVersion":${apiVersion},`.length;
+  let head = `{"kind":${goJson(`${definition.kind}List`)},"apiVersion":${apiVersion},"metadata":${
+    goJson(metadata)
+  },"items":[`;
+  let tail = "]}";
+  let pieces = ({ bytes }: StoredObject): readonly Uint8Array[] => [OPEN, bytes.subarray(itemHead)];
+  if (view.as === "table") {
+    head = tableHead(definition, metadata, true);
+    pieces = (stored) => [encoder.encode(tableRow(definition, stored, view))];
+  } else if (view.as === "partial") {
+    const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata };
+    head = `${goJson(list).slice(0, -1)},"items":[`;
+    pieces = (stored) => [partialOf(definition, stored)];
+  } else if (custom) {
+    const sorted = { continue: page.continue ?? "", ...counts, resourceVersion };
+    head = `{"apiVersion":${apiVersion},"items":[`;
+    tail = `],"kind":${goJson(`${definition.kind}List`)},"metadata":${goJson(sorted)}}`;
+    pieces = ({ bytes }) => [bytes];
   }
-  yield encoder.encode("]}");
+  yield encoder.encode(head);
+  for (const [at, stored] of page.objects.entries()) {
+    if (at > 0) yield COMMA;
+    yield* pieces(stored);
+  }
+  yield encoder.encode(tail);
 }
 
 /** One requirement of a field selector. */
@@ -102,43 +90,18 @@ interface FieldRequirement {
   readonly equal: boolean;
 }
 
-/** A field selector for one kind: equality of selectable fields. */
-class StoredFieldSelector {
-  readonly #requirements: readonly FieldRequirement[];
-
-  private constructor(requirements: readonly FieldRequirement[]) {
-    this.#requirements = requirements;
-  }
-
-  /**
-   * Parses `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
-   *
-   * @throws {StatusError} 400 if the text does not parse or names a field that is not selectable.
-   */
-  static parse(text: string, definition: Definition): StoredFieldSelector {
-    const requirements: FieldRequirement[] = [];
-    for (const term of text.match(/(?:\\.|[^,\\])+/gs) ?? []) {
-      const parts = /^([^=!]+)(==|=|!=)(.*)$/s.exec(term);
-      if (parts === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
-      const [, field, operator, value] = parts;
-      checkField(field, definition);
-      requirements.push({ field, value: value.replace(/\\(.)/gs, "$1"), equal: operator !== "!=" });
-    }
-    return new StoredFieldSelector(requirements);
-  }
-
-  /** True if there are no requirements. */
-  get empty(): boolean {
-    return this.#requirements.length === 0;
-  }
-
-  /** Returns true if the object meets all requirements; a missing field equals `""`. */
-  matches(stored: StoredObject): boolean {
-    for (const { field, value, equal } of this.#requirements) {
-      if ((valueOf(stored, field) === value) !== equal) return false;
-    }
-    return true;
-  }
+/**
+ * Parses `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
+ *
+ * @throws {StatusError} 400 if the text does not parse or names a field that is not selectable.
+ */
+function parseFields(text: string, definition: Definition): FieldRequirement[] {
+  return (text.match(/(?:\\.|[^,\\])+/gs) ?? []).map((term) => {
+    const [, field, operator, value] = /^([^=!]+)(==|=|!=)(.*)$/s.exec(term) ?? [];
+    if (field === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+    checkField(field, definition);
+    return { field, value: value.replace(/\\(.)/gs, "$1"), equal: operator !== "!=" };
+  });
 }
 
 function valueOf(stored: StoredObject, field: string): string {
@@ -168,44 +131,33 @@ const RANGE =
   /^shardRange\(object\.metadata\.(uid|namespace),\s*'0x([0-9a-f]{16})',\s*'0x([0-9a-f]{16}|10000000000000000)'\)$/;
 
 /** The ranges of hashes of a shard selector, as of servers with the feature gate ShardedListAndWatch. */
-class ShardSelector {
-  readonly #ranges: readonly { readonly field: "uid" | "namespace"; readonly start: bigint; readonly end: bigint }[];
+type ShardRange = HashRange & { readonly field: "uid" | "namespace" };
 
-  /** @throws {StatusError} 500 if the text does not parse. */
-  constructor(readonly text: string) {
-    this.#ranges = text.split("||").map((part) => {
-      const [, field, start, end] = RANGE.exec(part.trim()) ?? [];
-      if (field !== "uid" && field !== "namespace") {
-        throw refusal(500, `invalid shard selector ${JSON.stringify(text)}`, { reason: "" });
-      }
+/** @throws {StatusError} 500 if the text does not parse. */
+function parseShard(text: string): ShardRange[] {
+  return text.split("||").map((part) => {
+    const [, field, start, end] = RANGE.exec(part.trim()) ?? [];
+    if (field === "uid" || field === "namespace") {
       return { field, start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) };
-    });
-  }
-
-  /** Returns true if the hash of an object is in a range. */
-  matches(stored: StoredObject): boolean {
-    return this.#ranges.some(({ field, start, end }) => {
-      let hash = 0xcbf29ce484222325n;
-      for (const byte of encoder.encode(stored[field])) {
-        hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-      }
-      return start <= hash && hash < end;
-    });
-  }
+    }
+    throw refusal(500, `invalid shard selector ${JSON.stringify(text)}`, { reason: "" });
+  });
 }
 
 /** The namespace and selectors of a request. */
 export class StoredSelection {
   /** One namespace, or `""` for all. */
   readonly namespace: string;
+  /** The selector of shards, if there is one. */
+  readonly shard: string | undefined;
   readonly #labels: LabelSelector | undefined;
-  readonly #fields: StoredFieldSelector | undefined;
-  readonly #shard: ShardSelector | undefined;
+  readonly #fields: readonly FieldRequirement[];
+  readonly #ranges: readonly ShardRange[] | undefined;
 
   /**
    * Selects the objects in `namespace` that match the selectors.
    *
-   * @throws {StatusError} 400 if a selector does not parse or names an unknown field; 500 if it is that of shards.
+   * @throws {StatusError} 400 if a selector does not parse or names an unknown field; 500 for a selector of shards.
    */
   constructor(
     definition: Definition,
@@ -214,31 +166,27 @@ export class StoredSelection {
     fieldSelector: string,
     shardSelector = "",
   ) {
-    if (shardSelector !== "") this.#shard = new ShardSelector(shardSelector);
     this.namespace = namespace;
+    this.shard = shardSelector || undefined;
+    if (shardSelector !== "") this.#ranges = parseShard(shardSelector);
     if (labelSelector !== "") this.#labels = parseLabels(labelSelector);
-    if (fieldSelector !== "") {
-      const fields = StoredFieldSelector.parse(fieldSelector, definition);
-      if (!fields.empty) this.#fields = fields;
-    }
-  }
-
-  /** The selector of shards, if there is one. */
-  get shard(): string | undefined {
-    return this.#shard?.text;
+    this.#fields = parseFields(fieldSelector, definition);
   }
 
   /** True if there is a label or field selector. */
   get selects(): boolean {
-    return this.#labels !== undefined || this.#fields !== undefined;
+    return this.#labels !== undefined || this.#fields.length > 0;
   }
 
-  /** Returns true if the object is selected. */
+  /** Returns true if the object is selected; a missing field equals `""`. */
   matches(stored: StoredObject): boolean {
     return (this.namespace === "" || stored.namespace === this.namespace) &&
       (this.#labels === undefined || this.#labels.matches(stored.labels)) &&
-      (this.#fields === undefined || this.#fields.matches(stored)) &&
-      (this.#shard === undefined || this.#shard.matches(stored));
+      this.#fields.every(({ field, value, equal }) => (valueOf(stored, field) === value) === equal) &&
+      (this.#ranges === undefined || this.#ranges.some(({ field, start, end }) => {
+        const hash = hashOf(stored[field]);
+        return start <= hash && hash < end;
+      }));
   }
 }
 
@@ -288,7 +236,7 @@ export class CollectionLister {
       }
       const token = parseContinueToken(options.continue);
       if (token.revision > 0) this.checkReached(token.revision);
-      if (token.revision > 0 && token.revision < this.#store.compacted) {
+      if (token.revision > 0 && token.revision < this.#store.history.compacted) {
         throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
       }
       const revision = token.revision > 0 ? token.revision : this.#store.revision;
@@ -303,7 +251,7 @@ export class CollectionLister {
     this.checkReached(asked);
     const exact = options.resourceVersionMatch === "Exact" ||
       (options.resourceVersionMatch === "" && options.limit > 0);
-    if (exact && asked < this.#store.compacted) {
+    if (exact && asked < this.#store.history.compacted) {
       throw expired("The resourceVersion for the provided list is too old.");
     }
     const revision = exact ? asked : this.#store.revision;
@@ -329,16 +277,15 @@ export class CollectionLister {
       if (selection.matches(stored)) objects.push(stored);
     }
     const { namespace, revision, from = "" } = slice;
-    if (!more) return { objects, revision, continue: undefined, remaining: undefined };
-    const last = objects[objects.length - 1].key;
-    const next = `${last}\0`;
+    if (!more) return { objects, revision };
+    const next = `${objects[objects.length - 1].key}\0`;
     const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
-    const token = formatContinueToken({ revision, start });
-    if (selection.selects) return { objects, revision, continue: token, remaining: undefined };
+    const page = { objects, revision, continue: formatContinueToken({ revision, start }) };
+    if (selection.selects) return page;
     const left = this.#left.get(collection);
     const known = left?.namespace === namespace && left.revision === revision && left.from === from;
     const count = known ? left.count - passed : collection.count({ namespace, revision, from: next });
     this.#left.set(collection, { namespace, revision, from: next, count });
-    return { objects, revision, continue: token, remaining: count };
+    return { ...page, remaining: count };
   }
 }

@@ -8,17 +8,18 @@
  */
 import { decoder, encoder } from "../../../api/object.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
+import { oncePer } from "../schema/schema.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
-import { at, goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { goJson } from "../wire/go_text.ts";
+import { isList, type JsonObject } from "../wire/json.ts";
+import { at, objectOr, textOf } from "../wire/members.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */
 interface Column extends PrintedColumn {
   readonly cell: ReadCell;
 }
-
-const known = new WeakMap<Definition, readonly Column[]>();
 
 const ABOUT = { type: "string", description: "", priority: 0 };
 const NAME: Column = {
@@ -31,13 +32,7 @@ const NAME: Column = {
 const AGE: Column = { ...ABOUT, name: "Age", format: "", description: "Time since creation.", cell: COMMON.Age };
 
 /** Returns the columns of a kind: its own if defined; else mostly name and age. */
-function columnsOf(definition: Definition): readonly Column[] {
-  let columns = known.get(definition);
-  if (columns === undefined) known.set(definition, columns = readColumns(definition));
-  return columns;
-}
-
-function readColumns(definition: Definition): readonly Column[] {
+const columnsOf = oncePer((definition: Definition): readonly Column[] => {
   if (definition.columns.length > 0) {
     const own = definition.columns.map(({ name, type, jsonPath, description = "", priority = 0, format = "" }) => {
       const path = pathOf(jsonPath);
@@ -49,7 +44,7 @@ function readColumns(definition: Definition): readonly Column[] {
   const cells = { ...COMMON, ...KINDS[`${definition.group}/${definition.plural}`] };
   return definition.table?.map((column) => ({ ...column, cell: cells[column.name] ?? memberNamed(column) })) ??
     [NAME, AGE];
-}
+});
 
 /** Reads the member of the column's name: "Global-Default" is `globalDefault` of the object, its spec or its status. */
 function memberNamed({ name, type }: PrintedColumn): ReadCell {
@@ -59,7 +54,7 @@ function memberNamed({ name, type }: PrintedColumn): ReadCell {
     const value = [object, object.spec, object.status].map((part) => objectOr(part)[key]).find((it) =>
       it !== undefined
     );
-    if (Array.isArray(value) && type === "integer") return value.length;
+    if (isList(value) && type === "integer") return value.length;
     return value === null || value === undefined || typeof value === "object" ? none : value;
   };
 }
@@ -116,20 +111,16 @@ export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
 
 /** Serializes a table up to its rows; `metadata` is that of the list. */
 export function tableHead(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
-  const columns = columnsOf(definition).map(({ name, type, format, description, priority }) => ({
-    name,
-    type,
-    format,
-    description,
-    priority,
-  }));
-  const head = {
-    kind: "Table",
-    apiVersion: "meta.k8s.io/v1",
-    metadata,
-    columnDefinitions: withColumns ? columns : null,
-  };
+  const head = tableOf(metadata, withColumns ? columnsOf(definition) : undefined);
   return `${goJson(head).slice(0, -1)},"rows":[`;
+}
+
+/** Returns a table without its rows. */
+function tableOf(metadata: JsonObject, columns: readonly PrintedColumn[] | undefined): JsonObject {
+  const columnDefinitions = columns?.map(({ name, type, format, description, priority }) => {
+    return { name, type, format, description, priority };
+  });
+  return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: columnDefinitions ?? null };
 }
 
 /** Serializes one row. */
@@ -165,13 +156,13 @@ export function tableOfOne(
 const REPLICAS = [
   ["Desired", "replicas is the desired number of instances for the scaled object."],
   ["Available", "replicas is the actual number of observed instances of the scaled object."],
-].map(([name, description]) => ({ name, type: "integer", description }));
+].map(([name, description]) => ({ ...ABOUT, name, type: "integer", format: "", description }));
 
 /** Returns the table of a scale of that kind. */
 export function tableOfScale(definition: Definition, scale: JsonObject, { include, now }: TableView): JsonObject {
-  const own = (name: string): { readonly name: string; readonly type: string; readonly description: string } => {
+  const own = (name: string): PrintedColumn => {
     const { description = "" } = columnsOf(definition).find((column) => column.name === name) ?? {};
-    return { name, type: "string", description };
+    return { ...ABOUT, name, format: "", description };
   };
   const { spec, status } = scale;
   const metadata = objectOr(scale.metadata);
@@ -179,15 +170,8 @@ export function tableOfScale(definition: Definition, scale: JsonObject, { includ
   const [desired, available] = [spec, status].map((part) => objectOr(part).replicas ?? 0);
   const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
   const object = include === "None" ? null : include === "Object" ? scale : partial;
-  return {
-    kind: "Table",
-    apiVersion: "meta.k8s.io/v1",
-    metadata: { resourceVersion },
-    columnDefinitions: [own("Name"), ...REPLICAS, own("Age")].map(({ name, type, description }) => {
-      return { name, type, format: "", description, priority: 0 };
-    }),
-    rows: [{ cells: [name, desired, available, age(textOf(creationTimestamp), now())], object }],
-  };
+  const rows = [{ cells: [name, desired, available, age(textOf(creationTimestamp), now())], object }];
+  return { ...tableOf({ resourceVersion }, [own("Name"), ...REPLICAS, own("Age")]), rows };
 }
 
 /** Serializes the table of a bookmark: one row without cell values. */

@@ -8,10 +8,8 @@
  */
 import { encoder } from "../../../api/object.ts";
 import type { Resource } from "../../../api/resource.ts";
-import type { StatusError } from "../../../api/status.ts";
 import { expired, statusJson, tooLarge } from "../../../client/protocol/refusal.ts";
 import { parseRevision, type ServerListOptions } from "../../../client/protocol/requests.ts";
-import { type LineFault, LineFaults } from "../faults/faults.ts";
 import { sameResource } from "../storage/definition.ts";
 import {
   partialOf,
@@ -22,7 +20,9 @@ import {
   type StoreEvent,
 } from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { goJson, type JsonObject } from "../wire/json.ts";
+import { type LineFault, LineFaults } from "../wire/faults.ts";
+import { goJson } from "../wire/go_text.ts";
+import type { JsonObject } from "../wire/json.ts";
 import type { StoredSelection } from "./lists.ts";
 import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 
@@ -38,21 +38,12 @@ interface WatchPlan {
   readonly from: number;
   /** True if the client allows bookmarks. */
   readonly bookmarks: boolean;
-  /** Milliseconds between bookmarks. */
-  readonly bookmarkMs: number;
-  /** Returns true if the server currently sends bookmarks. */
-  readonly sendsBookmarks: () => boolean;
   /** Duration in milliseconds. */
   readonly timeoutMs: number;
-  /** Maximum bytes per chunk. */
-  readonly chunkBytes: number;
 }
 
 /** An event before serialization. */
-interface WatchLine {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly stored: StoredObject;
-}
+type WatchLine = Pick<StoreEvent, "type" | "stored">;
 
 const HEADS = {
   ADDED: encoder.encode('{"type":"ADDED","object":'),
@@ -76,6 +67,7 @@ export class Watch {
   readonly body: ByteBody;
   /** Settings of the watch. */
   readonly plan: WatchPlan;
+  readonly #options: WatchesOptions;
   readonly #now: () => number;
   readonly #onEnd: (watch: Watch) => void;
   #endTimer: ReturnType<typeof setTimeout> | undefined;
@@ -89,11 +81,12 @@ export class Watch {
   readonly #faults = new LineFaults();
 
   /** Opens the watch; `now` returns the store's revision, `onEnd` is called once. */
-  constructor(plan: WatchPlan, now: () => number, onEnd: (watch: Watch) => void) {
+  constructor(plan: WatchPlan, options: WatchesOptions, now: () => number, onEnd: (watch: Watch) => void) {
     this.plan = plan;
+    this.#options = options;
     this.#now = now;
     this.#onEnd = onEnd;
-    this.body = new ByteBody({ chunkBytes: plan.chunkBytes, onClose: () => this.#ended() });
+    this.body = new ByteBody({ chunkBytes: options.chunkBytes, onClose: () => this.#ended() });
     this.#endTimer = setTimeout(() => this.end(), Math.min(plan.timeoutMs, LONGEST_MS));
     if (plan.bookmarks) this.#scheduleBookmark();
   }
@@ -109,7 +102,7 @@ export class Watch {
       return;
     }
     for (const stored of objects) this.#emit("ADDED", stored);
-    if (end) this.#endInitial();
+    if (end && this.#options.features.bookmarks) this.bookmark(true);
   }
 
   /** Delivers a write, if the selected objects are affected. */
@@ -200,16 +193,12 @@ export class Watch {
     return first;
   }
 
-  #endInitial(): void {
-    if (this.plan.sendsBookmarks()) this.bookmark(true);
-  }
-
   #scheduleSpread(spreadMs: number, end: boolean): void {
     this.#spreadTimer = setTimeout(() => {
       const line = this.#spread!.shift();
       if (line === undefined) {
         this.#spread = undefined;
-        if (end) this.#endInitial();
+        if (end && this.#options.features.bookmarks) this.bookmark(true);
         return;
       }
       this.#send(line);
@@ -223,14 +212,15 @@ export class Watch {
     this.#bookmarkTimer = setTimeout(() => {
       this.#elapsedMs += delayMs;
       // Like the server: sends a bookmark only if the revision has moved since the start of the watch.
-      if (this.#now() > this.plan.from && this.plan.sendsBookmarks()) this.bookmark();
+      if (this.#now() > this.plan.from && this.#options.features.bookmarks) this.bookmark();
       this.#scheduleBookmark();
     }, delayMs);
   }
 
   /** Returns the delay of the next bookmark: one per interval, and a last one shortly before the end. */
   #nextBookmarkMs(): number | undefined {
-    const { bookmarkMs, timeoutMs } = this.plan;
+    const { bookmarkMs } = this.#options;
+    const { timeoutMs } = this.plan;
     const leftMs = timeoutMs - this.#elapsedMs;
     const beforeLastMs = leftMs - LAST_BOOKMARK_MS;
     if (beforeLastMs >= bookmarkMs) return Math.min(bookmarkMs, LONGEST_MS);
@@ -293,7 +283,6 @@ export class Watches {
   readonly #store: Store;
   readonly #options: WatchesOptions;
   readonly #open = new Map<StoredCollection, Set<Watch>>();
-  #count = 0;
 
   /** Starts without a watch. */
   constructor(store: Store, options: WatchesOptions) {
@@ -303,7 +292,7 @@ export class Watches {
 
   /** Number of open watches. */
   get count(): number {
-    return this.#count;
+    return this.of().length;
   }
 
   /**
@@ -326,31 +315,27 @@ export class Watches {
     // The server's rule: send the initial objects unless a version is given or they are declined.
     const initial = sendInitialEvents ?? asked === 0;
     const streaming = sendInitialEvents === true || (initial && this.#options.features.streamingList);
-    let failure: StatusError | undefined;
-    if (sendInitialEvents === true && asked > this.#store.revision) {
-      failure = tooLarge(asked, this.#store.revision);
-    }
     const from = initial || asked === 0 ? this.#store.revision : asked;
-    const oldest = Math.max(this.#store.compacted, collection.since);
-    if (!initial && from < oldest) {
-      failure = expired(`too old resource version: ${from} (${oldest})`);
-    }
+    const oldest = Math.max(this.#store.history.compacted, collection.since);
+    const failure = sendInitialEvents === true && asked > this.#store.revision
+      ? tooLarge(asked, this.#store.revision)
+      : !initial && from < oldest
+      ? expired(`too old resource version: ${from} (${oldest})`)
+      : undefined;
     const watch = this.#add({
       collection,
       selection,
       view,
       from,
       bookmarks,
-      bookmarkMs: this.#options.bookmarkMs,
-      sendsBookmarks: () => this.#options.features.bookmarks,
       timeoutMs: options.timeoutSeconds > 0 ? options.timeoutSeconds * 1_000 : this.#options.timeoutMs(),
-      chunkBytes: this.#options.chunkBytes,
     });
     if (failure !== undefined) watch.fail(statusJson(failure.status));
     else if (initial) {
-      watch.sendInitial(matching(collection, selection, from), streaming && bookmarks, spreadMs);
+      const objects = collection.slice({ namespace: selection.namespace, revision: from });
+      watch.sendInitial(objects.filter((stored) => selection.matches(stored)), streaming && bookmarks, spreadMs);
     } else {
-      for (const event of this.#store.after(from)) if (event.collection === collection) watch.deliver(event);
+      for (const event of this.#store.history.after(from)) if (event.collection === collection) watch.deliver(event);
     }
     return watch;
   }
@@ -374,29 +359,17 @@ export class Watches {
   }
 
   #add(plan: WatchPlan): Watch {
-    const watch = new Watch(plan, () => this.#store.revision, (watch) => this.#remove(watch));
+    const watch = new Watch(plan, this.#options, () => this.#store.revision, (watch) => this.#remove(watch));
     let watches = this.#open.get(plan.collection);
     if (watches === undefined) this.#open.set(plan.collection, watches = new Set());
     watches.add(watch);
-    this.#count++;
     return watch;
   }
 
   #remove(watch: Watch): void {
     const { collection } = watch.plan;
     const watches = this.#open.get(collection);
-    if (!watches?.delete(watch)) return;
-    this.#count--;
-    if (watches.size === 0) this.#open.delete(collection);
-  }
-}
-
-function* matching(
-  collection: StoredCollection,
-  selection: StoredSelection,
-  revision: number,
-): Iterable<StoredObject> {
-  for (const stored of collection.slice({ namespace: selection.namespace, revision })) {
-    if (selection.matches(stored)) yield stored;
+    watches?.delete(watch);
+    if (watches?.size === 0) this.#open.delete(collection);
   }
 }

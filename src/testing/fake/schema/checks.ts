@@ -9,23 +9,16 @@
 import { encoder } from "../../../api/object.ts";
 import {
   type Causes,
+  duplicateField,
   forbiddenField,
   invalidField,
   requiredField,
   tooLong,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { equalJson, goJson, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-
-/** A range of addresses: `"10.0.0.0/8"`. */
-interface AddressRange {
-  /** The address, as the number of its bits. */
-  readonly first: bigint;
-  /** The number of bits that all its addresses share. */
-  readonly length: number;
-  /** 32 for IPv4, 128 for IPv6. */
-  readonly bits: number;
-}
+import { goJson } from "../wire/go_text.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
 /** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
 export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {
@@ -48,33 +41,25 @@ export function readAddress(text: string): { readonly value: bigint; readonly bi
   return { value: groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), bits: 128 };
 }
 
-/** Reads a range of addresses; undefined if it is none. */
-function readRange(text: string): AddressRange | undefined {
-  const [, address, length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const read = address === undefined ? undefined : readAddress(address);
-  if (read === undefined || Number(length) > read.bits) return undefined;
-  return { first: read.value, length: Number(length), bits: read.bits };
-}
-
 /** Returns what is wrong with an address that a client gives, in the words of the server. */
-export function addressFaults(text: string): readonly string[] {
+function address(text: string): readonly string[] {
   if (readAddress(text) === undefined) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
   return /(^|\.)0\d/.test(text) && !text.includes(":") ? ["must not have leading 0s"] : [];
 }
 
 /** Returns what is wrong with a range of addresses that a client gives, in the words of the server. */
-export function rangeFaults(text: string): readonly string[] {
-  const range = readRange(text);
-  if (range === undefined) return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
+function addressRange(text: string): readonly string[] {
+  const [, first = "", length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const read = readAddress(first);
+  if (read === undefined || Number(length) > read.bits) {
+    return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
+  }
   const zeros = !text.includes(":") && /(^|[./])0\d/.test(text)
     ? ["must not have leading 0s in IP or prefix length"]
     : [];
-  return (range.first & rest(range)) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
-}
-
-/** The bits that differ among the addresses of a range. */
-function rest({ bits, length }: AddressRange): bigint {
-  return (1n << BigInt(bits - length)) - 1n;
+  /** The bits that differ among the addresses of the range. */
+  const rest = (1n << BigInt(read.bits - Number(length))) - 1n;
+  return (read.value & rest) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
 }
 
 /** Returns what is wrong with a text; nothing if it has the form. */
@@ -100,7 +85,7 @@ const KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const RUN = "must consist of lower case alphanumeric characters";
 
 /** Several labels of DNS. */
-export const subdomain: Form = limited(
+const subdomain: Form = limited(
   253,
   pattern(
     SUBDOMAIN,
@@ -111,7 +96,7 @@ export const subdomain: Form = limited(
 );
 
 /** A label of DNS (RFC 1123). */
-export const dnsLabel: Form = limited(63, (text) => {
+const dnsLabel: Form = limited(63, (text) => {
   const faults = labelForm(text);
   return faults.length > 0 && subdomain(text).length === 0 ? ["must not contain dots"] : faults;
 }, "characters");
@@ -124,7 +109,7 @@ const labelForm = pattern(
 );
 
 /** A label of DNS that begins with a letter (RFC 1035). */
-export const letterLabel: Form = limited(
+const letterLabel: Form = limited(
   63,
   pattern(
     "[a-z]([-a-z0-9]*[a-z0-9])?",
@@ -136,7 +121,7 @@ export const letterLabel: Form = limited(
 );
 
 /** A subdomain below `*.`. */
-export const wildcard: Form = limited(
+const wildcard: Form = limited(
   253,
   pattern(
     `\\*\\.${SUBDOMAIN}`,
@@ -156,7 +141,7 @@ const keyForm = pattern(
 );
 
 /** The key of a label: a name, which may have a domain before it. */
-export const labelKey: Form = (text) => {
+const labelKey: Form = (text) => {
   const parts = text.split("/");
   if (parts.length > 2) {
     const [why = keyForm("")[0]] = keyForm(text);
@@ -172,7 +157,7 @@ export const labelKey: Form = (text) => {
 };
 
 /** The value of a label. */
-export const labelValue: Form = limited(
+const labelValue: Form = limited(
   63,
   pattern(
     `(${KEY})?`,
@@ -186,7 +171,7 @@ export const labelValue: Form = limited(
 );
 
 /** A name that may stand in a path. */
-export const pathSegment: Form = (text) =>
+const pathSegment: Form = (text) =>
   text === "." || text === ".."
     ? [`may not be '${text}'`]
     : ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
@@ -200,7 +185,7 @@ const PORT_NAME: readonly (readonly [fault: RegExp, why: string])[] = [
 ];
 
 /** The name of a port. */
-export const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
+const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
 
 /** A percentage: `"25%"`. */
 const percentage: Form = pattern(
@@ -211,7 +196,7 @@ const percentage: Form = pattern(
 );
 
 /** The key of a ConfigMap or Secret. */
-export const configKey: Form = (text) => [
+const configKey: Form = (text) => [
   ...(text.length > 253 ? ["must be no more than 253 characters"] : []),
   ...(/^[-._a-zA-Z0-9]+$/.test(text) ? [] : [
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME', " +
@@ -220,6 +205,29 @@ export const configKey: Form = (text) => [
   ...(text === "." ? ["must not be '.'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
 
+/** The forms by the names that rules have for them. */
+const FORMS = {
+  address,
+  addressRange,
+  configKey,
+  dnsLabel,
+  labelKey,
+  labelValue,
+  letterLabel,
+  pathSegment,
+  portName,
+  subdomain,
+  wildcard,
+};
+
+/** A form: by its name, or one of the rules' own. */
+type AnyForm = keyof typeof FORMS | Form;
+
+/** Returns what is wrong with a text that must have a form; nothing if it has. */
+export function formFaults(text: string, form: AnyForm): readonly string[] {
+  return (typeof form === "string" ? FORMS[form] : form)(text);
+}
+
 /** Finds what is wrong with an object of one type, at a path, beyond what its schema says. */
 export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
 
@@ -227,16 +235,17 @@ export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
 export type Check = (value: Json, at: string, causes: Causes) => void;
 
 /**
- * Returns a rule: members by their path have what a check wants. Of absent members and empty texts only those are
- * reported whose path ends with `!`. The elements of a list are `name[]`.
+ * Returns a rule: members by their path have a form, or what a check wants. An absent member or an empty text is
+ * reported only if its path ends with `!`. The elements of a list are `name[]`.
  */
-export function fields(rows: Readonly<Record<string, Check>>): Rule {
+export function fields(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
   return all(
-    ...Object.entries(rows).map(([key, check]) => {
+    ...Object.entries(rows).map(([key, row]) => {
+      const check = typeof row === "string" ? formed(row) : row;
       const isRequired = key.endsWith("!");
       return memberRule(key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, (value, at, causes) => {
         const isAbsent = value === undefined || value === null || value === "" ||
-          (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
+          (isRequired && (value === 0 || (isList(value) && value.length === 0)));
         if (!isAbsent) check(value, at, causes);
         else if (isRequired) causes.push(requiredField(at));
       });
@@ -268,7 +277,7 @@ function memberRule(
 export const present: Check = () => {};
 
 /** Returns a check: a text has a form. */
-export function formed(form: Form): Check {
+export function formed(form: AnyForm): Check {
   return (value, at, causes) => checkForm(value, at, form, causes);
 }
 
@@ -310,9 +319,9 @@ export function refuseValue(causes: Causes, at: string, value: Json | undefined,
 }
 
 /** Reports a text that has not its form; absent ones pass. */
-export function checkForm(value: Json | undefined, at: string, form: Form, causes: Causes): void {
+export function checkForm(value: Json | undefined, at: string, form: AnyForm, causes: Causes): void {
   if (typeof value !== "string") return;
-  for (const why of form(value)) refuseValue(causes, at, value, why);
+  for (const why of formFaults(value, form)) refuseValue(causes, at, value, why);
 }
 
 /** Reports a text that is none of those allowed; absent ones pass. */
@@ -326,6 +335,15 @@ export const noneBelowZero: Rule = (object, at, causes) => {
     if (numberOf(value) < 0) atLeast(0)(value!, at === "" ? name : `${at}.${name}`, causes);
   }
 };
+
+/** Returns a function that reports keys with which it was called before. */
+export function distinct(causes: Causes): (key: unknown, at: string, value: unknown) => void {
+  const seen = new Set<unknown>();
+  return (key, at, value) => {
+    if (seen.has(key)) causes.push(duplicateField(at, value));
+    seen.add(key);
+  };
+}
 
 /** Returns a rule that is all of these. */
 export function all(...rules: readonly Rule[]): Rule {
@@ -349,16 +367,6 @@ export function shareOf(value: Json | undefined): number {
 /** A number, or 0. */
 export function numberOf(value: Json | undefined): number {
   return typeof value === "number" ? value : 0;
-}
-
-/** The objects of a list. */
-export function objectsOf(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map(objectOr) : [];
-}
-
-/** The elements of a list, which are texts where the list is one of texts. */
-export function textsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value as readonly string[] : [];
 }
 
 /** Reports keys and values of labels. */
@@ -422,6 +430,13 @@ interface Kind {
   readonly custom: boolean;
 }
 
+/** An object to check, and what is wrong with it. */
+interface CheckedObject {
+  readonly definition: Kind;
+  readonly object: JsonObject;
+  readonly causes: Causes;
+}
+
 const RBAC = "rbac.authorization.k8s.io";
 
 /** The forms of names, where they are not subdomains of DNS, by group and kind. */
@@ -439,7 +454,8 @@ const NAMES: Readonly<Record<string, Form>> = {
 };
 
 /** Finds what is wrong with the name of a new object. */
-export function checkName({ group, kind }: Kind, { name, generateName }: JsonObject, causes: Causes): Causes {
+export function checkName({ definition: { group, kind }, object, causes }: CheckedObject): void {
+  const { name, generateName } = objectOr(object.metadata);
   const form = NAMES[`${group}/${kind}`] ?? subdomain;
   if (textOf(generateName) !== "") {
     const prefix = textOf(generateName).replace(/(.)-$/, "a");
@@ -447,7 +463,6 @@ export function checkName({ group, kind }: Kind, { name, generateName }: JsonObj
   }
   if (textOf(name) === "") causes.push(requiredField("metadata.name", "name or generateName is required"));
   else checkForm(name, "metadata.name", form, causes);
-  return causes;
 }
 
 /** Finds what is wrong with the metadata of an object of any kind, besides its name. */
@@ -456,7 +471,7 @@ export function checkMetadata(kind: Kind, metadata: JsonObject, causes: Causes):
   if (labels !== undefined) checkLabels(labels, "metadata.labels", causes);
   if (isObject(annotations)) checkAnnotations(annotations, "metadata.annotations", causes);
   if (ownerReferences !== undefined) checkOwners(ownerReferences, causes);
-  if (Array.isArray(finalizers) && finalizers.length > 0) checkFinalizers(kind, finalizers.map(textOf), causes);
+  if (isList(finalizers) && finalizers.length > 0) checkFinalizers(kind, finalizers.map(textOf), causes);
 }
 
 const OWNER = ["apiVersion", "kind", "name", "uid"];
@@ -490,6 +505,12 @@ const STANDARD = ["kubernetes", "orphan", "foregroundDeletion"];
 /** Groups whose kinds may have finalizers without a domain. */
 const LAX = ["apiextensions.k8s.io", "coordination.k8s.io", "policy"];
 
+/** Reports a finalizer that has no domain. */
+export function checkDomain(name: string, at: string, causes: Causes): void {
+  if (name.includes("/") || STANDARD.includes(name)) return;
+  refuseValue(causes, at, name, "name is neither a standard finalizer name nor is it fully qualified");
+}
+
 function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[], causes: Causes): void {
   for (const name of finalizers) checkForm(name, "metadata.finalizers", labelKey, causes);
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
@@ -497,21 +518,23 @@ function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[],
     refuseValue(causes, "metadata.finalizers", finalizers, why);
   }
   if (custom || LAX.includes(group)) return;
-  finalizers.forEach((name, index) => {
-    if (name.includes("/") || STANDARD.includes(name)) return;
-    const why = "name is neither a standard finalizer name nor is it fully qualified";
-    refuseValue(causes, `metadata.finalizers[${index}]`, name, why);
-  });
+  finalizers.forEach((name, index) => checkDomain(name, `metadata.finalizers[${index}]`, causes));
 }
 
 /** Finds what an update of metadata changes that cannot be changed; what it leaves out stays. */
-export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: Causes): Causes {
+export function checkMetadataUpdate(draft: {
+  readonly old: JsonObject;
+  readonly given: JsonObject;
+  readonly causes: Causes;
+}): void {
+  const { given, causes } = draft;
+  const old = objectOr(draft.old.metadata);
   const { finalizers, uid, deletionTimestamp, deletionGracePeriodSeconds: grace } = given;
   const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
   const fixed = (name: string, value: Json | undefined): void =>
     refuseValue(causes, `metadata.${name}`, value, "field is immutable");
-  if (old.deletionTimestamp !== undefined && Array.isArray(finalizers)) {
-    const before = Array.isArray(old.finalizers) ? old.finalizers : [];
+  if (old.deletionTimestamp !== undefined && isList(finalizers)) {
+    const before = listOr(old.finalizers);
     const added = finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
     if (added.length > 0) {
       const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
@@ -522,5 +545,4 @@ export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: 
   if (isSet(uid) && uid !== old.uid) fixed("uid", uid);
   if (isSet(deletionTimestamp) && old.deletionTimestamp === undefined) fixed("deletionTimestamp", deletionTimestamp);
   if (isSet(grace) && !equalJson(grace, old.deletionGracePeriodSeconds)) fixed("deletionGracePeriodSeconds", grace);
-  return causes;
 }

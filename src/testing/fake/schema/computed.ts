@@ -1,24 +1,18 @@
 /**
  * Defaults that the server computes from other fields.
  *
- * {@linkcode COMPUTED} and {@linkcode PREPARED} are the entry points, by the name of the type. Constant defaults are in
+ * {@linkcode COMPUTED} is the entry point, by the name of the type. Constant defaults are in
  * the generated schemas.
  *
  * @module
  */
 import { base64Of } from "../../../api/object.ts";
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { objectsOf } from "./checks.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { memberObject, memberObjects, objectOr, objectsOf, textOf } from "../wire/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */
 type Compute = (object: MutableJson, given: JsonObject) => void;
-
-/** The owners of an object, each of them once. */
-function distinctOwners(metadata: JsonObject): readonly JsonObject[] {
-  const owners = objectsOf(metadata.ownerReferences);
-  return owners.filter((owner, index) => owners.findIndex((other) => equalJson(other, owner)) === index);
-}
 
 /** Returns what fills in the parameters of rolling updates, where pods are replaced so. */
 function rolling(parameters: JsonObject): Compute {
@@ -33,7 +27,7 @@ const SCALE_DOWN = [{ type: "Percent", value: 100, periodSeconds: 15 }];
 const behavior: Compute = (behavior, given) => {
   const fill = (name: string, policies: Json, others: JsonObject): void => {
     const rules = objectOr(behavior[name]);
-    const isGiven = Array.isArray(objectOr(given[name]).policies);
+    const isGiven = isList(objectOr(given[name]).policies);
     behavior[name] = { ...others, ...rules, ...(isGiven ? {} : { policies }) };
   };
   fill("scaleUp", SCALE_UP, { stabilizationWindowSeconds: 0 });
@@ -41,8 +35,8 @@ const behavior: Compute = (behavior, given) => {
 };
 
 const job: Compute = (job) => {
-  const spec = job.spec as MutableJson;
-  const metadata = job.metadata as MutableJson;
+  const spec = memberObject(job, "spec");
+  const metadata = memberObject(job, "metadata");
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2 ** 31 - 1;
@@ -55,7 +49,7 @@ const job: Compute = (job) => {
 };
 
 const statefulSet: Compute = (spec) => {
-  if (!Array.isArray(spec.volumeClaimTemplates)) return;
+  if (!isList(spec.volumeClaimTemplates)) return;
   spec.volumeClaimTemplates = objectsOf(spec.volumeClaimTemplates).map(({ status, ...claim }) => ({
     ...claim,
     apiVersion: "v1",
@@ -65,7 +59,7 @@ const statefulSet: Compute = (spec) => {
 };
 
 const definition: Compute = (spec) => {
-  const names = spec.names as MutableJson;
+  const names = memberObject(spec, "names");
   const kind = textOf(names.kind);
   if (kind === "") return;
   names.singular ??= kind.toLowerCase();
@@ -85,13 +79,12 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "autoscaling/v2.HorizontalPodAutoscalerBehavior": behavior,
   "batch/v1.Job": job,
   "meta/v1.ObjectMeta": (metadata) => {
-    const { ownerReferences } = metadata;
-    if (Array.isArray(ownerReferences) && ownerReferences.length > 1) {
-      metadata.ownerReferences = distinctOwners(metadata);
-    }
+    const owners = objectsOf(metadata.ownerReferences);
+    if (owners.length < 2) return;
+    metadata.ownerReferences = owners.filter((one, at) => owners.findIndex((other) => equalJson(other, one)) === at);
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
-    if (Array.isArray(spec.policyTypes)) return;
+    if (isList(spec.policyTypes)) return;
     spec.policyTypes = objectsOf(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
   },
   "rbac/v1.Subject": (subject) => {
@@ -99,13 +92,11 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   },
 };
 
-/** Changes an object before it is stored, as the registry of its kind does; `old` is undefined for a new one. */
-type Prepare = (object: MutableJson, old: JsonObject | undefined) => void;
-
-const prepareJob: Prepare = (job, old) => {
-  const spec = job.spec as MutableJson;
-  if (old !== undefined || spec.manualSelector === true) return;
-  const metadata = job.metadata as MutableJson;
+/** Gives a new job its selector and labels, as its registry does. */
+export function prepareJob(job: MutableJson): void {
+  const spec = memberObject(job, "spec");
+  if (spec.manualSelector === true) return;
+  const metadata = memberObject(job, "metadata");
   const template = objectOr(spec.template);
   const labels: MutableJson = { ...objectOr(objectOr(template.metadata).labels) };
   for (const key of JOB_LABELS.name) labels[key] ??= metadata.name;
@@ -120,35 +111,24 @@ const prepareJob: Prepare = (job, old) => {
     selector: { matchLabels: { ...objectOr(matchLabels), ...(isOwn ? {} : { [own]: metadata.uid }) }, ...selector },
     template: { ...template, metadata: { ...objectOr(template.metadata), labels } },
   };
-};
+}
 
 const GENERATION = "deprecated.daemonset.template.generation";
 
 /** The annotation is there before the generation is counted: the creator of the object owns it. */
 function countTemplates(set: MutableJson): void {
-  const metadata = set.metadata as MutableJson;
+  const metadata = memberObject(set, "metadata");
   const annotations = objectOr(metadata.annotations);
   if (annotations[GENERATION] === undefined) metadata.annotations = { [GENERATION]: "0", ...annotations };
 }
 
-const prepareDaemonSet: Prepare = (set, old) => {
-  const metadata = set.metadata as MutableJson;
-  const [before, after] = [objectOr(old?.spec).template, objectOr(set.spec).template];
-  const last = Number(objectOr(objectOr(old?.metadata).annotations)[GENERATION] ?? 0);
-  const generation = old !== undefined && equalJson(before, after) ? last : last + 1;
-  metadata.annotations = { [GENERATION]: String(generation), ...objectOr(metadata.annotations) };
-  metadata.annotations = { ...metadata.annotations, [GENERATION]: String(generation) };
-};
-
-/** Members that the registries of kinds fill in, by the name of the type. */
-export const PREPARED: Readonly<Record<string, Prepare>> = {
-  "apps/v1.DaemonSet": prepareDaemonSet,
-  "batch/v1.Job": prepareJob,
-};
-
-/** The elements of a list that was decoded; the caller owns them. */
-function listOf(value: Json | undefined): readonly MutableJson[] {
-  return Array.isArray(value) ? value as MutableJson[] : [];
+/** Counts the template of a new or changed daemon set, as its registry does. */
+export function prepareDaemonSet(set: MutableJson, old: JsonObject = {}): void {
+  const metadata = memberObject(set, "metadata");
+  const last = Number(objectOr(objectOr(old.metadata).annotations)[GENERATION] ?? 0);
+  const isSame = equalJson(objectOr(old.spec).template, objectOr(set.spec).template);
+  const generation = { [GENERATION]: String(isSame ? last : last + 1) };
+  metadata.annotations = { ...generation, ...objectOr(metadata.annotations), ...generation };
 }
 
 /** Sets the pull policy by the tag of an image. */
@@ -172,18 +152,18 @@ function filled(map: Json | undefined, more: Json | undefined): JsonObject {
 }
 
 function pod(object: MutableJson): void {
-  const spec = object.spec as MutableJson;
+  const spec = memberObject(object, "spec");
   spec.enableServiceLinks ??= true;
-  for (const container of [...listOf(spec.containers), ...listOf(spec.initContainers)]) {
+  for (const container of [...memberObjects(spec.containers), ...memberObjects(spec.initContainers)]) {
     const resources = container.resources as MutableJson;
     if (isObject(resources.limits)) resources.requests = filled(resources.requests, resources.limits);
     if (spec.hostNetwork !== true) continue;
-    for (const port of listOf(container.ports)) port.hostPort ||= port.containerPort;
+    for (const port of memberObjects(container.ports)) port.hostPort ||= port.containerPort;
   }
 }
 
 function podStatus(status: MutableJson): void {
-  const [first] = listOf(status.podIPs);
+  const [first] = memberObjects(status.podIPs);
   if (!status.podIP) {
     if (first !== undefined) status.podIP = first.ip;
   } else if (first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
@@ -192,7 +172,7 @@ function podStatus(status: MutableJson): void {
 /** True for a Service that can be reached from outside. */
 export function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
   return type === "LoadBalancer" || type === "NodePort" ||
-    (type !== "ExternalName" && Array.isArray(externalIPs) && externalIPs.length > 0);
+    (type !== "ExternalName" && isList(externalIPs) && externalIPs.length > 0);
 }
 
 function service(spec: MutableJson): void {
@@ -201,7 +181,7 @@ function service(spec: MutableJson): void {
   } else if (objectOr(objectOr(spec.sessionAffinityConfig).clientIP).timeoutSeconds === undefined) {
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } };
   }
-  for (const port of listOf(spec.ports)) port.targetPort ||= port.port;
+  for (const port of memberObjects(spec.ports)) port.targetPort ||= port.port;
   if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= "Cluster";
   if (["ClusterIP", "NodePort", "LoadBalancer", undefined].includes(spec.type as string | undefined)) {
     spec.internalTrafficPolicy ??= "Cluster";

@@ -7,58 +7,42 @@
  * @module
  */
 import { parseQuantity } from "../../../api/quantity.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 import {
-  type Causes,
-  duplicateField,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  tooLong,
-} from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import {
-  addressFaults,
   all,
   atLeast,
   between,
   type Check,
+  checkDomain,
   checkForm,
   checkLabels,
   checkOneOf,
   checkSelector,
   checkShare,
-  configKey,
-  dnsLabel,
+  distinct,
   EFFECTS,
   fields,
   type Form,
   formed,
-  labelKey,
-  labelValue,
-  letterLabel,
+  formFaults,
   noneBelowZero,
   numberOf,
-  objectsOf,
   oneOf,
-  pathSegment,
   port,
-  portName,
   portOrName,
   present,
-  rangeFaults,
   readAddress,
   refuseValue,
   type Rule,
-  subdomain,
-  textsOf,
-  wildcard,
 } from "./checks.ts";
 import { isExternallyAccessible } from "./computed.ts";
 import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 
 /** A host's name, which may end with a dot. */
-const hostName: Form = (text) => subdomain(text.replace(/\.$/, ""));
+const hostName: Form = (text) => formFaults(text.replace(/\.$/, ""), "subdomain");
 
 /** The most characters of all texts of a ConfigMap or Secret; the server counts bytes. */
 const SIZE = 1_048_576;
@@ -74,7 +58,7 @@ function checkSize(size: number, at: string, causes: Causes): void {
 const configMap: Rule = (object, _at, causes) => {
   const [data, binaryData] = [objectOr(object.data), objectOr(object.binaryData)];
   for (const [field, keys] of Object.entries({ data, binaryData })) {
-    for (const key in keys) checkForm(key, `${field}[${key}]`, configKey, causes);
+    for (const key in keys) checkForm(key, `${field}[${key}]`, "configKey", causes);
   }
   for (const key in data) {
     if (Object.hasOwn(binaryData, key)) {
@@ -95,7 +79,7 @@ const ACCOUNT = "kubernetes.io/service-account.name";
 
 const secret: Rule = ({ type, data: given, metadata }, _at, causes) => {
   const data = objectOr(given);
-  for (const key in data) checkForm(key, `data[${key}]`, configKey, causes);
+  for (const key in data) checkForm(key, `data[${key}]`, "configKey", causes);
   checkSize(sizeOf(data) * 3 / 4, "data", causes);
   const kind = textOf(type);
   if (kind === "kubernetes.io/service-account-token" && !objectOr(objectOr(metadata).annotations)[ACCOUNT]) {
@@ -137,16 +121,14 @@ const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
   }
 };
 
-const taint = fields({ "key!": formed(labelKey), value: formed(labelValue), "effect!": oneOf(...EFFECTS) });
+const taint = fields({ "key!": "labelKey", value: "labelValue", "effect!": oneOf(...EFFECTS) });
 
 const node: Rule = ({ spec, status }, _at, causes) => {
-  const seen = new Set<string>();
+  const checkNew = distinct(causes);
   objectsOf(objectOr(spec).taints).forEach((one, index) => {
     const place = `metadata.taints[${index}]`;
     taint(one, place, causes);
-    const key = `${one.key} ${one.effect}`;
-    if (seen.has(key)) causes.push(duplicateField(place, one));
-    seen.add(key);
+    checkNew(`${one.key} ${one.effect}`, place, one);
   });
   for (const field of ["capacity", "allocatable"]) {
     for (const [name, value] of quantitiesOf(objectOr(status)[field])) {
@@ -155,25 +137,17 @@ const node: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
-const FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
-
 const namespaceSpec: Rule = ({ finalizers }, at, causes) => {
   for (const name of textsOf(finalizers)) {
-    checkForm(name, `${at}.finalizers`, labelKey, causes);
-    if (name.includes("/") || FINALIZERS.includes(name)) continue;
-    const why = "name is neither a standard finalizer name nor is it fully qualified";
-    refuseValue(causes, `${at}.finalizers`, name, why);
+    checkForm(name, `${at}.finalizers`, "labelKey", causes);
+    checkDomain(name, `${at}.finalizers`, causes);
   }
 };
 
 /** Reports ports of one name, one number or one number of the node. */
 function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
   const ports = objectsOf(spec.ports);
-  const seen = new Set<string>();
-  const checkNew = (key: string, place: string, value: Json): void => {
-    if (seen.has(key)) causes.push(duplicateField(place, value));
-    seen.add(key);
-  };
+  const checkNew = distinct(causes);
   ports.forEach(({ name, port = 0, protocol = "TCP", nodePort }, index) => {
     const place = `${at}.ports[${index}]`;
     if (name) checkNew(`name ${name}`, `${place}.name`, name);
@@ -216,13 +190,14 @@ export function familyCauses(spec: JsonObject, at = "spec"): Causes {
     refuseValue(causes, place, ips, "first value must match `clusterIP`");
   }
   const families = textsOf(spec.ipFamilies);
+  const checkNew = distinct(causes);
   families.forEach((family, index) => {
     const here = `${at}.ipFamilies[${index}]`;
     checkOneOf(family, here, ["IPv4", "IPv6"], causes);
-    if (families.indexOf(family) < index) causes.push(duplicateField(here, family));
+    checkNew(family, here, family);
   });
   ips.forEach((ip, index) => {
-    if (ip !== "None") checkForm(ip, `${place}[${index}]`, addressFaults, causes);
+    if (ip !== "None") checkForm(ip, `${place}[${index}]`, "address", causes);
     else if (ips.length > 1) refuseValue(causes, place, ips, "'None' must be the first and only value");
   });
   return causes;
@@ -249,7 +224,7 @@ const serviceSpec: Rule = (spec, at, causes) => {
   checkTraffic(spec, at, causes);
   const ranges = textsOf(spec.loadBalancerSourceRanges);
   const place = `${at}.LoadBalancerSourceRanges`;
-  ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, rangeFaults, causes));
+  ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, "addressRange", causes));
   if (spec.type === "LoadBalancer") return;
   if (ranges.length > 0) causes.push(forbiddenField(place, BALANCER));
   for (const name of ["allocateLoadBalancerNodePorts", "loadBalancerClass"]) {
@@ -265,9 +240,8 @@ const service: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
-const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const accessModes = fields({
-  "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, ACCESS_MODES, causes)),
+  "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
 });
 const volume = all(accessModes, fields({ "capacity!": present }));
 
@@ -291,7 +265,7 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMap": configMap,
   "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
-  "core/v1.PersistentVolumeClaimSpec": all(claimSpec, fields({ storageClassName: formed(subdomain) })),
+  "core/v1.PersistentVolumeClaimSpec": all(claimSpec, fields({ storageClassName: "subdomain" })),
   "core/v1.PersistentVolumeSpec": (spec, at, causes) =>
     (at.endsWith("inlineVolumeSpec") ? inlineVolume : volume)(spec, at, causes),
   "storage/v1.VolumeAttachmentSource": ({ inlineVolumeSpec: spec, persistentVolumeName: name }, at, causes) => {
@@ -300,30 +274,30 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
     else if (spec !== undefined && name) causes.push(forbiddenField(at, why));
   },
   "core/v1.Node": node,
-  "core/v1.NodeSpec": fields({ "podCIDRs[]": formed(rangeFaults) }),
-  "core/v1.LoadBalancerIngress": fields({ ip: formed(addressFaults), hostname: formed(subdomain) }),
+  "core/v1.NodeSpec": fields({ "podCIDRs[]": "addressRange" }),
+  "core/v1.LoadBalancerIngress": fields({ ip: "address", hostname: "subdomain" }),
   "core/v1.Service": service,
   "core/v1.ServiceSpec": all(
     serviceSpec,
     fields({
-      "externalIPs[]": formed(addressFaults),
-      loadBalancerClass: formed(labelKey),
+      "externalIPs[]": "address",
+      loadBalancerClass: "labelKey",
       trafficDistribution: oneOf("PreferClose", "PreferSameZone", "PreferSameNode"),
       "sessionAffinityConfig.clientIP.timeoutSeconds": between(1, 86_400),
     }),
   ),
   "core/v1.ServicePort": fields({
-    name: formed(dnsLabel),
+    name: "dnsLabel",
     port: port,
     targetPort: portOrName,
-    appProtocol: formed(labelKey),
+    appProtocol: "labelKey",
   }),
 };
 
 /** A name of a host, which may begin with `*.`. */
 const host: Form = (text) => [
   ...(readAddress(text) === undefined ? [] : ["must be a DNS name, not an IP address"]),
-  ...(text.includes("*") ? wildcard : subdomain)(text),
+  ...formFaults(text, text.includes("*") ? "wildcard" : "subdomain"),
 ];
 
 const ingressBackend: Rule = (backend, at, causes) => {
@@ -341,11 +315,11 @@ const ingressBackend: Rule = (backend, at, causes) => {
 };
 
 const backendFields = fields({
-  "resource.apiGroup": formed(subdomain),
-  "resource.kind": formed(pathSegment),
-  "resource.name": formed(pathSegment),
-  "service.name": formed(dnsLabel),
-  "service.port.name": formed(portName),
+  "resource.apiGroup": "subdomain",
+  "resource.kind": "pathSegment",
+  "resource.name": "pathSegment",
+  "service.name": "dnsLabel",
+  "service.port.name": "portName",
   "service.port.number": port,
 });
 
@@ -395,14 +369,14 @@ const policyPeer: Rule = ({ podSelector, namespaceSelector, ipBlock }, at, cause
 /** The rules of the types of networking.k8s.io/v1. */
 const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.HTTPIngressPath": ingressPath,
-  "networking/v1.IPBlock": fields({ cidr: formed(rangeFaults), "except[]": formed(rangeFaults) }),
-  "networking/v1.IngressLoadBalancerIngress": fields({ ip: formed(addressFaults), hostname: formed(host) }),
+  "networking/v1.IPBlock": fields({ cidr: "addressRange", "except[]": "addressRange" }),
+  "networking/v1.IngressLoadBalancerIngress": fields({ ip: "address", hostname: formed(host) }),
   "networking/v1.IngressRule": fields({ host: formed(host) }),
   "networking/v1.IngressSpec": all(
     ingressSpec,
-    fields({ ingressClassName: formed(subdomain), defaultBackend: backend }),
+    fields({ ingressClassName: "subdomain", defaultBackend: backend }),
   ),
-  "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: formed(subdomain) }),
+  "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: "subdomain" }),
   "networking/v1.NetworkPolicyPeer": policyPeer,
   "networking/v1.NetworkPolicyPort": all(fields({ port: portOrName, endPort: port }), policyPort),
   "networking/v1.NetworkPolicySpec": fields({ "policyTypes[]": oneOf("Ingress", "Egress") }),
@@ -448,7 +422,7 @@ function policyRules(isNamespaced: boolean): Rule {
 
 const RBAC = "rbac.authorization.k8s.io";
 
-const account = fields({ name: formed(subdomain), apiGroup: oneOf("") });
+const account = fields({ name: "subdomain", apiGroup: oneOf("") });
 const person = fields({ apiGroup: oneOf(RBAC) });
 const KINDS = ["ServiceAccount", "User", "Group"];
 
@@ -463,7 +437,7 @@ function subject(isNamespaced: boolean): Check {
   };
 }
 
-const roleRef = fields({ apiGroup: oneOf(RBAC), name: formed(pathSegment) });
+const roleRef = fields({ apiGroup: oneOf(RBAC), name: "pathSegment" });
 
 function binding(isNamespaced: boolean): Rule {
   const subjects = fields({ "subjects[]": subject(isNamespaced) });
@@ -489,11 +463,11 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
   "apiextensions/v1.CustomResourceDefinition": definition,
   "apiextensions/v1.CustomResourceDefinitionSpec": fields({
-    group: formed(subdomain),
+    group: "subdomain",
     scope: oneOf("Cluster", "Namespaced"),
-    "names.plural": formed(letterLabel),
-    "names.singular": formed(letterLabel),
-    "versions[].name": formed(letterLabel),
+    "names.plural": "letterLabel",
+    "names.singular": "letterLabel",
+    "versions[].name": "letterLabel",
   }),
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
@@ -516,29 +490,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */
-export const OWN_WORDS: ReadonlySet<string> = new Set([
-  "core/v1.DownwardAPIVolumeFile",
-  "core/v1.NodeSelector",
-  "core/v1.NodeSelectorRequirement",
-  "core/v1.PodSpec",
-  "core/v1.ServiceAccountTokenProjection",
-  "core/v1.Sysctl",
-  "core/v1.Taint",
-  "core/v1.Toleration",
-  "meta/v1.LabelSelectorRequirement",
-  "meta/v1.OwnerReference",
-]);
+export const OWN_WORDS: ReadonlySet<string> = new Set(
+  ("core/v1.DownwardAPIVolumeFile core/v1.NodeSelector core/v1.NodeSelectorRequirement core/v1.PodSpec " +
+    "core/v1.ServiceAccountTokenProjection core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
+    "meta/v1.LabelSelectorRequirement meta/v1.OwnerReference").split(" "),
+);
 
 /** Fields, by type and name, of which a rule or the server's storage says what is required and allowed. */
-export const ELSEWHERE: ReadonlySet<string> = new Set([
-  "apps/v1.DaemonSetSpec.selector",
-  "apps/v1.DaemonSetUpdateStrategy.type",
-  "apps/v1.DeploymentStrategy.type",
-  "apps/v1.StatefulSetSpec.podManagementPolicy",
-  "apps/v1.StatefulSetUpdateStrategy.type",
-  "batch/v1.JobSpec.podReplacementPolicy",
-  "batch/v1.PodFailurePolicyOnExitCodesRequirement.values",
-  "meta/v1.ObjectMeta.ownerReferences",
-  "rbac/v1.RoleRef.kind",
-  "rbac/v1.Subject.kind",
-]);
+export const ELSEWHERE: ReadonlySet<string> = new Set(
+  ("apps/v1.DaemonSetSpec.selector apps/v1.DaemonSetUpdateStrategy.type apps/v1.DeploymentStrategy.type " +
+    "apps/v1.StatefulSetSpec.podManagementPolicy apps/v1.StatefulSetUpdateStrategy.type " +
+    "batch/v1.JobSpec.podReplacementPolicy batch/v1.PodFailurePolicyOnExitCodesRequirement.values " +
+    "meta/v1.ObjectMeta.ownerReferences rbac/v1.RoleRef.kind rbac/v1.Subject.kind").split(" "),
+);

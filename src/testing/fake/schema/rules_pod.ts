@@ -14,9 +14,9 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 import {
-  addressFaults,
   all,
   atLeast,
   between,
@@ -24,26 +24,20 @@ import {
   checkForm,
   checkLabels,
   checkRequirement,
-  configKey,
-  dnsLabel,
+  distinct,
   EFFECTS,
   fields,
   type Form,
   formed,
-  labelKey,
-  labelValue,
+  formFaults,
   noneBelowZero,
   numberOf,
-  objectsOf,
   oneOf,
   port,
-  portName,
   portOrName,
   present,
   refuseValue,
   type Rule,
-  subdomain,
-  textsOf,
 } from "./checks.ts";
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
@@ -83,7 +77,7 @@ function isExtended(name: string): boolean {
 }
 
 function checkResourceName(name: string, at: string, causes: Causes): void {
-  checkForm(name, at, labelKey, causes);
+  checkForm(name, at, "labelKey", causes);
   if (name.includes("/") || CONTAINER.includes(name) || HUGE.test(name)) return;
   refuseValue(causes, at, name, "must be a standard resource type or fully qualified");
   refuseValue(causes, at, name, "must be a standard resource for containers");
@@ -121,11 +115,9 @@ const requirements: Rule = ({ limits, requests }, at, causes) => {
 
 /** Reports elements whose member equals that of one before. */
 function checkUnique(list: Json | undefined, name: string, at: string, causes: Causes): void {
-  const seen = new Set<Json | undefined>();
+  const checkNew = distinct(causes);
   objectsOf(list).forEach(({ [name]: value }, index) => {
-    if (value === undefined || value === "") return;
-    if (seen.has(value)) causes.push(duplicateField(`${at}[${index}].${name}`, value));
-    seen.add(value);
+    if (value !== undefined && value !== "") checkNew(value, `${at}[${index}].${name}`, value);
   });
 }
 
@@ -260,9 +252,9 @@ const container: Rule = (object, at, causes) => {
   checkUnique(object.ports, "name", `${at}.ports`, causes);
 };
 
-const containerFields = fields({ name: formed(dnsLabel), "image!": present });
+const containerFields = fields({ name: "dnsLabel", "image!": present });
 
-const keySelector = fields({ name: formed(subdomain), key: formed(configKey) });
+const keySelector = fields({ name: "subdomain", key: "configKey" });
 
 const filePath = fields({ "path!": formed(ownPath) });
 
@@ -302,7 +294,7 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
     const name = textOf(volume.name);
     const { name: _, ...sources } = volume;
     checkOneMember(sources, [...new Set([...VOLUMES, ...Object.keys(sources)])], "volume", place, causes);
-    checkForm(name || undefined, `${place}.name`, dnsLabel, causes);
+    checkForm(name || undefined, `${place}.name`, "dnsLabel", causes);
     if (good.has(name)) causes.push(duplicateField(`${place}.name`, name));
     const isGood = causes.length === before && name !== "" &&
       !causes.some(({ field }) => field.startsWith(`${place}.`));
@@ -311,49 +303,38 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
   return good;
 }
 
-function nameOf({ name }: JsonObject): string {
-  return textOf(name);
-}
-
 /** The containers of a pod: names, ports of the host, mounts, probes. */
 function checkContainers(spec: JsonObject, at: string, causes: Causes): void {
   const volumes = checkVolumes(spec.volumes, `${at}.volumes`, causes);
   const grace = numberOf(spec.terminationGracePeriodSeconds ?? 30);
   const regular = objectsOf(spec.containers);
   if (regular.length === 0) causes.push(requiredField(`${at}.containers`));
-  checkUnique(spec.containers, "name", `${at}.containers`, causes);
   checkHostPorts(regular, `${at}.containers`, spec.hostNetwork === true, causes);
-  const names = new Set(regular.map(nameOf));
+  const checkNew = distinct(causes);
   const each = (list: string, check: (container: JsonObject, at: string) => void): void => {
     objectsOf(spec[list]).forEach((container, index) => {
       const place = `${at}.${list}[${index}]`;
       checkMounts(container, volumes, place, causes);
       check(container, place);
+      const name = textOf(container.name);
+      if (name !== "") checkNew(name, `${place}.name`, name);
     });
   };
   each("containers", (container, place) => checkRunning(container, false, place, grace, causes));
   each("initContainers", (container, place) => {
     checkRunning(container, container.restartPolicy !== "Always", place, grace, causes);
-    const name = nameOf(container);
-    if (names.has(name)) causes.push(duplicateField(`${place}.name`, name));
-    else if (name !== "") names.add(name);
   });
-  each("ephemeralContainers", (container, place) => {
-    const name = nameOf(container);
-    if (names.has(name)) causes.push(duplicateField(`${place}.name`, name));
-    names.add(name);
-  });
+  each("ephemeralContainers", () => {});
 }
 
 function checkHostPorts(containers: readonly JsonObject[], at: string, isHost: boolean, causes: Causes): void {
-  const seen = new Set<string>();
+  const checkNew = distinct(causes);
   containers.forEach(({ ports }, container) => {
     objectsOf(ports).forEach(({ protocol = "TCP", hostIP = "", hostPort, containerPort }, index) => {
       const place = `${at}[${container}].ports[${index}].hostPort`;
       if (!hostPort) return;
       const key = `${protocol}/${hostIP}/${hostPort}`;
-      if (seen.has(key)) causes.push(duplicateField(place, key));
-      seen.add(key);
+      checkNew(key, place, key);
       if (isHost && hostPort !== containerPort) {
         refuseValue(causes, place, hostPort, "must match `containerPort` when `hostNetwork` is true");
       }
@@ -373,16 +354,14 @@ const toleration: Rule = ({ key, operator = "", value = "", effect = "", tolerat
   if (operator === "Exists") {
     if (value !== "") refuseValue(causes, place, value, "value must be empty when `operator` is 'Exists'");
   } else if (operator === "" || operator === "Equal") {
-    const faults = labelValue(textOf(value));
+    const faults = formFaults(textOf(value), "labelValue");
     if (faults.length > 0) refuseValue(causes, place, value, faults.join(";"));
   } else causes.push(unsupportedField(place, operator, ["Equal", "Exists"]));
 };
 
-const nodeTerm: Rule = ({ matchExpressions }, at, causes) => {
-  objectsOf(matchExpressions).forEach((expression, index) => {
-    checkRequirement(expression, `${at}.matchExpressions[${index}]`, causes, ["Gt", "Lt"]);
-  });
-};
+const nodeTerm = fields({
+  "matchExpressions[]": (value, at, causes) => checkRequirement(objectOr(value), at, causes, ["Gt", "Lt"]),
+});
 
 const nodeSelector: Rule = ({ nodeSelectorTerms }, at, causes) => {
   if (objectsOf(nodeSelectorTerms).length > 0) return;
@@ -433,13 +412,13 @@ const weighted = fields({ weight: between(1, 100) });
 export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.Container": container,
   "core/v1.EphemeralContainer": container,
-  "core/v1.ContainerPort": fields({ name: formed(portName), "containerPort!": port, hostPort: port }),
+  "core/v1.ContainerPort": fields({ name: "portName", "containerPort!": port, hostPort: port }),
   "core/v1.EnvVar": all(fields({ name: formed(variableName) }), envVar),
   "core/v1.EnvFromSource": all(
     fields({
       prefix: formed(variableName),
-      "configMapRef.name!": formed(subdomain),
-      "secretRef.name!": formed(subdomain),
+      "configMapRef.name!": "subdomain",
+      "secretRef.name!": "subdomain",
     }),
     envFrom,
   ),
@@ -452,18 +431,18 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.PodSpec": all(
     podSpec,
     fields({
-      serviceAccountName: formed(subdomain),
-      nodeName: formed(subdomain),
-      hostname: formed(dnsLabel),
-      subdomain: formed(dnsLabel),
-      priorityClassName: formed(subdomain),
-      runtimeClassName: formed(subdomain),
+      serviceAccountName: "subdomain",
+      nodeName: "subdomain",
+      hostname: "dnsLabel",
+      subdomain: "dnsLabel",
+      priorityClassName: "subdomain",
+      runtimeClassName: "subdomain",
       restartPolicy: oneOf("Always", "OnFailure", "Never"),
       dnsPolicy: oneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
       activeDeadlineSeconds: between(1, 2 ** 31 - 1),
-      "dnsConfig.nameservers[]": formed(addressFaults),
-      "readinessGates[].conditionType": formed(labelKey),
-      "schedulingGates[].name": formed(labelKey),
+      "dnsConfig.nameservers[]": "address",
+      "readinessGates[].conditionType": "labelKey",
+      "schedulingGates[].name": "labelKey",
     }),
   ),
   "core/v1.PodSecurityContext": fields({
@@ -486,14 +465,14 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
     }),
   ),
   "core/v1.HostPathVolumeSource": fields({ path: formed(plainPath(true)) }),
-  "core/v1.Toleration": all(fields({ key: formed(labelKey), effect: oneOf(...EFFECTS) }), toleration),
+  "core/v1.Toleration": all(fields({ key: "labelKey", effect: oneOf(...EFFECTS) }), toleration),
   "core/v1.TopologySpreadConstraint": fields({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
   "core/v1.NodeSelector": nodeSelector,
   "core/v1.NodeSelectorTerm": nodeTerm,
   "core/v1.PreferredSchedulingTerm": weighted,
   "core/v1.WeightedPodAffinityTerm": weighted,
-  "core/v1.PodAffinityTerm": fields({ topologyKey: formed(labelKey), "namespaces[]": formed(dnsLabel) }),
-  "core/v1.HostAlias": fields({ ip: formed(addressFaults), "hostnames[]": formed(subdomain) }),
+  "core/v1.PodAffinityTerm": fields({ topologyKey: "labelKey", "namespaces[]": "dnsLabel" }),
+  "core/v1.HostAlias": fields({ ip: "address", "hostnames[]": "subdomain" }),
 };
 
 const COMPUTE = ["cpu", "memory"];

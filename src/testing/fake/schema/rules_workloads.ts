@@ -8,7 +8,8 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, objectsOf, textOf } from "../wire/members.ts";
 import {
   all,
   atLeast,
@@ -18,15 +19,12 @@ import {
   checkLabels,
   checkOneOf,
   checkShare,
-  dnsLabel,
   fields,
   type Form,
   formed,
   noneBelowZero,
   numberOf,
-  objectsOf,
   oneOf,
-  pathSegment,
   present,
   refuseValue,
   type Rule,
@@ -101,12 +99,6 @@ function selects(selector: Json | undefined, labels: Json | undefined): boolean 
   }
 }
 
-/** Returns true if a selector has no condition. */
-function isEmptySelector(selector: Json | undefined): boolean {
-  const { matchLabels, matchExpressions } = objectOr(selector);
-  return Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length === 0;
-}
-
 /** The reference of a scaled or measured object. */
 const reference: Rule = ({ apiVersion }, at, causes) => {
   const slashes = textOf(apiVersion).split("/").length - 1;
@@ -163,14 +155,16 @@ const positive: Check = (value, at, causes) => {
   if (Number(parseQuantity(value as string | number)) <= 0) refuseValue(causes, at, value, "must be positive");
 };
 
-const name = formed(pathSegment);
+const name = formed("pathSegment");
 const target = all(reference, fields({ kind: name, name }));
 const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
 
 /** The rules of selector and template, which pods are made from. */
 const podsOf: Rule = ({ selector, template }, at, causes) => {
   const { labels } = objectOr(objectOr(template).metadata);
-  if (isObject(selector) && isEmptySelector(selector)) {
+  const { matchLabels, matchExpressions } = objectOr(selector);
+  const conditions = Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length;
+  if (isObject(selector) && conditions === 0) {
     refuseValue(causes, `${at}.selector`, selector, "empty selector would select all pods");
   }
   const isSelected = selects(selector, labels);
@@ -284,7 +278,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
     podsOfReadable,
     noneBelowZero,
     statefulSet,
-    fields({ serviceName: formed(dnsLabel) }),
+    fields({ serviceName: "dnsLabel" }),
   ),
   "apps/v1.StatefulSetStatus": all(
     noneBelowZero,
@@ -297,7 +291,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
   "autoscaling/v1.ScaleSpec": noneBelowZero,
   "autoscaling/v2.CrossVersionObjectReference": target,
-  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: formed(dnsLabel) }),
+  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: "dnsLabel" }),
   "autoscaling/v2.HPAScalingPolicy": fields({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
   "autoscaling/v2.HPAScalingRules": fields({
     stabilizationWindowSeconds: between(0, 3_600),

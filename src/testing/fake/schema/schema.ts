@@ -7,23 +7,41 @@
  *
  * @module
  */
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
+/** The types of values without members. */
+const SCALAR_TYPES = [
+  "string",
+  "int32",
+  "int64",
+  "number",
+  "boolean",
+  "bytes",
+  "time",
+  "microTime",
+  "quantity",
+  "intOrString",
+  // Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields.
+  "any",
+] as const;
+
 /** The type of a value that has no members. */
-export type ScalarType =
-  | "string"
-  | "int32"
-  | "int64"
-  | "number"
-  | "boolean"
-  | "bytes"
-  | "time"
-  | "microTime"
-  | "quantity"
-  | "intOrString"
-  /** Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields. */
-  | "any";
+export type ScalarType = typeof SCALAR_TYPES[number];
+
+/** The zero values of types that Go has no pointers for. */
+export const ZERO: Readonly<Record<string, Json>> = {
+  boolean: false,
+  int32: 0,
+  int64: 0,
+  intOrString: 0,
+  microTime: null,
+  number: 0,
+  quantity: "0",
+  string: "",
+  time: null,
+};
 
 /** The type of a value. */
 export type Schema = ScalarSchema | Struct | MapOf | ListOf;
@@ -111,6 +129,16 @@ export interface Field {
   readonly allowed: readonly string[];
 }
 
+/** Returns a function that computes a value for each key once. */
+export function oncePer<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, Value>();
+  return (key) => {
+    let value = values.get(key);
+    if (value === undefined) values.set(key, value = compute(key));
+    return value;
+  };
+}
+
 /**
  * Returns the schema of a built-in kind, also of one that is no resource: Scale, Eviction, Binding, TokenRequest,
  * reviews; and of DeleteOptions and Status in any built-in group. Undefined for other kinds.
@@ -144,21 +172,7 @@ function schemaText(id: string): SchemaText | undefined {
   return text;
 }
 
-const SCALARS: Readonly<Partial<Record<string, ScalarSchema>>> = Object.fromEntries(
-  ([
-    "string",
-    "int32",
-    "int64",
-    "number",
-    "boolean",
-    "bytes",
-    "time",
-    "microTime",
-    "quantity",
-    "intOrString",
-    "any",
-  ] as const).map((type: ScalarType) => [type, { type }]),
-);
+const SCALARS: ReadonlyMap<string, ScalarSchema> = new Map(SCALAR_TYPES.map((type) => [type, { type }]));
 
 /** The types of a group's version; each is read at its first use. */
 class SchemaText {
@@ -210,7 +224,7 @@ class SchemaText {
         mergeKey,
       } satisfies ListOf;
     }
-    const scalar = SCALARS[type];
+    const scalar = SCALARS.get(type);
     if (scalar !== undefined) return scalar;
     if (this.#unions.has(type)) return { type: "any", union: this.struct(type) };
     return type.includes(".") ? structNamed(type) : structNamed(`${this.#id}.${type}`);
@@ -222,15 +236,16 @@ class SchemaText {
     const fields = new Map<string, Field>();
     const inlined = new Map<number, Struct>();
     if (marks.includes("kind")) {
-      for (const name of ["kind", "apiVersion"]) fields.set(name, new TextField(this, `${name} 0 string`));
+      for (const name of ["kind", "apiVersion"]) fields.set(name, readField(this, `${name} 0 string`));
     }
     for (const line of lines) {
-      const field = new TextField(this, line);
+      const field = readField(this, line);
       if (field.name !== "+") fields.set(field.name, field);
       else {
-        const embedded = field.schema as Struct;
-        inlined.set(field.number, embedded);
-        for (const [name, inner] of embedded.fields) fields.set(name, (inner as TextField).embedded());
+        const { schema, number } = field;
+        if (schema.type !== "struct") continue;
+        inlined.set(number, schema);
+        for (const [name, inner] of schema.fields) fields.set(name, embedded(inner));
       }
     }
     return {
@@ -248,52 +263,32 @@ class SchemaText {
 
 const LINE = /^(\S+?)(!?)(-?) (\d+) (\*?)(\S+)(?: (atomic|granular))?(?: merge=(\S*))?(?: enum=(\S*))?(?: =(.*))?$/;
 
-/** A field, of which the type is read at its first use. */
-class TextField implements Field {
-  readonly name: string;
-  readonly number: number;
-  readonly pointer: boolean;
-  readonly omitEmpty: boolean;
-  readonly required: boolean;
-  readonly nullable = false;
-  readonly default: Json | undefined;
-  readonly allowed: readonly string[];
-  readonly #text: SchemaText;
-  readonly #line: string;
-  readonly #type: string;
-  readonly #mark: string | undefined;
-  readonly #mergeKey: string | undefined;
-  #schema: Schema | undefined;
+/** Reads a field, of which the type is read at its first use. */
+function readField(text: SchemaText, line: string): Field {
+  const [, name, required, kept, number, pointer, type, mark, mergeKey, values, value] = LINE.exec(line)!;
+  let schema: Schema | undefined;
+  const read = (): Schema => {
+    const found = text.schema(type, mergeKey);
+    return mark === undefined || found.type === "list" ? found : { ...found, atomic: mark === "atomic" };
+  };
+  return {
+    name,
+    number: Number(number),
+    pointer: pointer !== "",
+    omitEmpty: kept === "",
+    required: required !== "",
+    nullable: false,
+    default: value === undefined ? undefined : JSON.parse(value),
+    allowed: values?.split("|") ?? [],
+    get schema(): Schema {
+      return schema ??= read();
+    },
+  };
+}
 
-  constructor(text: SchemaText, line: string, number?: number) {
-    const [, name, required, kept, written, pointer, type, mark, mergeKey, values, value] = LINE.exec(line)!;
-    this.name = name;
-    this.number = number ?? Number(written);
-    this.pointer = pointer !== "";
-    this.omitEmpty = kept === "";
-    this.required = required !== "";
-    this.default = value === undefined ? undefined : JSON.parse(value);
-    this.allowed = values?.split("|") ?? [];
-    this.#text = text;
-    this.#line = line;
-    this.#type = type;
-    this.#mark = mark;
-    this.#mergeKey = mergeKey;
-  }
-
-  get schema(): Schema {
-    return this.#schema ??= this.#readSchema();
-  }
-
-  /** The same field in a struct that embeds its own. */
-  embedded(): Field {
-    return new TextField(this.#text, this.#line, 0);
-  }
-
-  #readSchema(): Schema {
-    const schema = this.#text.schema(this.#type, this.#mergeKey);
-    return this.#mark === undefined ? schema : { ...schema as Struct, atomic: this.#mark === "atomic" };
-  }
+/** Returns the same field in a struct that embeds its own. */
+function embedded(field: Field): Field {
+  return Object.create(field, { number: { value: 0 } });
 }
 
 const OPEN_API_TYPES: Readonly<Record<string, ScalarType>> = {
@@ -383,5 +378,5 @@ function isAtomic(rules: JsonObject): boolean {
 }
 
 function stringsOf(value: Json | undefined): string[] {
-  return Array.isArray(value) ? (value as readonly Json[]).filter((item) => typeof item === "string") : [];
+  return isList(value) ? value.filter((item) => typeof item === "string") : [];
 }

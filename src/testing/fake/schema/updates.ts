@@ -8,8 +8,10 @@
  */
 import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
-import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
+import { goJson } from "../wire/go_text.ts";
+import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";
 import type { Struct } from "./schema.ts";
@@ -78,8 +80,8 @@ const pod: UpdateRule = (old, object, causes) => {
 const service: UpdateRule = (old, object, causes) => {
   const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
   const place = "spec.clusterIPs[0]";
-  const [ip] = Array.isArray(before.clusterIPs) ? before.clusterIPs as readonly string[] : [];
-  const ips = Array.isArray(spec.clusterIPs) ? spec.clusterIPs as readonly string[] : [];
+  const [ip] = textsOf(before.clusterIPs);
+  const ips = textsOf(spec.clusterIPs);
   if (ip !== undefined && before.type !== "ExternalName" && spec.type !== "ExternalName") {
     if (ips.length === 0) refuseValue(causes, place, ips, "primary clusterIP can not be unset");
     else if (ips[0] !== ip) refuseValue(causes, place, ips, "may not change once set");
@@ -144,11 +146,11 @@ function fixed(...paths: readonly string[]): UpdateRule {
 const DIRECTIVES = ["affinity", "nodeSelector", "tolerations", "schedulingGates"];
 
 function withoutDirectives(template: Json | undefined): MutableJson {
-  const { metadata: _, spec, ...rest } = objectOr(template) as MutableJson;
-  const pod: MutableJson = { ...objectOr(spec) as MutableJson };
+  const { metadata: _, spec, ...rest } = objectOr(template);
+  const pod: MutableJson = { ...objectOr(spec) };
   for (const name of DIRECTIVES) delete pod[name];
   for (const name of ["containers", "initContainers"]) {
-    if (Array.isArray(pod[name])) pod[name] = pod[name].map((one) => ({ ...objectOr(one), resources: null }));
+    if (isList(pod[name])) pod[name] = pod[name].map((one) => ({ ...objectOr(one), resources: null }));
   }
   return { ...rest, spec: pod };
 }
@@ -222,15 +224,16 @@ export function validateCreate({ name }: Struct, object: JsonObject): Causes {
   return causes;
 }
 
-/** Finds what an update changes that cannot be changed. */
-export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObject): Causes {
+/** Finds what an update changes that cannot be changed; a subresource changes what an update of the object cannot. */
+export function validateUpdate(schema: Struct, subresource: string, old: JsonObject, object: JsonObject): Causes {
+  if (subresource !== "" && subresource !== "status") return validatePart(subresource, old, object);
   const causes: Causes = [];
   for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
   return causes;
 }
 
 /** Checks an update by a subresource, beside its object's rules: ephemeral containers and the QoS class stay. */
-export function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
+function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
   const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
   if (subresource === "resize") {
     const quality = qosClass(before);

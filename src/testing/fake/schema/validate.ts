@@ -14,9 +14,11 @@ import {
   tooLong,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { textOf, textsOf } from "../wire/members.ts";
+import { re2 } from "./re2.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
-import type { Field, ListOf, Schema, Struct } from "./schema.ts";
+import { type Field, type ListOf, oncePer, type Schema, type Struct } from "./schema.ts";
 
 /**
  * Finds what is wrong with an object of a built-in kind: required fields, enums, elements of one key, and the rules of
@@ -39,23 +41,18 @@ interface Part {
   readonly isElsewhere: boolean;
 }
 
-const PARTS = new WeakMap<Struct, readonly Part[]>();
-
-function partsOf(schema: Struct): readonly Part[] {
-  let parts = PARTS.get(schema);
-  if (parts === undefined) {
-    parts = [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
-      field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
-    );
-    PARTS.set(schema, parts);
-  }
-  return parts;
-}
+const partsOf = oncePer((schema: Struct): readonly Part[] =>
+  [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
+    field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
+  )
+);
 
 function partOf({ name }: Struct, field: Field): Part {
   const { schema } = field;
   const isElsewhere = ELSEWHERE.has(`${name}.${field.name}`);
-  const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore(schema.items) && !isElsewhere;
+  // Rules of the core group say what must be unique.
+  const isCore = schema.type === "list" && schema.items.type === "struct" && schema.items.name.startsWith("core/");
+  const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore && !isElsewhere;
   return { field, unique: isUnique ? schema : undefined, isChecked: !OWN_WORDS.has(name), isElsewhere };
 }
 
@@ -83,7 +80,7 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
       }
       return;
     case "list":
-      if (!Array.isArray(value)) return;
+      if (!isList(value)) return;
       value.forEach((item, index) => typed(schema.items, item, `${at}[${index}]`, causes));
   }
 }
@@ -96,22 +93,13 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
       if (!isElsewhere) causes.push(unsupportedField(at, value, allowed));
       return;
     }
-    if (required && isAbsent(value)) {
+    if (required && ((value ?? "") === "" || (isList(value) && value.length === 0))) {
       if (!isElsewhere) causes.push(requiredField(at));
       return;
     }
-    if (unique !== undefined && Array.isArray(value)) duplicates(unique, value, at, causes);
+    if (unique !== undefined && isList(value)) duplicates(unique, value, at, causes);
   }
   typed(schema, value, at, causes);
-}
-
-/** True for types of the core group, whose rules say what must be unique. */
-function isCore(schema: Schema): boolean {
-  return schema.type === "struct" && schema.name.startsWith("core/");
-}
-
-function isAbsent(value: Json | undefined): boolean {
-  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function join(at: string, name: string): string {
@@ -183,7 +171,7 @@ function custom(schema: Schema, value: Json | undefined, at: string, causes: Cau
       causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
     }
   }
-  if (Array.isArray(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
+  if (isList(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
     const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
     causes.push(unsupportedField(at, value as Json, supported));
   }
@@ -199,7 +187,7 @@ function custom(schema: Schema, value: Json | undefined, at: string, causes: Cau
 }
 
 function customMembers(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
-  if (schema.type === "list" && Array.isArray(value)) {
+  if (schema.type === "list" && isList(value)) {
     value.forEach((item, index) => custom(schema.items, item, `${at}[${index}]`, causes));
     duplicates(schema, value, at, causes);
   } else if (schema.type === "map" && isObject(value)) {
@@ -226,7 +214,7 @@ function typeFault(
 ): { readonly wanted: string; readonly found: string } | undefined {
   const found = value === null || value === undefined
     ? "null"
-    : Array.isArray(value)
+    : isList(value)
     ? "array"
     : typeof value === "number" && Number.isInteger(value)
     ? "integer"
@@ -270,7 +258,7 @@ const atLeast = (value: number, limit: number): boolean => value >= limit;
 const atMost = (value: number, limit: number): boolean => value <= limit;
 const numberIn = (value: Json): number | undefined => typeof value === "number" ? value : undefined;
 const charactersOf = (value: Json): number | undefined => typeof value === "string" ? [...value].length : undefined;
-const itemsOf = (value: Json): number | undefined => Array.isArray(value) ? value.length : undefined;
+const itemsOf = (value: Json): number | undefined => isList(value) ? value.length : undefined;
 const membersOf = (value: Json): number | undefined => isObject(value) ? Object.keys(value).length : undefined;
 
 /** Rules of one value, by their name in the schema. */
@@ -301,7 +289,7 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
     return found;
   };
   const list = (name: string): readonly Causes[] =>
-    Array.isArray(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
+    isList(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
   const valid = (found: readonly Causes[]): number => found.filter(({ length }) => length === 0).length;
   const nearest = (found: readonly Causes[]): Causes => found.toSorted((a, b) => a.length - b.length)[0];
   const report = (why: string, found: Causes = []): void => {
@@ -327,7 +315,7 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
 function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
   const members = isObject(value) ? value : undefined;
   if (members !== undefined) {
-    for (const name of Array.isArray(rules.required) ? rules.required as readonly string[] : []) {
+    for (const name of textsOf(rules.required)) {
       if (members[name] === undefined) causes.push(requiredField(join(at, name)));
     }
     for (const [name, rule] of Object.entries(isObject(rules.properties) ? rules.properties : {})) {
@@ -337,189 +325,4 @@ function partial(rules: JsonObject, value: Json | undefined, at: string, causes:
   const { type, ...others } = rules;
   const schema: Schema = { type: "any", rules: { ...others, ...(type === undefined ? {} : { type }) } };
   if (value !== undefined) custom(schema, value, at, causes);
-}
-
-/** The characters of the classes that RE2 names between brackets, as part of a class of JavaScript. */
-const CLASSES: ReadonlyMap<string, string> = new Map([
-  ["alnum", "0-9A-Za-z"],
-  ["alpha", "A-Za-z"],
-  ["ascii", "\\x00-\\x7f"],
-  ["blank", "\\t "],
-  ["cntrl", "\\x00-\\x1f\\x7f"],
-  ["digit", "0-9"],
-  ["graph", "!-~"],
-  ["lower", "a-z"],
-  ["print", " -~"],
-  ["punct", "!-\\/:-@\\[-`\\{-~"],
-  ["space", "\\t-\\r "],
-  ["upper", "A-Z"],
-  ["word", "0-9A-Za-z_"],
-  ["xdigit", "0-9A-Fa-f"],
-]);
-
-/** The characters of `\s`, which has more of them in JavaScript. */
-const SPACES = "\\t\\n\\f\\r ";
-
-/** The parts of an expression; those that have no name of their own are characters. */
-const PART = new RegExp(
-  [
-    /\\Q(?<quoted>[^]*?)(?:\\E|$)/,
-    /\\x\{(?<hex>[0-9A-Fa-f]+)\}/,
-    /\\(?<sign>[pP])(?:\{(?<not>\^?)(?<property>\w+)\}|(?<letter>[A-Z]))/,
-    /\\(?<escaped>[^])/,
-    /\[:(?<named>\^?\w+):\]/,
-    /(?<bracket>\[\^?)/,
-    /\(\?(?<flags>[ims]*(?:-[ims]+)?)\)/,
-    /(?<open>\((?:\?(?:P?<\w+>|[ims]*(?:-[ims]+)?:))?)/,
-    /(?<repeat>\{\d+(?:,\d*)?\})/,
-    /(?<character>[^])/,
-  ].map(({ source }) => source).join("|"),
-  "gu",
-);
-
-/**
- * Returns the expression of JavaScript that matches what one of RE2 matches, the language of patterns in schemas.
- *
- * @see https://github.com/google/re2/wiki/Syntax
- * @throws {SyntaxError} when it is none, or has what is not expressed here: the flag `U`, `\C`, octal
- *   escapes, and negated named classes between brackets.
- */
-export function re2(source: string): RegExp {
-  try {
-    return new RegExp(new Translation().of(source), "u");
-  } catch (error) {
-    throw new SyntaxError(
-      `Cannot check values against the pattern ${JSON.stringify(source)}: ${(error as SyntaxError).message}`,
-    );
-  }
-}
-
-/** One translation, from the first part of an expression to the last. */
-class Translation {
-  /** The groups that flags have opened in each open group, the expression as a whole first. */
-  readonly #flagged: string[][] = [[]];
-  /** `true` between brackets. */
-  #inClass = false;
-  /** `true` if the part before begins a group, or the characters between brackets. */
-  #isFirst = true;
-  /** `true` if the part before is a class within brackets. */
-  #isBehindClass = false;
-
-  of(source: string): string {
-    const text = source.replaceAll(PART, (...match) => this.#part(match.at(-1)));
-    return this.#flagged.length === 1 ? text + this.#close() : text;
-  }
-
-  #part(part: Partial<Record<string, string>>): string {
-    const isFirst = this.#isFirst;
-    const isBehindClass = this.#isBehindClass;
-    this.#isFirst = this.#isBehindClass = false;
-    const { quoted, hex, sign, escaped, named, bracket, open, flags, repeat, character = "" } = part;
-    if (quoted !== undefined) return Array.from(quoted, literal).join("");
-    if (hex !== undefined) return `\\u{${hex}}`;
-    if (sign !== undefined) return this.#property(sign, part);
-    if (escaped !== undefined) return this.#escaped(escaped);
-    if (this.#inClass) return this.#between(part, isFirst, isBehindClass);
-    if (flags !== undefined) return this.#flags(flags);
-    if (open !== undefined) return this.#open(open);
-    if (repeat !== undefined) return repeat;
-    if (named !== undefined) return `[:${named}:]`;
-    if (bracket !== undefined) {
-      this.#inClass = this.#isFirst = true;
-      return bracket;
-    }
-    switch (character) {
-      case ")":
-        if (this.#flagged.length === 1) throw new SyntaxError('Unmatched ")"');
-        return `${this.#close()})`;
-      case "|":
-        return `${")".repeat(this.#flagged[0].length)}|${this.#flagged[0].join("")}`;
-      case "?":
-        if (isFirst) throw new SyntaxError('Invalid group: "(?"');
-        return "?";
-      case "{":
-      case "}":
-      case "]":
-        return `\\${character}`;
-      default:
-        return character;
-    }
-  }
-
-  /** Returns a part between brackets. */
-  #between(part: Partial<Record<string, string>>, isFirst: boolean, isBehindClass: boolean): string {
-    const { named, bracket, open, flags, repeat, character } = part;
-    if (named !== undefined) return classOf(named);
-    const text = bracket ?? open ?? repeat ?? character ?? `(?${flags})`;
-    if (text === "]" && !isFirst) this.#inClass = false;
-    else if (bracket !== undefined || text === "]" || (text === "-" && isBehindClass)) return `\\${text}`;
-    return text;
-  }
-
-  #property(sign: string, { not, property, letter }: Partial<Record<string, string>>): string {
-    this.#isBehindClass = this.#inClass;
-    const name = letter ?? property!;
-    const is = (sign === "p") === !not ? "p" : "P";
-    return name === "Any" || name.length < 3 ? `\\${is}{${name}}` : `\\${is}{Script=${name}}`;
-  }
-
-  #escaped(character: string): string {
-    switch (character) {
-      case "A":
-        return "(?<![^])";
-      case "z":
-        return "(?![^])";
-      case "a":
-        return "\\x07";
-      case "s":
-        return this.#class(SPACES);
-      case "S":
-        return this.#inClass ? this.#class("\\S") : `[^${SPACES}]`;
-      case "d":
-      case "D":
-      case "w":
-      case "W":
-        return this.#class(`\\${character}`);
-      default:
-        if (/[1-9]/.test(character)) throw new SyntaxError(`Invalid escape: "\\${character}"`);
-        return /[0-9A-Za-z]/.test(character) ? `\\${character}` : literal(character);
-    }
-  }
-
-  /** Returns characters of a class, in brackets unless it stands between some. */
-  #class(characters: string): string {
-    this.#isBehindClass = this.#inClass;
-    return this.#inClass ? characters : `[${characters}]`;
-  }
-
-  #open(text: string): string {
-    this.#flagged.unshift([]);
-    this.#isFirst = true;
-    return text.replace("(?P<", "(?<");
-  }
-
-  /** Returns what closes the groups of flags in the innermost group, which ends. */
-  #close(): string {
-    return ")".repeat(this.#flagged.shift()!.length);
-  }
-
-  /** Returns the beginning of a group with flags, which ends with the group around it, or at the next `|` of that. */
-  #flags(flags: string): string {
-    const text = `(?${flags}:`;
-    this.#flagged[0].push(text);
-    this.#isFirst = true;
-    return text;
-  }
-}
-
-/** Returns the characters of a class that RE2 names. @throws {SyntaxError} when that is none. */
-function classOf(name: string): string {
-  const characters = CLASSES.get(name);
-  if (characters === undefined) throw new SyntaxError(`Invalid class: "[:${name}:]"`);
-  return characters;
-}
-
-/** Returns an expression that matches a character alone, also between brackets. */
-function literal(character: string): string {
-  return /[\^$\\.*+?()[\]{}|/-]/.test(character) ? `\\x${character.charCodeAt(0).toString(16)}` : character;
 }

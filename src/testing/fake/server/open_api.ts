@@ -1,8 +1,8 @@
 /**
  * The OpenAPI v3 documents and the version of the fake server.
  *
- * {@linkcode OpenApi} is the entry point. It writes enough for clients that look up types and parameters, such as
- * kubectl.
+ * {@linkcode openApiIndex} and {@linkcode openApiDocument} are the entry points. They write enough for clients that
+ * look up types and parameters of a path, such as kubectl; fields have no descriptions.
  *
  * @module
  */
@@ -10,7 +10,8 @@ import { KUBERNETES_VERSION } from "../../../client/protocol/discovery.ts";
 import type { Field, ScalarType, Schema, Struct } from "../schema/schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
-import type { Json, JsonObject, MutableJson } from "../wire/json.ts";
+import type { JsonObject, MutableJson } from "../wire/json.ts";
+import { objectOr } from "../wire/members.ts";
 
 const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   string: { type: "string" },
@@ -58,7 +59,7 @@ function addSchemas(schemas: MutableJson, struct: Struct): void {
 function fieldOf(schemas: MutableJson, { schema, allowed, default: value }: Field): JsonObject {
   return {
     ...typeOf(schemas, schema),
-    ...(allowed.length === 0 ? {} : { enum: allowed as readonly Json[] }),
+    ...(allowed.length === 0 ? {} : { enum: allowed }),
     ...(value === undefined ? {} : { default: value }),
   };
 }
@@ -94,46 +95,31 @@ export const SERVER_VERSION = { ...KUBERNETES_VERSION, gitCommit: "fake" };
 
 const INFO = { title: "Kubernetes", version: SERVER_VERSION.gitVersion };
 
-/**
- * The OpenAPI v3 documents: enough for clients that look up the parameters of a path, and the types of fields, such as
- * kubectl. Fields have no descriptions.
- */
-export class OpenApi {
-  readonly #store: Store;
-
-  /** Describes the collections of `store`. */
-  constructor(store: Store) {
-    this.#store = store;
+/** The document of `/openapi/v3`: the paths of all documents, one per group and version. */
+export function openApiIndex(store: Store): JsonObject {
+  const paths: MutableJson = {};
+  for (const { definition } of store.collections()) {
+    const path = pathOf(definition);
+    paths[path] ??= { serverRelativeURL: `/openapi/v3/${path}` };
   }
+  return { paths };
+}
 
-  /** The document of `/openapi/v3`: the paths of all documents, one per group and version. */
-  get index(): JsonObject {
-    const paths: MutableJson = {};
-    for (const { definition } of this.#store.collections()) {
-      const path = pathOf(definition);
-      paths[path] ??= { serverRelativeURL: `/openapi/v3/${path}` };
-    }
-    return { paths };
+/** Returns the document of `/openapi/v3/PATH`, such as `api/v1` and `apis/apps/v1`; undefined if it does not exist. */
+export function openApiDocument(store: Store, path: string): JsonObject | undefined {
+  const definitions = [...store.collections()].map(({ definition }) => definition)
+    .filter((definition) => pathOf(definition) === path);
+  if (definitions.length === 0) return undefined;
+  const paths: MutableJson = {};
+  const schemas: MutableJson = {};
+  for (const definition of definitions) {
+    Object.assign(paths, pathsOf(definition));
+    schemas[schemaName(definition)] = {
+      ...schemaIn(schemas, definition),
+      "x-kubernetes-group-version-kind": [kindOf(definition)],
+    };
   }
-
-  /**
-   * Returns the document of `/openapi/v3/PATH`, such as `api/v1` and `apis/apps/v1`; undefined if it does not exist.
-   */
-  document(path: string): JsonObject | undefined {
-    const definitions = [...this.#store.collections()].map(({ definition }) => definition)
-      .filter((definition) => pathOf(definition) === path);
-    if (definitions.length === 0) return undefined;
-    const paths: MutableJson = {};
-    const schemas: MutableJson = {};
-    for (const definition of definitions) {
-      Object.assign(paths, pathsOf(definition));
-      schemas[schemaName(definition)] = {
-        ...schemaIn(schemas, definition),
-        "x-kubernetes-group-version-kind": [kindOf(definition)],
-      };
-    }
-    return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };
-  }
+  return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };
 }
 
 function pathOf({ group, version }: Definition): string {
@@ -150,7 +136,7 @@ function schemaIn(schemas: MutableJson, { custom, schema, openAPIV3Schema }: Def
     return openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   }
   addSchemas(schemas, schema);
-  return schemas[openApiName(schema)] as JsonObject;
+  return objectOr(schemas[openApiName(schema)]);
 }
 
 function schemaName({ group, version, kind, custom, schema }: Definition): string {

@@ -7,7 +7,6 @@
  * @module
  */
 import { verbOf } from "../../../api/resource.ts";
-import type { Discovery } from "../../../client/protocol/discovery.ts";
 import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../client/protocol/refusal.ts";
 import {
   negotiateRepresentation,
@@ -15,7 +14,7 @@ import {
   type ResourceRoute,
   type Route,
 } from "../../../client/protocol/requests.ts";
-import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
+import type { ByteBody } from "../wire/byte_body.ts";
 import {
   type AccessControl,
   answerError,
@@ -26,11 +25,13 @@ import {
   type RequestAttributes,
   type RequestContext,
   userInfo,
-} from "../http/exchange.ts";
-import type { ByteBody } from "../wire/byte_body.ts";
-import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { type OpenApi, SERVER_VERSION } from "./open_api.ts";
-import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
+} from "../wire/exchange.ts";
+import { BrokenConnection, type Faults, gzipResponse } from "../wire/faults.ts";
+import { goJson } from "../wire/go_text.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
+import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
+import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };
@@ -46,124 +47,119 @@ const DISCOVERED = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", 
 const PATHS_OF_USERS = [[...DISCOVERED, ...INFO.slice(2)], INFO]
   .map((nonResourceURLs) => ({ verbs: ["get"], nonResourceURLs }));
 
-/** Answers reviews: what the tokens and the authorizer of the server say of a user. */
-export class Reviews {
-  readonly #access: AccessControl;
+const AUTHENTICATION = "authentication.k8s.io";
+const AUTHORIZATION = "authorization.k8s.io";
 
-  /** Asks `access`. */
-  constructor(access: AccessControl) {
-    this.#access = access;
-  }
-
-  /** Returns the review that a request creates; undefined if it is for another resource. */
-  async answer(
-    { group, version, plural, namespace }: ResourceRoute,
-    { user, verb }: RequestAttributes,
-    read: () => JsonObject,
-  ): Promise<JsonObject | undefined> {
-    if (verb !== "create" || version !== "v1") return undefined;
-    switch (`${group}/${plural}`) {
-      case "authentication.k8s.io/selfsubjectreviews":
-        return reviewed("SelfSubjectReview", undefined, { userInfo: userInfo(user) }, "authentication.k8s.io/v1");
-      case "authentication.k8s.io/tokenreviews":
-        return this.#token(read());
-      case "authorization.k8s.io/selfsubjectaccessreviews":
-        return await this.#allowed("SelfSubjectAccessReview", user, read());
-      case "authorization.k8s.io/subjectaccessreviews":
-        return await this.#allowed("SubjectAccessReview", undefined, read());
-      case "authorization.k8s.io/localsubjectaccessreviews":
-        return await this.#allowed("LocalSubjectAccessReview", undefined, read(), namespace);
-      case "authorization.k8s.io/selfsubjectrulesreviews":
-        return this.#rules(read());
-      default:
-        return undefined;
-    }
-  }
-
-  #token({ spec }: JsonObject): JsonObject {
-    const { token } = objectOr(spec);
-    const username = this.#access.userOf(textOf(token ?? ""));
-    const status = username === undefined
-      ? { user: {}, error: "invalid bearer token" }
-      : { authenticated: true, user: userInfo(username), audiences: ["https://kubernetes.default.svc"] };
-    return reviewed("TokenReview", spec, status, "authentication.k8s.io/v1");
-  }
-
-  async #allowed(kind: string, self: string | undefined, { spec }: JsonObject, inside?: string): Promise<JsonObject> {
-    const { resourceAttributes: wanted, nonResourceAttributes: path, user } = objectOr(spec);
-    if (isObject(wanted) === isObject(path)) {
-      const why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-      throw invalid({ group: "authorization.k8s.io", kind: "", name: "" }, [invalidField("spec", "null", why)]);
-    }
-    const text = (name: string): string => {
-      const value = objectOr(wanted ?? path)[name];
-      return typeof value === "string" ? value : "";
-    };
-    const namespace = text("namespace");
-    if (inside !== undefined && namespace !== inside) {
-      const cause = invalidField(
-        "spec.resourceAttributes.namespace",
-        goJson(namespace),
-        "must match metadata.namespace",
-      );
-      throw invalid({ group: "authorization.k8s.io", kind: "", name: "" }, [cause]);
-    }
-    const verdict = await this.#access.allows({
-      user: self ?? textOf(user ?? ""),
-      verb: text("verb"),
-      group: text("group"),
-      version: text("version"),
-      resource: text("resource"),
-      subresource: text("subresource"),
-      namespace,
-      name: text("name"),
-      path: text("path"),
-    });
-    return reviewed(kind, spec, { allowed: verdict === true }, "authorization.k8s.io/v1");
-  }
-
-  /** The rules of a user; a function that authorizes cannot list them. */
-  #rules({ spec }: JsonObject): JsonObject {
-    if (!objectOr(spec).namespace) throw badRequest("no namespace on request");
-    const all = { verbs: ["*"] };
-    const status = this.#access.allowsAll
-      ? {
-        resourceRules: [{ ...all, apiGroups: ["*"], resources: ["*"] }, ...OF_USERS],
-        nonResourceRules: [{ ...all, nonResourceURLs: ["*"] }, ...PATHS_OF_USERS],
-        incomplete: false,
-      }
-      : {
-        resourceRules: [],
-        nonResourceRules: [],
-        incomplete: true,
-        evaluationError: "the fake server authorizes by a function, which has no rules to list",
-      };
-    return reviewed("SelfSubjectRulesReview", {}, status, "authorization.k8s.io/v1");
+/**
+ * Returns the review that a request creates: what the tokens and the authorizer of the server say of a user. Undefined
+ * for another resource.
+ */
+async function reviewOf(
+  access: AccessControl,
+  { group, version, plural, namespace }: ResourceRoute,
+  { user, verb }: RequestAttributes,
+  read: () => JsonObject,
+): Promise<JsonObject | undefined> {
+  if (verb !== "create" || version !== "v1") return undefined;
+  switch (`${group}/${plural}`) {
+    case `${AUTHENTICATION}/selfsubjectreviews`:
+      return reviewed("SelfSubjectReview", undefined, { userInfo: userInfo(user) }, AUTHENTICATION);
+    case `${AUTHENTICATION}/tokenreviews`:
+      return reviewToken(access, read());
+    case `${AUTHORIZATION}/selfsubjectaccessreviews`:
+      return await reviewAccess(access, "SelfSubjectAccessReview", user, read());
+    case `${AUTHORIZATION}/subjectaccessreviews`:
+      return await reviewAccess(access, "SubjectAccessReview", undefined, read());
+    case `${AUTHORIZATION}/localsubjectaccessreviews`:
+      return await reviewAccess(access, "LocalSubjectAccessReview", undefined, read(), namespace);
+    case `${AUTHORIZATION}/selfsubjectrulesreviews`:
+      return reviewRules(access, read());
+    default:
+      return undefined;
   }
 }
 
-function reviewed(kind: string, spec: unknown, status: JsonObject, apiVersion: string): JsonObject {
-  return { kind, apiVersion, metadata: {}, ...(spec === undefined ? {} : { spec: objectOr(spec) }), status };
+function reviewToken(access: AccessControl, { spec }: JsonObject): JsonObject {
+  const username = access.userOf(textOf(objectOr(spec).token));
+  const status = username === undefined
+    ? { user: {}, error: "invalid bearer token" }
+    : { authenticated: true, user: userInfo(username), audiences: ["https://kubernetes.default.svc"] };
+  return reviewed("TokenReview", spec, status, AUTHENTICATION);
+}
+
+async function reviewAccess(
+  access: AccessControl,
+  kind: string,
+  self: string | undefined,
+  { spec }: JsonObject,
+  inside?: string,
+): Promise<JsonObject> {
+  const { resourceAttributes: wanted, nonResourceAttributes: path, user } = objectOr(spec);
+  const refuse = (field: string, value: string, why: string): never => {
+    throw invalid({ group: AUTHORIZATION, kind: "", name: "" }, [invalidField(field, value, why)]);
+  };
+  if (isObject(wanted) === isObject(path)) {
+    refuse("spec", "null", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+  }
+  const text = (name: string): string => {
+    const value = objectOr(wanted ?? path)[name];
+    return typeof value === "string" ? value : "";
+  };
+  const namespace = text("namespace");
+  if (inside !== undefined && namespace !== inside) {
+    refuse("spec.resourceAttributes.namespace", goJson(namespace), "must match metadata.namespace");
+  }
+  const verdict = await access.allows({
+    user: self ?? textOf(user),
+    verb: text("verb"),
+    group: text("group"),
+    version: text("version"),
+    resource: text("resource"),
+    subresource: text("subresource"),
+    namespace,
+    name: text("name"),
+    path: text("path"),
+  });
+  return reviewed(kind, spec, { allowed: verdict === true }, AUTHORIZATION);
+}
+
+/** The rules of a user; a function that authorizes cannot list them. */
+function reviewRules(access: AccessControl, { spec }: JsonObject): JsonObject {
+  if (!objectOr(spec).namespace) throw badRequest("no namespace on request");
+  const all = { verbs: ["*"] };
+  const status = access.allowsAll
+    ? {
+      resourceRules: [{ ...all, apiGroups: ["*"], resources: ["*"] }, ...OF_USERS],
+      nonResourceRules: [{ ...all, nonResourceURLs: ["*"] }, ...PATHS_OF_USERS],
+      incomplete: false,
+    }
+    : {
+      resourceRules: [],
+      nonResourceRules: [],
+      incomplete: true,
+      evaluationError: "the fake server authorizes by a function, which has no rules to list",
+    };
+  return reviewed("SelfSubjectRulesReview", {}, status, AUTHORIZATION);
+}
+
+function reviewed(kind: string, spec: unknown, status: JsonObject, group: string): JsonObject {
+  return {
+    kind,
+    apiVersion: `${group}/v1`,
+    metadata: {},
+    ...(spec === undefined ? {} : { spec: objectOr(spec) }),
+    status,
+  };
 }
 
 /** Components of the request handler. */
-interface RequestHandlerParts {
+interface RequestHandlerParts extends ResourceParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
   /** Armed faults. */
   readonly faults: Faults;
-  /** Discovery documents. */
-  readonly discovery: Discovery;
-  /** OpenAPI documents. */
-  readonly openApi: OpenApi;
-  /** Answers to reviews. */
-  readonly reviews: Reviews;
-  /** Handler of resource paths. */
-  readonly resources: ResourceHandler;
   /** Maximum bytes per chunk of a response. */
   readonly chunkBytes: number;
-  /** The server's clock, in milliseconds since 1970. */
-  readonly now: () => number;
   /** Takes the record of each request. */
   readonly record: (request: OpenRecord) => void;
   /** Adds its body to the record of a request. */
@@ -173,13 +169,12 @@ interface RequestHandlerParts {
 /** Handles a request from end to end: records it, applies faults, authorizes it, and routes it. */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
-  /** The second of the latest answer, and its text. */
-  #second = NaN;
-  #date = "";
+  readonly #resources: ResourceHandler;
 
   /** Uses these components. */
   constructor(parts: RequestHandlerParts) {
     this.#parts = parts;
+    this.#resources = new ResourceHandler(parts);
   }
 
   /**
@@ -228,9 +223,7 @@ export class RequestHandler {
   }
 
   #answered(record: OpenRecord, response: Response): Response {
-    const second = Math.floor(this.#parts.now() / 1_000);
-    if (second !== this.#second) [this.#second, this.#date] = [second, new Date(second * 1_000).toUTCString()];
-    response.headers.set("date", this.#date);
+    response.headers.set("date", new Date(this.#parts.now()).toUTCString());
     record.status = response.status;
     return response;
   }
@@ -241,12 +234,12 @@ export class RequestHandler {
     attributes: RequestAttributes,
     body: string,
   ): Promise<Response> {
-    const { discovery, openApi, resources, reviews } = this.#parts;
+    const { access, discovery, store } = this.#parts;
     if (route === undefined) throw noPath();
     if (route.type === "resource") {
-      const review = await reviews.answer(route, attributes, () => requestBodyObject(body));
+      const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
-      return resources.answer(context, route, attributes, body);
+      return this.#resources.answer(context, route, attributes, body);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {
@@ -258,7 +251,7 @@ export class RequestHandler {
         return aggregated(context, () => discovery.aggregated(true)) ??
           answerJson(context, discovery.versions(context.url.host));
       case "openapi":
-        return found(context, route.path === "" ? openApi.index : openApi.document(route.path));
+        return found(context, route.path === "" ? openApiIndex(store) : openApiDocument(store, route.path));
       case "groups":
         return aggregated(context, () => discovery.aggregated(false)) ?? answerJson(context, discovery.groups());
       case "group":

@@ -32,6 +32,24 @@ import {
   type ResourceRoute,
   type ServerListOptions,
 } from "../../../client/protocol/requests.ts";
+import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../apply/patches.ts";
+import { CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
+import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
+import { readProtobuf } from "../schema/protobuf.ts";
+import { structNamed } from "../schema/schema.ts";
+import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import {
+  nameIn,
+  parseStored,
+  partialOf,
+  type Store,
+  type StoredCollection,
+  storedKey,
+  type StoredObject,
+} from "../storage/store.ts";
+import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import {
   answerBytes,
   answerError,
@@ -43,20 +61,13 @@ import {
   type RequestAttributes,
   type RequestContext,
   requireReadable,
-} from "../http/exchange.ts";
-import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../patches/patches.ts";
-import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
-import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
-import type { ServerFeatures, Watches } from "../reads/watch.ts";
-import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
-import { structNamed } from "../schema/schema.ts";
-import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+} from "../wire/exchange.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { listOr, objectOr, textOf } from "../wire/members.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
-import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
-import { type PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+import type { WriteMode } from "../writes/steps.ts";
+import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
+import { PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;
@@ -108,17 +119,15 @@ export function requestBodyObject(text: string): JsonObject {
   return objectOrRefuse(requestBodyJson(text));
 }
 
-/** The object in the body of a write, and what shows its repeated members. */
-interface WrittenObject {
-  readonly object: JsonObject;
-  readonly strict: Pick<WriteMode, "body" | "repeated">;
+/** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
+function writtenObject({ body, definition: { custom } }: ResourceRequest): JsonObject {
+  const value = requestBodyJson(body);
+  return value === null && !custom ? {} : objectOrRefuse(value);
 }
 
-/** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
-function writtenObject({ body, collection: { definition: { custom } } }: ResourceRequest): WrittenObject {
-  const value = requestBodyJson(body);
-  const object = value === null && !custom ? {} : objectOrRefuse(value);
-  return { object, strict: custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body } };
+/** Returns the part of a mode that shows the repeated members in the body of a write. */
+function strictBody({ body, definition }: ResourceRequest, object: JsonObject): Pick<WriteMode, "body" | "repeated"> {
+  return definition.custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body };
 }
 
 function objectOrRefuse(value: Json): JsonObject {
@@ -145,18 +154,14 @@ function requestBodyJson(text: string, message?: string): Json {
   return value;
 }
 
-/** Components of the resource handler. */
-interface ResourceHandlerParts {
+/** Components of the server that answers to requests for resources need. */
+export interface ResourceParts {
   /** All collections. */
   readonly store: Store;
-  /** Lists collections. */
-  readonly lister: CollectionLister;
   /** Opens watches. */
   readonly watches: Watches;
   /** Validates and writes objects. */
   readonly writer: Writer;
-  /** Evicts and binds pods, and issues tokens. */
-  readonly podRequests: PodSubresources;
   /** The rules for namespaces, if there are any. */
   readonly namespaces: NamespaceLifecycle | undefined;
   /** Known groups and versions. */
@@ -176,6 +181,9 @@ interface ResourceRequest {
   readonly route: ResourceRoute;
   readonly user: string;
   readonly collection: StoredCollection;
+  readonly definition: Definition;
+  /** The key of the object in the path. */
+  readonly key: string;
   /** The body as text. */
   readonly body: string;
   /** The warnings of the answer. */
@@ -184,11 +192,15 @@ interface ResourceRequest {
 
 /** Handles requests for collections, objects and subresources, by verb. */
 export class ResourceHandler {
-  readonly #parts: ResourceHandlerParts;
+  readonly #parts: ResourceParts;
+  readonly #lister: CollectionLister;
+  readonly #podRequests: PodSubresources;
 
   /** Uses these components. */
-  constructor(parts: ResourceHandlerParts) {
+  constructor(parts: ResourceParts) {
     this.#parts = parts;
+    this.#lister = new CollectionLister(parts.store);
+    this.#podRequests = new PodSubresources(parts.store, parts.writer, parts.now);
   }
 
   /**
@@ -199,10 +211,9 @@ export class ResourceHandler {
   answer(context: RequestContext, route: ResourceRoute, { verb, user }: RequestAttributes, body: string): Response {
     const collection = this.#resolve(route);
     const { definition } = collection;
-    const request: ResourceRequest = { context, route, user, collection, body, warnings: [] };
-    const { warning } = definition;
-    const { warnings } = request;
-    if (warning !== undefined) warnings.push(warning);
+    const warnings = definition.warning === undefined ? [] : [definition.warning];
+    const key = storedKey(route);
+    const request: ResourceRequest = { context, route, user, collection, definition, key, body, warnings };
     let response: Response;
     try {
       response = this.#perform(request, verb);
@@ -233,8 +244,7 @@ export class ResourceHandler {
   }
 
   #perform(request: ResourceRequest, verb: string): Response {
-    const { definition } = request.collection;
-    const { subresource } = request.route;
+    const { definition, route: { subresource } } = request;
     if (subresource !== undefined) {
       if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) throw noMethod();
       const answer = this.#part(request, verb, subresource);
@@ -246,34 +256,30 @@ export class ResourceHandler {
     const isNamed = request.route.name !== undefined;
     if (verb === "create" && isNamed) throw noMethod();
     if (!isNamed && (verb === "update" || verb === "patch")) throw noVerb(definition, verb);
-    switch (verb) {
-      case "get":
-        return this.#get(request);
-      case "list":
-        return this.#list(request);
-      case "watch":
-        return this.#watch(request);
-      case "create":
-        return this.#create(request);
-      case "update":
-        return this.#update(request);
-      case "patch":
-        return this.#patch(request);
-      case "delete":
-        return this.#delete(request);
-      case "deletecollection":
-        return this.#deleteCollection(request);
-      default:
-        throw noMethod();
-    }
+    const perform = this.#verbs[verb];
+    if (perform === undefined) throw noMethod();
+    return perform(request);
   }
+
+  readonly #verbs: Readonly<Record<string, ((request: ResourceRequest) => Response) | undefined>> = {
+    get: (request) => this.#get(request),
+    list: (request) => this.#list(request),
+    watch: (request) => this.#watch(request),
+    create: (request) => this.#create(request),
+    update: (request) => this.#update(request),
+    patch: (request) => this.#patch(request),
+    delete: (request) => this.#delete(request),
+    deletecollection: (request) => this.#deleteCollection(request),
+  };
 
   /** Answers a request for a subresource that is no form of its object; undefined for others. */
   #part(request: ResourceRequest, verb: string, subresource: string): Response | undefined {
-    const { context, collection, route } = request;
-    const { plural } = collection.definition;
+    const { context, collection, definition: { custom, plural }, key } = request;
     if (OF_KUBELETS.includes(subresource)) {
-      if (plural === "pods" && subresource !== "proxy") this.#checkAssigned(request);
+      if (plural === "pods" && subresource !== "proxy") {
+        const { nodeName } = objectOr(parseStored(collection.existing(key)).spec);
+        if (!nodeName) throw badRequest(`pod ${nameIn(key)} does not have a host assigned`);
+      }
       throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
     }
     if (subresource === "log") {
@@ -281,54 +287,49 @@ export class ResourceHandler {
       return answerText("");
     }
     if (verb !== "create") return undefined;
-    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    return this.#createPart(request, subresource, keyOf(route), requestBodyObject(request.body));
+    requireReadable(context.request.headers.get("content-type"), custom);
+    return this.#createPart(request, subresource, collection, key);
   }
 
-  /** @throws {StatusError} 404 if there is no such pod, 400 if it is on no node. */
-  #checkAssigned({ collection, route }: ResourceRequest): void {
-    const stored = collection.get(keyOf(route));
-    if (stored === undefined) throw notFound(collection.definition, route.name!);
-    const { nodeName } = objectOr(parseStored(stored).spec);
-    if (!nodeName) throw badRequest(`pod ${stored.name} does not have a host assigned`);
-  }
-
-  #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
-    const { context, collection } = request;
-    const { podRequests, namespaces } = this.#parts;
-    namespaces?.checkOpen(collection.definition, request.route);
-    const named = { ...body, metadata: { name: request.route.name!, ...objectOr(body.metadata) } };
-    if (subresource === "token") return answerJson(context, podRequests.token(collection, key, named), 201);
-    const write = subresource === "eviction" ? podRequests.evict : podRequests.bind;
-    return answerJson(
-      context,
-      write.call(podRequests, collection, key, body, writeMode(request, "CreateOptions")),
-      201,
-    );
+  /** Evicts or binds a pod, or issues a token. */
+  #createPart(request: ResourceRequest, subresource: string, collection: StoredCollection, key: string): Response {
+    const { context, definition, route: { namespace } } = request;
+    const body = requestBodyObject(request.body);
+    const pods = this.#podRequests;
+    const name = nameIn(key);
+    this.#parts.namespaces?.checkOpen(definition, { namespace, name });
+    const mode = writeMode(request, "CreateOptions");
+    const named = { ...body, metadata: { name, ...objectOr(body.metadata) } };
+    const created = subresource === "token"
+      ? pods.token(collection, key, named)
+      : subresource === "eviction"
+      ? pods.evict(collection, key, body, mode)
+      : pods.bind(collection, key, body, mode);
+    return answerJson(context, created, 201);
   }
 
   #get(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
+    const { context, collection, key } = request;
     const asked = context.url.searchParams.get("resourceVersion") ?? "";
-    if (asked !== "") this.#parts.lister.checkReached(parseRevision(asked, false));
-    const stored = collection.get(keyOf(route));
-    if (stored === undefined) throw notFound(collection.definition, route.name!);
-    return this.#object(request, stored, 200);
+    if (asked !== "") this.#lister.checkReached(parseRevision(asked, false));
+    return this.#object(request, collection.existing(key), 200);
   }
 
-  #list({ context, collection, route }: ResourceRequest): Response {
+  #list(request: ResourceRequest): Response {
+    const { context, collection } = request;
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
-    const { options, selection } = this.#listRequest(context, collection, route);
-    const page = this.#parts.lister.list(collection, selection, options);
+    const { options, selection } = this.#listRequest(request);
+    const page = this.#lister.list(collection, selection, options);
     return answerBytes(context, listPageBytes(collection, page, view, selection.shard));
   }
 
-  #watch({ context, collection, route }: ResourceRequest): Response {
+  #watch(request: ResourceRequest): Response {
+    const { context, collection } = request;
     const accept = context.request.headers.get("accept");
     const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
     const representation = negotiateRepresentation(accept, offered);
     const view = this.#view(context, offered);
-    const { options, selection } = this.#listRequest(context, collection, route);
+    const { options, selection } = this.#listRequest(request);
     if (representation === "PartialObjectMetadataList") {
       // The wrong representation for a watch: the server answers 200 with an empty body.
       const body = new ByteBody({ chunkBytes: context.chunkBytes });
@@ -340,92 +341,77 @@ export class ResourceHandler {
   }
 
   #create(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    if (collection.definition.kind === "Binding") {
-      const body = requestBodyObject(request.body);
+    const { context, collection, definition: { custom, kind }, route: { namespace }, body } = request;
+    requireReadable(context.request.headers.get("content-type"), custom);
+    if (kind === "Binding") {
       const pods = this.#parts.store.collection({ group: "", version: "v1", plural: "pods" })!;
-      const { name } = objectOr(body.metadata);
-      this.#parts.namespaces?.checkOpen(collection.definition, { namespace: route.namespace, name });
-      const key = `${route.namespace}/${textOf(name)}`;
-      return answerJson(
-        context,
-        this.#parts.podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
-        201,
-      );
+      const { name } = objectOr(requestBodyObject(body).metadata);
+      return this.#createPart(request, "binding", pods, `${namespace}/${textOf(name)}`);
     }
-    const { object, strict } = writtenObject(request);
-    const mode = { ...writeMode(request, "CreateOptions"), ...strict };
-    const stored = this.#parts.writer.create(collection, route.namespace, object, mode);
-    return this.#object(request, stored, 201);
+    const object = writtenObject(request);
+    const mode = { ...writeMode(request, "CreateOptions"), ...strictBody(request, object) };
+    return this.#object(request, this.#parts.writer.create(collection, namespace, object, mode), 201);
   }
 
   #update(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    const { object: body, strict } = writtenObject(request);
+    const { context, collection, definition, key, route } = request;
+    requireReadable(context.request.headers.get("content-type"), definition.custom);
+    const body = writtenObject(request);
     const { writer } = this.#parts;
     const mode = writeMode(request, "UpdateOptions");
     if (route.subresource === "scale") {
-      const { definition } = collection;
-      const { stored } = writer.change(collection, keyOf(route), (object) => scaled(definition, object, body), mode);
+      const { stored } = writer.change(collection, key, (object) => scaled(definition, object, body), mode);
       return this.#object(request, stored, 200);
     }
-    const { stored, created } = writer.update(collection, keyOf(route), body, { ...mode, ...strict });
+    const { stored, created } = writer.update(collection, key, body, { ...mode, ...strictBody(request, body) });
     return this.#object(request, stored, created ? 201 : 200);
   }
 
   #patch(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
+    const { context, collection, definition, key, route: { namespace, subresource } } = request;
     const { writer } = this.#parts;
-    const { definition } = collection;
+    const isScale = subresource === "scale";
     const type = patchType(context.request.headers.get("content-type"), definition.custom);
     const patch = requestBodyJson(request.body, type === "apply" ? undefined : "invalid JSON patch");
     const repeated = repeatedInPatch(request.body, patch, type);
     const mode = { ...writeMode(request, "PatchOptions", type === "apply"), repeated };
     if (type === "apply") {
-      const { searchParams } = context.url;
-      const force = isTrue(searchParams.get("force"));
-      const config = route.subresource === "scale"
-        ? scaledConfig(definition, route.name!, objectOr(patch))
-        : objectOr(patch);
-      const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
-      return this.#object(request, applied.stored, applied.created ? 201 : 200);
+      const force = /^(1|t|true)$/i.test(context.url.searchParams.get("force") ?? "");
+      const name = nameIn(key);
+      const config = isScale ? scaledConfig(definition, name, objectOr(patch)) : objectOr(patch);
+      const { stored, created } = writer.apply(collection, namespace, name, config, { ...mode, force });
+      return this.#object(request, stored, created ? 201 : 200);
     }
     // A version in the patch is a precondition and replaces the object's own.
-    const change = (object: JsonObject): JsonObject =>
-      route.subresource === "scale"
-        ? scaled(
-          definition,
-          object,
-          applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale")),
-        )
-        : patched(object, patch, type, definition);
-    return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
+    const change = (object: JsonObject): JsonObject => {
+      if (!isScale) return patched(object, patch, type, definition);
+      const scale = applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale"));
+      return scaled(definition, object, scale);
+    };
+    return this.#object(request, writer.change(collection, key, change, mode).stored, 200);
   }
 
   #delete(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    const { definition } = collection;
-    const deletion = this.#parts.writer.delete(collection, keyOf(route), deleteMode(context, request.body));
+    const { context, collection, definition, key } = request;
+    const deletion = this.#parts.writer.delete(collection, key, deleteMode(context, request.body));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
     const { group, kind } = detailsOf(definition);
-    const details = { name, ...(group === undefined ? {} : { group }), kind, uid };
+    const details = { name, group, kind, uid };
     return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
   }
 
   #deleteCollection(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    const { options, selection } = this.#listRequest(context, collection, route);
+    const { context, collection } = request;
+    const { options, selection } = this.#listRequest(request);
     const mode = deleteMode(context, request.body);
-    const page = this.#parts.lister.list(collection, selection, options);
+    const page = this.#lister.list(collection, selection, options);
     for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
     return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
   }
 
   #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
-    const { context, collection: { definition }, route } = request;
+    const { context, definition, route } = request;
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
     if (route.subresource === "scale") {
       const scale = scaleOf(definition, parseStored(stored));
@@ -448,9 +434,7 @@ export class ResourceHandler {
   }
 
   #listRequest(
-    { url }: RequestContext,
-    { definition }: StoredCollection,
-    { namespace }: ResourceRoute,
+    { context: { url }, definition, route: { namespace } }: ResourceRequest,
   ): { readonly options: ServerListOptions; readonly selection: StoredSelection } {
     const options = parseListOptions(url.searchParams, this.#parts.features.streamingList);
     const { labelSelector, fieldSelector, shardSelector } = options;
@@ -478,10 +462,6 @@ function patched(
   };
 }
 
-function keyOf({ namespace, name }: ResourceRoute): string {
-  return namespace === "" ? name! : `${namespace}/${name}`;
-}
-
 /** The options of a write, which have a kind of their own for each verb. */
 function writeMode({ context, route, user, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
   const { searchParams } = context.url;
@@ -499,18 +479,19 @@ function writeMode({ context, route, user, warnings }: ResourceRequest, kind: Op
     const message = "Too long: may not be more than 128 bytes";
     causes.push({ reason: "FieldValueTooLong", message, field: "fieldManager" });
   }
-  const dryRun = searchParams.getAll("dryRun").filter((value) => value !== "");
-  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  const dryRun = searchParams.getAll("dryRun");
+  checkDryRun(dryRun, causes);
   if (!isFieldValidation(fieldValidation)) {
     causes.push(unsupportedField("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
+  }
+  if (causes.length > 0 || !isFieldValidation(fieldValidation)) {
     throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
   }
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
   return {
     manager: manager || agent || "unknown",
     user,
     subresource: route.subresource ?? "",
-    dryRun: dryRun.length > 0,
+    dryRun: dryRun.includes("All"),
     direct: false,
     fieldValidation: fieldValidation || "Warn",
     warnings,
@@ -519,12 +500,13 @@ function writeMode({ context, route, user, warnings }: ResourceRequest, kind: Op
 
 type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
 
-function isFieldValidation(value: string): value is FieldValidation | "" {
-  return value === "" || value === "Warn" || value === "Ignore" || value === "Strict";
+function checkDryRun(values: readonly string[], causes: Causes): void {
+  const given = values.filter((value) => value !== "");
+  if (given.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", given, ["All"]));
 }
 
-function isTrue(value: string | null): boolean {
-  return value !== null && /^(1|t|true)$/i.test(value);
+function isFieldValidation(value: string): value is FieldValidation | "" {
+  return value === "" || value === "Warn" || value === "Ignore" || value === "Strict";
 }
 
 const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
@@ -539,15 +521,14 @@ function deleteOptions(text: string): JsonObject {
   if (kind !== "" && kind !== DELETE_OPTIONS.kind) {
     throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
   }
-  return decodeTyped(structNamed("meta/v1.DeleteOptions")!, options, DELETE_OPTIONS).object;
+  return decodeTyped(structNamed("meta/v1.DeleteOptions"), options, DELETE_OPTIONS).object;
 }
 
 /** The options of a deletion: those of the body, or, without one, those of the query. */
 function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
   const query = { ...Object.fromEntries(searchParams), dryRun: searchParams.getAll("dryRun") };
   const options: JsonObject = text === "" ? query : deleteOptions(text);
-  const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents, preconditions } = options;
-  const { uid, resourceVersion } = objectOr(preconditions);
+  const { propagationPolicy: policy, orphanDependents, dryRun } = options;
   const causes: Causes = [];
   if (orphanDependents !== undefined && policy !== undefined) {
     const why = "orphanDependents and deletionPropagation cannot be both set";
@@ -556,17 +537,7 @@ function deleteMode({ url: { searchParams } }: RequestContext, text: string): De
   if (policy !== undefined && !POLICIES.slice(0, 3).includes(textOf(policy))) {
     causes.push(unsupportedField("propagationPolicy", policy, POLICIES));
   }
-  const dryRun = (Array.isArray(options.dryRun) ? options.dryRun.map(textOf) : []).filter((value) => value !== "");
-  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  checkDryRun(listOr(dryRun).map(textOf), causes);
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
-  return {
-    dryRun: dryRun.length > 0,
-    direct: false,
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(textOf(grace))) }),
-    ...(policy === undefined ? {} : { propagationPolicy: textOf(policy) }),
-    preconditions: {
-      ...(typeof uid === "string" ? { uid } : {}),
-      ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
-    },
-  };
+  return deleteModeOf(options);
 }

@@ -7,11 +7,14 @@
  * @module
  */
 import { LabelSelector } from "../../../api/selector.ts";
-import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
+import { rfc3339 } from "../../../async/time.ts";
+import { badRequest, conflict, invalid, invalidField, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import type { WriteMode, Writer } from "../writes/writer.ts";
+import { isList, isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { at, listOr, objectOr, textOf } from "../wire/members.ts";
+import type { WriteMode } from "../writes/steps.ts";
+import { deleteModeOf, type Writer } from "../writes/writer.ts";
 
 const PATHS: ScalePaths = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
 
@@ -121,22 +124,11 @@ export class PodSubresources {
    */
   evict(pods: StoredCollection, key: string, body: JsonObject, mode: WriteMode): JsonObject {
     const stored = this.#named(pods, key, body, "Eviction");
-    const options = objectOr(body.deleteOptions);
-    const dryRun = mode.dryRun || (Array.isArray(options.dryRun) && options.dryRun.includes("All"));
-    const { gracePeriodSeconds: grace, propagationPolicy: policy } = options;
-    const { uid, resourceVersion } = objectOr(options.preconditions);
+    const options = deleteModeOf(objectOr(body.deleteOptions));
+    const dryRun = mode.dryRun || options.dryRun;
     const budget = this.#budgetOf(stored);
     if (budget !== undefined && !dryRun) this.#count(budget, stored.name, mode);
-    this.#writer.delete(pods, key, {
-      dryRun,
-      direct: false,
-      ...(typeof grace === "number" ? { gracePeriodSeconds: grace } : {}),
-      ...(typeof policy === "string" ? { propagationPolicy: policy } : {}),
-      preconditions: {
-        ...(typeof uid === "string" ? { uid } : {}),
-        ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
-      },
-    });
+    this.#writer.delete(pods, key, { ...options, dryRun });
     return CREATED;
   }
 
@@ -163,7 +155,7 @@ export class PodSubresources {
   #count(budget: StoredObject, pod: string, mode: WriteMode): void {
     const change = (object: JsonObject): JsonObject => {
       const status = objectOr(object.status);
-      const disruptedPods = { ...objectOr(status.disruptedPods), [pod]: this.#time(0) };
+      const disruptedPods = { ...objectOr(status.disruptedPods), [pod]: this.#time() };
       return { ...object, status: { ...status, disruptionsAllowed: allowedBy(object) - 1, disruptedPods } };
     };
     this.#writer.change(this.#store.collection(BUDGETS)!, budget.key, change, { ...mode, subresource: "status" });
@@ -186,17 +178,13 @@ export class PodSubresources {
       };
       if (objectOr(pod.metadata).deletionTimestamp) refuse("is being deleted, cannot be assigned to a host");
       if (spec.nodeName) refuse(`is already assigned to node ${JSON.stringify(spec.nodeName)}`);
-      if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0) {
+      if (isList(spec.schedulingGates) && spec.schedulingGates.length > 0) {
         refuse("has non-empty .spec.schedulingGates");
       }
-      const { conditions, ...status } = objectOr(pod.status) as MutableJson;
-      const others = (Array.isArray(conditions) ? conditions : []).filter((it) => objectOr(it).type !== "PodScheduled");
-      const scheduled = {
-        type: "PodScheduled",
-        status: "True",
-        lastProbeTime: null,
-        lastTransitionTime: this.#time(0),
-      };
+      const { conditions, ...status } = objectOr(pod.status);
+      const others = listOr(conditions).filter((it) => objectOr(it).type !== "PodScheduled");
+      const times = { lastProbeTime: null, lastTransitionTime: this.#time() };
+      const scheduled = { type: "PodScheduled", status: "True", ...times };
       return { ...pod, spec: { ...spec, nodeName: node }, status: { ...status, conditions: [...others, scheduled] } };
     };
     this.#writer.change(pods, key, change, { ...mode, subresource: "binding" });
@@ -209,38 +197,34 @@ export class PodSubresources {
    * @throws {StatusError} 404 if there is no such service account, 422 for less than ten minutes.
    */
   token(accounts: StoredCollection, key: string, body: JsonObject): JsonObject {
-    const stored = accounts.get(key);
-    const { namespace, name, uid } = stored ?? this.#missing(accounts, key);
+    const { namespace, name, uid } = accounts.existing(key);
     const { audiences, expirationSeconds, boundObjectRef = null } = objectOr(body.spec);
     const seconds = typeof expirationSeconds === "number" ? expirationSeconds : 3_600;
     checkLifetime(seconds);
-    const audience = Array.isArray(audiences) && audiences.length > 0 ? audiences : [ISSUER];
+    const audience = isList(audiences) && audiences.length > 0 ? audiences : [ISSUER];
     const issued = Math.floor(this.#now() / 1_000);
     const subject = `system:serviceaccount:${namespace}:${name}`;
     const claims = { aud: audience, exp: issued + seconds, iat: issued, iss: ISSUER, nbf: issued, sub: subject };
-    const token = [{ alg: "none" }, claims].map((part) => base64Url(JSON.stringify(part))).join(".");
+    const parts = [{ alg: "none" }, claims].map((part) => btoa(JSON.stringify(part)));
+    const token = parts.join(".").replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
     return {
       kind: "TokenRequest",
       apiVersion: "authentication.k8s.io/v1",
-      metadata: { name, namespace, uid, creationTimestamp: this.#time(0) },
+      metadata: { name, namespace, uid, creationTimestamp: this.#time() },
       spec: { audiences: audience, expirationSeconds: seconds, boundObjectRef },
       status: { token: `${token}.fake`, expirationTimestamp: this.#time(seconds) },
     };
   }
 
   #named(pods: StoredCollection, key: string, body: JsonObject, kind: string): StoredObject {
-    const stored = pods.get(key) ?? this.#missing(pods, key);
+    const stored = pods.existing(key);
     const { name } = objectOr(body.metadata);
     if (name !== stored.name) throw badRequest(`name in URL does not match name in ${kind} object`);
     return stored;
   }
 
-  #missing({ definition }: StoredCollection, key: string): never {
-    throw notFound(definition, key.slice(key.indexOf("/") + 1));
-  }
-
-  #time(plusSeconds: number): string {
-    return new Date(this.#now() + plusSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
+  #time(plusSeconds = 0): string {
+    return rfc3339(this.#now() + plusSeconds * 1_000);
   }
 }
 
@@ -272,8 +256,4 @@ function checkBudget(budget: JsonObject): void {
   throw refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
     details: { causes: [{ reason: "DisruptionBudget", message }] },
   });
-}
-
-function base64Url(text: string): string {
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

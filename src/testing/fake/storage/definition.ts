@@ -6,11 +6,13 @@
  *
  * @module
  */
+import { defined } from "../../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
 /** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {
@@ -93,105 +95,65 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
 }
 
 /** A column of a table, without its cells. */
-export interface PrintedColumn {
-  /** Title of the column. */
-  readonly name: string;
-  /** Type: `"string"`, `"integer"` … */
-  readonly type: string;
-  /** `"name"` for the name, mostly `""`. */
-  readonly format: string;
-  /** Description of the column. */
-  readonly description: string;
-  /** 0: always shown; 1: only in wide output, `kubectl get -o wide`. */
-  readonly priority: number;
-}
+export type PrintedColumn = Required<Omit<PrinterColumn, "jsonPath">>;
 
 /** A built-in resource, and its deviations. */
-interface BuiltIn extends ResourceDefinition {
-  /** @see Definition.parts */
-  readonly parts?: readonly Subresource[];
-  /** @see Definition.table */
-  readonly table?: readonly PrintedColumn[];
-  /** @see Definition.generation */
-  readonly generation?: boolean | "annotations" | "labels";
-  /** @see Definition.unconditionalUpdate */
-  readonly unconditionalUpdate?: boolean;
-  /** @see Definition.returnsDeleted */
-  readonly returnsDeleted?: boolean;
-  /** @see Definition.warning */
-  readonly warning?: string;
-}
+type BuiltIn =
+  & ResourceDefinition
+  & Partial<
+    Pick<Definition, "parts" | "table" | "generation" | "unconditionalUpdate" | "returnsDeleted" | "warning">
+  >;
 
 /** All verbs, in the order of discovery. */
-const VERBS: readonly string[] = [
-  "create",
-  "delete",
-  "deletecollection",
-  "get",
-  "list",
-  "patch",
-  "update",
-  "watch",
-];
+const VERBS = "create delete deletecollection get list patch update watch".split(" ");
 
 /** The built-in resources whose objects an update may create. */
-const CREATED_BY_UPDATE: ReadonlySet<string> = new Set([
-  "/endpoints",
-  "/events",
-  "/limitranges",
-  "/services",
-  "coordination.k8s.io/leasecandidates",
-  "coordination.k8s.io/leases",
-  "events.k8s.io/events",
-  "node.k8s.io/runtimeclasses",
-  "rbac.authorization.k8s.io/clusterrolebindings",
-  "rbac.authorization.k8s.io/clusterroles",
-  "rbac.authorization.k8s.io/rolebindings",
-  "rbac.authorization.k8s.io/roles",
-]);
+const CREATED_BY_UPDATE = words(
+  "/endpoints /events /limitranges /services coordination.k8s.io/leasecandidates coordination.k8s.io/leases " +
+    "events.k8s.io/events node.k8s.io/runtimeclasses rbac.authorization.k8s.io/clusterrolebindings " +
+    "rbac.authorization.k8s.io/clusterroles rbac.authorization.k8s.io/rolebindings rbac.authorization.k8s.io/roles",
+);
 
 /** Completes a definition; without `builtIn` it is a custom resource. */
 export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definition {
-  const { group, version, plural, kind, scope } = resource;
-  const fields = builtIn?.fields ?? resource.fields ?? [];
+  const { group, version, plural, kind, openAPIV3Schema: rules } = resource;
+  const given = { subresources: ["status"], fields: [], ...builtIn, ...defined(resource) };
+  const { subresources } = given;
+  const fields = builtIn?.fields ?? given.fields;
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
-  const subresources = resource.subresources ?? builtIn?.subresources ?? ["status"];
+  const openAPIV3Schema = isObject(rules) ? rules : undefined;
   let schema: Struct | undefined;
   return {
+    singular: kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    verbs: VERBS,
+    parts: subresources.map((name) => {
+      const responseKind = name === "scale" ? SCALE : { group: "", version: "", kind };
+      return { name, verbs: ["get", "patch", "update"], responseKind };
+    }),
+    table: undefined,
+    columns: [],
+    scale: undefined,
+    warning: undefined,
+    returnsDeleted: false,
+    unconditionalUpdate: builtIn !== undefined,
+    generation: builtIn === undefined,
+    ...given,
     get schema(): Struct | undefined {
       return schema ??= builtIn === undefined
-        ? schemaOfKind(resource.openAPIV3Schema as JsonObject | undefined, structNamed("meta/v1.ObjectMeta"))
+        ? schemaOfKind(openAPIV3Schema, structNamed("meta/v1.ObjectMeta"))
         : schemaOf(group, version, kind);
     },
-    group,
-    version,
-    plural,
-    kind,
-    scope,
-    singular: resource.singular ?? builtIn?.singular ?? kind.toLowerCase(),
-    shortNames: resource.shortNames ?? builtIn?.shortNames ?? [],
-    categories: resource.categories ?? builtIn?.categories ?? [],
-    verbs: resource.verbs ?? builtIn?.verbs ?? VERBS,
-    subresources,
-    parts: builtIn?.parts ?? subresources.map((name) => partOf(name, kind)),
-    table: builtIn?.table,
     fields,
-    columns: resource.columns ?? [],
-    scale: resource.scale,
-    openAPIV3Schema: resource.openAPIV3Schema as JsonObject | undefined,
+    openAPIV3Schema,
     apiVersion: apiVersionOf(resource),
     custom: builtIn === undefined,
-    generation: builtIn === undefined || (builtIn.generation ?? false),
     graceful: builtIn?.plural === "pods",
-    unconditionalUpdate: builtIn !== undefined && builtIn.unconditionalUpdate !== false,
     createdByUpdate: builtIn !== undefined && CREATED_BY_UPDATE.has(`${group}/${plural}`),
-    returnsDeleted: builtIn?.returnsDeleted === true,
-    warning: builtIn?.warning,
     fieldsOf: (object) => {
       if (paths.length === 0) return undefined;
-      const values: Record<string, string> = {};
-      for (const { field, path } of paths) values[field] = textOf(at(object, ...path));
-      return values;
+      return Object.fromEntries(paths.map(({ field, path }) => [field, textOf(at(object, ...path))]));
     },
   };
 }
@@ -201,28 +163,20 @@ export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Stru
   return schema ?? schemaOfKind(undefined, structNamed("meta/v1.ObjectMeta"));
 }
 
-/** Returns a subresource of a custom kind. */
-function partOf(name: string, kind: string): Subresource {
-  const responseKind = name === "scale" ? SCALE : { group: "", version: "", kind };
-  return { name, verbs: ["get", "patch", "update"], responseKind };
-}
-
 /** The kind of the subresource `scale`. */
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
 
+/** The identity of a resource. */
+export type ResourceName = Pick<Resource, "group" | "version" | "plural">;
+
 /** Returns true if two definitions name the same collection. */
-export function sameResource(
-  a: { readonly group: string; readonly version: string; readonly plural: string },
-  b: typeof a,
-): boolean {
+export function sameResource(a: ResourceName, b: ResourceName): boolean {
   return a.plural === b.plural && a.group === b.group && a.version === b.version;
 }
 
 /** Returns the map key of a collection. */
-export function resourceId(
-  resource: { readonly group: string; readonly version: string; readonly plural: string },
-): string {
-  return `${resource.group}/${resource.version}/${resource.plural}`;
+export function resourceId({ group, version, plural }: ResourceName): string {
+  return `${group}/${version}/${plural}`;
 }
 
 /** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */
@@ -245,9 +199,7 @@ export function crdDefaults(object: MutableJson, time: string): void {
       condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
     ],
     acceptedNames: accepted,
-    storedVersions: versionsOf(object).filter((version) => version.storage === true).map((version) =>
-      version.name as Json
-    ),
+    storedVersions: versionsOf(object).filter(({ storage }) => storage === true).map(({ name }) => textOf(name)),
   };
 }
 
@@ -255,11 +207,10 @@ export function crdDefaults(object: MutableJson, time: string): void {
 export function crdResources(crd: JsonObject): ResourceDefinition[] {
   const spec = objectOr(crd.spec);
   const names = objectOr(spec.names);
-  const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(textOf) : [];
   return versionsOf(crd).filter((version) => version.served === true).map((version) => {
     const subresources = objectOr(version.subresources);
     const { openAPIV3Schema: schema } = objectOr(version.schema);
-    const fields = Array.isArray(version.selectableFields) ? version.selectableFields.map(objectOr) : [];
+    const fields = objectsOf(version.selectableFields);
     return {
       group: textOf(spec.group),
       version: textOf(version.name),
@@ -267,8 +218,8 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
       kind: textOf(names.kind),
       scope: spec.scope === "Cluster" ? "Cluster" : "Namespaced",
       singular: typeof names.singular === "string" ? names.singular : textOf(names.kind).toLowerCase(),
-      shortNames: strings(names.shortNames),
-      categories: strings(names.categories),
+      shortNames: textsOf(names.shortNames),
+      categories: textsOf(names.categories),
       subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
       columns: columnsOf(version.additionalPrinterColumns),
       ...(isObject(subresources.scale) ? { scale: subresources.scale as unknown as ScalePaths } : {}),
@@ -279,7 +230,7 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
 }
 
 function columnsOf(value: unknown): PrinterColumn[] {
-  return (Array.isArray(value) ? value as readonly Json[] : []).filter(isObject).map((column) => ({
+  return objectsOf(value).map((column) => ({
     name: textOf(column.name),
     type: textOf(column.type ?? "string"),
     jsonPath: textOf(column.jsonPath),
@@ -291,7 +242,7 @@ function columnsOf(value: unknown): PrinterColumn[] {
 
 function versionsOf(crd: JsonObject): readonly JsonObject[] {
   const { versions } = objectOr(crd.spec);
-  return Array.isArray(versions) ? (versions as readonly Json[]).filter(isObject) : [];
+  return objectsOf(versions);
 }
 
 /** Selectable fields, by group and plural name. */
@@ -354,60 +305,47 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
-type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
-interface Read extends Mutable<BuiltIn> {
-  readonly subresources: string[];
-  readonly parts: Subresource[];
-  readonly table: PrintedColumn[];
-}
-
 let builtIn: readonly BuiltIn[] | undefined;
 
 /** Returns the resources that are served by default, as Kubernetes 1.37 serves them, in the order of its discovery. */
 export function builtInResources(): readonly BuiltIn[] {
-  return builtIn ??= readServed(SERVED_TEXT);
-}
-
-function readServed(text: string): BuiltIn[] {
-  const resources: Read[] = [];
-  const described = new Map<string, string>();
-  for (const line of text.split("\n")) {
-    const read = resources.at(-1)!;
-    if (line.startsWith(" |")) read.table.push(readColumn(line, described));
-    else if (line.startsWith(" /")) {
-      const part = readPart(line);
-      read.parts.push(part);
-      read.subresources.push(part.name);
-    } else if (line !== "") resources.push(readResource(line));
+  if (builtIn === undefined) {
+    const described = new Map<string, string>();
+    builtIn = SERVED_TEXT.trim().split(/\n(?! )/).map((block) => readResource(block, described));
   }
-  return resources;
+  return builtIn;
 }
 
-function readResource(line: string): Read {
+/** Reads a resource: a line, and below it one for each subresource and column. */
+function readResource(block: string, described: Map<string, string>): BuiltIn {
+  const [line, ...rest] = block.split("\n");
   const [apiVersion, plural, kind, scope, ...marks] = line.split(" ");
-  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  const [version, group = ""] = apiVersion.split("/").reverse();
   const mark = Object.fromEntries(marks.map((text) => text.split("=")));
   const list = (name: string): readonly string[] | undefined => mark[name]?.split(",");
   const id = `${group}/${plural}`;
+  const parts = rest.filter((line) => line.startsWith(" /")).map(readPart);
   return {
     group,
     version,
     plural,
     kind,
-    scope: scope as "Namespaced" | "Cluster",
-    singular: mark.singular ?? kind.toLowerCase(),
-    shortNames: list("short") ?? [],
-    categories: list("categories") ?? [],
-    ...(mark.verbs === undefined ? {} : { verbs: list("verbs") }),
+    scope: scope === "Cluster" ? scope : "Namespaced",
+    ...defined({
+      singular: mark.singular,
+      shortNames: list("short"),
+      categories: list("categories"),
+      verbs: list("verbs"),
+    }),
     fields: FIELDS[id]?.split(" ") ?? [],
     generation: METADATA_COUNTED[plural] ?? COUNTED.has(plural),
     unconditionalUpdate: !CONDITIONAL.has(plural),
     returnsDeleted: RETURNED.has(plural),
     warning: WARNINGS[id],
-    subresources: [],
-    parts: [],
-    table: [],
-  } as Read;
+    subresources: parts.map(({ name }) => name),
+    parts,
+    table: rest.filter((line) => line.startsWith(" |")).map((line) => readColumn(line, described)),
+  };
 }
 
 function readPart(line: string): Subresource {

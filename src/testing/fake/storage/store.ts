@@ -7,156 +7,14 @@
  *
  * @module
  */
+import { lowerBound } from "../../../api/lower_bound.ts";
 import { decoder, encoder } from "../../../api/object.ts";
-import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
-import { type Definition, resourceId } from "./definition.ts";
-
-/** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
-const CORE = "/v1/events";
-const NEWER = "events.k8s.io/v1/events";
-
-/** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
-const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
-  ["eventTime", "eventTime"],
-  ["series", "series"],
-  ["reportingController", "reportingComponent"],
-  ["reportingInstance", "reportingInstance"],
-  ["action", "action"],
-  ["reason", "reason"],
-  ["regarding", "involvedObject"],
-  ["related", "related"],
-  ["note", "message"],
-  ["type", "type"],
-  ["deprecatedSource", "source"],
-  ["deprecatedFirstTimestamp", "firstTimestamp"],
-  ["deprecatedLastTimestamp", "lastTimestamp"],
-  ["deprecatedCount", "count"],
-];
-
-/** The order of the members in core/v1. */
-const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
-const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
-
-/** The values of members that the server writes although they are absent; it leaves out all others. */
-const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
-  [CORE]: {
-    involvedObject: {},
-    source: {},
-    firstTimestamp: null,
-    lastTimestamp: null,
-    eventTime: null,
-    reportingComponent: "",
-    reportingInstance: "",
-  },
-  [NEWER]: {
-    eventTime: null,
-    regarding: {},
-    deprecatedSource: {},
-    deprecatedFirstTimestamp: null,
-    deprecatedLastTimestamp: null,
-  },
-};
-
-const HPA = "autoscaling/v1/horizontalpodautoscalers";
-const NEWER_HPA = "autoscaling/v2/horizontalpodautoscalers";
-
-const OTHERS: Readonly<Record<string, string>> = { [CORE]: NEWER, [NEWER]: CORE, [HPA]: NEWER_HPA, [NEWER_HPA]: HPA };
-
-/** Returns the id of the resource that has the same objects in another form; undefined if there is none. */
-function otherForm(id: string): string | undefined {
-  return OTHERS[id];
-}
-
-/**
- * Returns an object of one form in the other one, that of the resource `id`, as kube-apiserver converts it. `before` is
- * the existing object in that form. Autoscalers of v1 have the metric of the CPU alone: the others, the behavior and
- * the conditions are those of `before`.
- */
-function convert(object: JsonObject, id: string, before: JsonObject | undefined): MutableJson {
-  if (id === HPA) return olderAutoscaler(object);
-  return id === NEWER_HPA ? newerAutoscaler(object, before ?? {}) : convertEvent(object, id);
-}
-
-function olderAutoscaler({ metadata, spec, status }: JsonObject): MutableJson {
-  const { metrics, behavior: _, ...rest } = objectOr(spec) as MutableJson;
-  const { currentMetrics, conditions: __, ...counts } = objectOr(status) as MutableJson;
-  const [target] = metricsOf(metrics).map((metric) => objectOr(objectOr(metric.resource).target));
-  const current = metricsOf(currentMetrics).map((metric) => objectOr(objectOr(metric.resource).current)).at(0);
-  return {
-    kind: "HorizontalPodAutoscaler",
-    apiVersion: "autoscaling/v1",
-    metadata,
-    spec: { ...rest, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target.averageUtilization }) },
-    status: {
-      currentReplicas: 0,
-      desiredReplicas: 0,
-      ...counts,
-      ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current.averageUtilization }),
-    },
-  };
-}
-
-function newerAutoscaler({ metadata, spec, status }: JsonObject, before: JsonObject): MutableJson {
-  const { targetCPUUtilizationPercentage: target, ...rest } = objectOr(spec) as MutableJson;
-  const { currentCPUUtilizationPercentage: current, ...counts } = objectOr(status) as MutableJson;
-  const [old, oldStatus] = [objectOr(before.spec), objectOr(before.status)];
-  const metrics = [...cpu("target", target), ...others(old.metrics)];
-  const currentMetrics = [...cpu("current", current), ...others(oldStatus.currentMetrics)];
-  return {
-    kind: "HorizontalPodAutoscaler",
-    apiVersion: "autoscaling/v2",
-    metadata,
-    spec: {
-      ...rest,
-      ...(metrics.length === 0 ? {} : { metrics }),
-      ...(old.behavior === undefined ? {} : { behavior: old.behavior }),
-    },
-    status: {
-      ...counts,
-      currentMetrics: currentMetrics.length === 0 ? null : currentMetrics,
-      ...(oldStatus.conditions === undefined ? {} : { conditions: oldStatus.conditions }),
-    },
-  };
-}
-
-function cpu(member: "target" | "current", percentage: Json | undefined): JsonObject[] {
-  if (percentage === undefined) return [];
-  const value = { ...(member === "target" ? { type: "Utilization" } : {}), averageUtilization: percentage };
-  return [{ type: "Resource", resource: { name: "cpu", [member]: value } }];
-}
-
-/** The metrics of the CPU's utilization. */
-function metricsOf(value: Json | undefined): JsonObject[] {
-  return objectsOf(value).filter(isCpu);
-}
-
-function others(value: Json | undefined): JsonObject[] {
-  return objectsOf(value).filter((metric) => !isCpu(metric));
-}
-
-function isCpu({ type, resource }: JsonObject): boolean {
-  const { name, target, current } = objectOr(resource);
-  return type === "Resource" && name === "cpu" && objectOr(target ?? current).averageUtilization !== undefined;
-}
-
-function objectsOf(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
-}
-
-/** Returns an event of one form in the other one, that of the resource `id`, as kube-apiserver converts it. */
-export function convertEvent(event: JsonObject, id: string): MutableJson {
-  const [version, absent] = [id === CORE ? "v1" : "events.k8s.io/v1", ABSENT[id]];
-  const converted: MutableJson = { kind: "Event", apiVersion: version, metadata: event.metadata };
-  for (const [name, from] of id === CORE ? CORE_MEMBERS : NEWER_MEMBERS) {
-    const value = event[from];
-    const isAbsent = value === undefined || value === null || value === "" || value === 0 ||
-      (isObject(value) && Object.keys(value).length === 0);
-    if (!isAbsent) converted[name] = value;
-    else if (absent[name] !== undefined) converted[name] = absent[name];
-  }
-  return converted;
-}
-
+import { notFound } from "../../../client/protocol/refusal.ts";
+import { goJson } from "../wire/go_text.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson, sortMembers } from "../wire/json.ts";
+import { memberObject, objectOr, textOf } from "../wire/members.ts";
+import { type Definition, resourceId, type ResourceName } from "./definition.ts";
+import { convert, OTHER_FORMS } from "./forms.ts";
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
   /** Key: `"namespace/name"` or `"name"`. */
@@ -187,6 +45,16 @@ export interface StoredObject {
   partial: Uint8Array | undefined;
 }
 
+/** Returns the key of an object by its metadata: `"namespace/name"` or `"name"`. */
+export function storedKey({ namespace, name }: { readonly namespace?: unknown; readonly name?: unknown }): string {
+  return textOf(namespace) === "" ? textOf(name) : `${namespace}/${textOf(name)}`;
+}
+
+/** Returns the name in a key. */
+export function nameIn(key: string): string {
+  return key.slice(key.indexOf("/") + 1);
+}
+
 /**
  * Serializes an object. `revision` becomes its resourceVersion; 0 means that the object is not stored. The result
  * shares nothing with `object` but labels and fields.
@@ -197,21 +65,19 @@ export function toStoredObject(
   revision: number,
   previous?: StoredObject,
 ): StoredObject {
-  const metadata = object.metadata as MutableJson;
+  const metadata = memberObject(object, "metadata");
   const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
-  const { head, tail } = around(definition, object);
+  const [head, tail] = around(definition, object);
   const bytes = encoder.encode(head + written + tail);
   // The text before metadata is ASCII, except for members of custom resources that sort before it.
   const ascii = bytes.length === head.length + written.length + tail.length;
   const metadataStart = ascii ? head.length : encoder.encode(head).length;
   const metadataEnd = metadataStart + (ascii ? written.length : encoder.encode(written).length);
-  const namespace = typeof metadata.namespace === "string" ? metadata.namespace : "";
-  const name = metadata.name as string;
   return {
-    key: namespace === "" ? name : `${namespace}/${name}`,
-    namespace,
-    name,
-    uid: metadata.uid as string,
+    key: storedKey(metadata),
+    namespace: textOf(metadata.namespace),
+    name: textOf(metadata.name),
+    uid: textOf(metadata.uid),
     revision,
     bytes,
     metadataStart,
@@ -283,84 +149,56 @@ export function parseStored(stored: StoredObject): MutableJson {
   return JSON.parse(decoder.decode(stored.bytes));
 }
 
-/** Parses the metadata only. */
-function parseMetadata(stored: StoredObject): MutableJson {
-  return JSON.parse(decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd)));
-}
-
 const PARTIAL_HEAD = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`;
 
 /** Returns the object's PartialObjectMetadata. */
 export function partialOf(definition: Definition, stored: StoredObject): Uint8Array {
-  // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
-  stored.partial ??= encoder.encode(
-    PARTIAL_HEAD +
-      (definition.custom
-        ? goJson(inOrder(parseMetadata(stored), METADATA_ORDER))
-        : decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd))) +
-      "}",
-  );
+  if (stored.partial === undefined) {
+    const text = decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd));
+    // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
+    const metadata = definition.custom ? goJson(inOrder(JSON.parse(text), METADATA_ORDER)) : text;
+    stored.partial = encoder.encode(`${PARTIAL_HEAD}${metadata}}`);
+  }
   return stored.partial;
 }
 
 /** Serializes everything but metadata, as the text before and after it. */
-function around(definition: Definition, object: JsonObject): { readonly head: string; readonly tail: string } {
-  const { kind, apiVersion } = definition;
-  if (!definition.custom) {
-    let tail = "";
-    for (const key in object) {
-      if (key === "kind" || key === "apiVersion" || key === "metadata" || object[key] === undefined) continue;
-      tail += `,${goJson(key)}:${goJson(object[key])}`;
-    }
-    return { head: `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},"metadata":`, tail: `${tail}}` };
-  }
-  let head = "";
+function around({ kind, apiVersion, custom }: Definition, object: JsonObject): readonly [head: string, tail: string] {
+  const members: JsonObject = custom ? sortMembers({ ...object, kind, apiVersion }) : object;
+  let head = custom ? "" : `"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},`;
   let tail = "";
-  for (const key of sortedKeys({ ...object, kind, apiVersion })) {
-    if (key === "metadata") continue;
-    const value = key === "kind" ? kind : key === "apiVersion" ? apiVersion : sorted(object[key] as Json);
-    if (key < "metadata") head += `${goJson(key)}:${goJson(value)},`;
-    else tail += `,${goJson(key)}:${goJson(value)}`;
+  for (const key in members) {
+    const isWritten = key === "metadata" || (!custom && (key === "kind" || key === "apiVersion"));
+    if (isWritten || members[key] === undefined) continue;
+    const text = `${goJson(key)}:${goJson(members[key])}`;
+    if (custom && key < "metadata") head += `${text},`;
+    else tail += `,${text}`;
   }
-  return { head: `{${head}"metadata":`, tail: `${tail}}` };
+  return [`{${head}"metadata":`, `${tail}}`];
 }
 
 /** The key order of Go's ObjectMeta, which built-in kinds use. */
-const METADATA_ORDER = [
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-] as const;
+const METADATA_ORDER =
+  ("name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp " +
+    "deletionGracePeriodSeconds labels annotations ownerReferences finalizers managedFields").split(" ");
 
 const MANAGED_FIELDS_ORDER = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
 function orderMetadata(definition: Definition, metadata: JsonObject, resourceVersion: string | undefined): JsonObject {
-  if (definition.custom) return sorted({ ...metadata, resourceVersion }) as JsonObject;
+  if (definition.custom) return sortMembers({ ...metadata, resourceVersion });
   return inOrder({ ...metadata, resourceVersion }, METADATA_ORDER);
 }
 
 function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
   const ordered: MutableJson = {};
   for (const key of order) if (!isEmpty(metadata[key])) ordered[key] = metadata[key];
-  if (Array.isArray(ordered.managedFields)) {
+  if (isList(ordered.managedFields)) {
     ordered.managedFields = (ordered.managedFields as JsonObject[]).map((entry) =>
       inOrder(entry, MANAGED_FIELDS_ORDER)
     );
   }
   for (const field of ["labels", "annotations"]) {
-    if (ordered[field] !== undefined) ordered[field] = sorted(ordered[field]);
+    if (ordered[field] !== undefined) ordered[field] = sortMembers(ordered[field]);
   }
   return ordered;
 }
@@ -368,20 +206,8 @@ function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
 /** Go omits empty values. */
 function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "") return true;
-  if (Array.isArray(value)) return value.length === 0;
+  if (isList(value)) return value.length === 0;
   return isObject(value) && Object.keys(value).length === 0;
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const copy: MutableJson = {};
-  for (const key of sortedKeys(value)) setMember(copy, key, sorted(value[key] as Json));
-  return copy;
-}
-
-function sortedKeys(object: JsonObject): string[] {
-  return Object.keys(object).filter((key) => object[key] !== undefined).sort();
 }
 
 /** A part of a collection at a revision. */
@@ -401,40 +227,32 @@ export interface CollectionSlice {
  * Cost: a lookup by key is a map lookup; a list walks its namespace; the first list after new names sorts the keys.
  */
 export class StoredCollection {
-  #definition: Definition;
+  /** Definition of the resource; that of a custom one may change, and its stored objects are not rewritten. */
+  definition: Definition;
   readonly #newest = new Map<string, StoredObject>();
   #keys: string[] = [];
   #unsorted = false;
   #forgotten = 0;
-  #size = 0;
   /** The revision at which it began to be served: it cannot be watched from an older one. */
   readonly since: number;
 
   /** Starts empty. */
   constructor(definition: Definition, since: number) {
-    this.#definition = definition;
+    this.definition = definition;
     this.since = since;
-  }
-
-  /** Definition of the resource. */
-  get definition(): Definition {
-    return this.#definition;
-  }
-
-  /** Replaces the definition of a custom resource; stored objects are not rewritten. */
-  redefine(definition: Definition): void {
-    this.#definition = definition;
-  }
-
-  /** Current number of objects. */
-  get size(): number {
-    return this.#size;
   }
 
   /** Returns the current state of an object. */
   get(key: string): StoredObject | undefined {
     const stored = this.#newest.get(key);
     return stored === undefined || stored.deleted ? undefined : stored;
+  }
+
+  /** Returns the current state of an object. @throws {StatusError} 404 if there is none. */
+  existing(key: string): StoredObject {
+    const stored = this.get(key);
+    if (stored === undefined) throw notFound(this.definition, nameIn(key));
+    return stored;
   }
 
   /** Returns the newest state of a key, which may be a tombstone. */
@@ -451,7 +269,6 @@ export class StoredCollection {
       this.#keys.push(stored.key);
     }
     this.#newest.set(stored.key, stored);
-    this.#size += Number(!stored.deleted) - Number(before !== undefined && !before.deleted);
   }
 
   /** Drops the states before this one. */
@@ -468,7 +285,8 @@ export class StoredCollection {
     const first = namespace === "" ? "" : `${namespace}/`;
     // "0" follows "/", so this is after all keys of the namespace.
     const end = namespace === "" ? undefined : `${namespace}0`;
-    for (let at = search(keys, from !== undefined && from > first ? from : first); at < keys.length; at++) {
+    const start = from !== undefined && from > first ? from : first;
+    for (let at = lowerBound(keys.length, (at) => keys[at] < start); at < keys.length; at++) {
       if (end !== undefined && keys[at] >= end) return;
       let stored = this.#newest.get(keys[at]);
       while (stored !== undefined && stored.revision > revision) stored = stored.previous;
@@ -477,10 +295,8 @@ export class StoredCollection {
   }
 
   /** Counts the objects of a slice. */
-  count({ namespace, revision, from }: CollectionSlice): number {
-    let count = 0;
-    for (const _ of this.slice({ namespace, revision, ...(from === undefined ? {} : { from }) })) count++;
-    return count;
+  count(slice: CollectionSlice): number {
+    return this.slice(slice).reduce((count) => count + 1, 0);
   }
 
   #sortedKeys(): readonly string[] {
@@ -492,28 +308,11 @@ export class StoredCollection {
       this.#unsorted = true;
     }
     if (this.#unsorted) {
-      this.#keys.sort(byText);
+      this.#keys.sort(); // as etcd: names are ASCII, so characters sort like bytes
       this.#unsorted = false;
     }
     return this.#keys;
   }
-}
-
-/** The order of etcd's keys: names are ASCII, so characters sort like bytes. */
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Returns the first index whose key is not less than `key`. */
-function search(keys: readonly string[], key: string): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (keys[middle] < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** A write, as delivered to watches. */
@@ -534,20 +333,16 @@ export interface StoreEvent {
  * The oldest write is dropped when there are more than `capacity`, and by {@linkcode compact}.
  */
 class WatchHistory {
+  /** The oldest revision that can be listed or watched from. */
+  compacted: number;
   #capacity: number;
   #events: StoreEvent[] = [];
   #first = 0;
-  #compacted: number;
 
   /** Starts empty, after `revision`. */
   constructor(capacity: number, revision: number) {
     this.#capacity = capacity;
-    this.#compacted = revision;
-  }
-
-  /** The oldest revision that can be listed or watched from. */
-  get compacted(): number {
-    return this.#compacted;
+    this.compacted = revision;
   }
 
   /** Adds the newest write. */
@@ -565,26 +360,21 @@ class WatchHistory {
   /** Drops all writes; `revision` is the current one. */
   compact(revision: number): void {
     this.#forget(this.#events.length);
-    this.#compacted = revision;
+    this.compacted = revision;
   }
 
   /** Yields the writes after a revision, oldest first. */
   *after(revision: number): Generator<StoreEvent> {
-    let low = this.#first;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#events[middle].stored.revision <= revision) low = middle + 1;
-      else high = middle;
-    }
-    for (let at = low; at < this.#events.length; at++) yield this.#events[at];
+    const isBefore = (at: number): boolean => this.#events[at].stored.revision <= revision;
+    let at = lowerBound(this.#events.length, isBefore, this.#first);
+    for (; at < this.#events.length; at++) yield this.#events[at];
   }
 
   #forget(until: number): void {
     for (; this.#first < until; this.#first++) {
       const { collection, stored } = this.#events[this.#first];
       collection.forgetBefore(stored);
-      this.#compacted = stored.revision;
+      this.compacted = stored.revision;
       // Release the event now: the array itself is trimmed only occasionally.
       this.#events[this.#first] = GONE;
     }
@@ -597,9 +387,6 @@ class WatchHistory {
 
 /** Marks a dropped event; it is never yielded. */
 const GONE = Object.freeze({}) as StoreEvent;
-
-/** The identity of a resource. */
-type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
 
 /** Callbacks of a store, called in the same turn. */
 interface StoreListener {
@@ -615,23 +402,19 @@ interface StoreListener {
 export class Store {
   readonly #collections = new Map<string, StoredCollection>();
   readonly #listener: StoreListener;
-  readonly #log: WatchHistory;
+  /** The latest writes. */
+  readonly history: WatchHistory;
   #revision = 1;
 
   /** Creates an empty store with a watch history of `history` writes. */
   constructor(history: number, listener: StoreListener) {
     this.#listener = listener;
-    this.#log = new WatchHistory(history, this.#revision);
+    this.history = new WatchHistory(history, this.#revision);
   }
 
   /** The current revision. */
   get revision(): number {
     return this.#revision;
-  }
-
-  /** The oldest revision that can be listed or watched from. */
-  get compacted(): number {
-    return this.#log.compacted;
   }
 
   /** Returns all collections, in order of definition. */
@@ -650,7 +433,7 @@ export class Store {
     let collection = this.#collections.get(id);
     if (collection === undefined) {
       this.#collections.set(id, collection = new StoredCollection(definition, this.#revision));
-    } else if (definition.custom) collection.redefine(definition);
+    } else if (definition.custom) collection.definition = definition;
     return collection;
   }
 
@@ -675,10 +458,7 @@ export class Store {
    * whose last state it is.
    */
   commitAt(collection: StoredCollection, object: JsonObject, revision: number, deleted = false): StoredObject {
-    const { namespace, name } = object.metadata as JsonObject;
-    const previous = collection.newest(
-      typeof namespace === "string" && namespace !== "" ? `${namespace}/${name}` : String(name),
-    );
+    const previous = collection.newest(storedKey(objectOr(object.metadata)));
     const before = previous?.deleted ? undefined : previous;
     if (deleted) this.#listener.removing(collection, before!);
     const next = toStoredObject(collection.definition, object, revision, previous);
@@ -706,19 +486,9 @@ export class Store {
     return stored;
   }
 
-  /** Returns the writes after a revision, oldest first. */
-  after(revision: number): Generator<StoreEvent> {
-    return this.#log.after(revision);
-  }
-
   /** Compacts the history: lists and watches cannot start before the current revision. */
   compact(): void {
-    this.#log.compact(this.#revision);
-  }
-
-  /** Limits the history to that many writes. */
-  remember(writes: number): void {
-    this.#log.resize(writes);
+    this.history.compact(this.#revision);
   }
 
   /** Moves to a later revision without a write, as if a resource that is not served had changed. */
@@ -744,14 +514,14 @@ export class Store {
 
   #commit(event: StoreEvent): void {
     this.#revision = event.stored.revision;
-    const other = this.#collections.get(otherForm(resourceId(event.collection.definition)) ?? "");
+    const other = this.#collections.get(OTHER_FORMS[resourceId(event.collection.definition)] ?? "");
     this.#add(event);
     if (other !== undefined) this.#add(converted(event, other));
   }
 
   #add(event: StoreEvent): void {
     event.collection.put(event.stored);
-    this.#log.append(event);
+    this.history.append(event);
     this.#listener.event(event);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Bytes and values on the wire: response bodies, and JSON.
+ * Response bodies.
  *
- * {@linkcode ByteBody} is the body of every streamed response; `json.ts` has the JSON types and helpers of all folders.
- * Nothing here depends on HTTP or on Kubernetes resources.
+ * {@linkcode ByteBody} is the body of every streamed response. It knows neither HTTP nor resources; responses are made
+ * in `exchange.ts`.
  *
  * @module
  */

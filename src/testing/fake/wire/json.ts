@@ -1,7 +1,8 @@
 /**
- * JSON values of the fake server: comparison, copies, and text as Go writes it.
+ * JSON values of the fake server: types, comparison, and copies.
  *
- * {@linkcode Json}, {@linkcode equalJson} and {@linkcode goJson} are entry points. It knows no kinds and no schemas.
+ * {@linkcode Json} and {@linkcode equalJson} are entry points. It knows no kinds and no schemas; members of unknown
+ * types are read by `members.ts`, and `go_text.ts` writes values as Go does.
  *
  * @module
  */
@@ -23,14 +24,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns `value` if it is an object, else an empty object. */
-export function objectOr(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-/** Returns a string, number or boolean as text; `""` for anything else, as the server takes a missing field. */
-export function textOf(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+/** Returns true if `value` is a list. */
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 /** Compares two values; the order of keys and undefined members are ignored. */
@@ -71,32 +67,13 @@ export function setMember(object: MutableJson, key: string, value: Json | undefi
   } else object[key] = value;
 }
 
-/** Returns the value at a path of keys; undefined if there is none. */
-export function at(value: unknown, ...path: readonly string[]): unknown {
-  let here = value;
-  for (const key of path) {
-    if (typeof here !== "object" || here === null || !Object.hasOwn(here, key)) return undefined;
-    here = (here as Record<string, unknown>)[key];
+/** Returns a copy whose members are sortMembers, at any depth. */
+export function sortMembers<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(sortMembers) as T;
+  if (!isObject(value)) return value;
+  const copy: MutableJson = {};
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] !== undefined) setMember(copy, key, sortMembers(value[key]));
   }
-  return here;
-}
-
-/** Serializes a value like Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
-export function goJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escape) : text;
-}
-
-/** Formats a value as Go prints what it has decoded from JSON: `map[a:1 b:[x]]`. */
-export function goText(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(goText).join(" ")}]`;
-  if (!isObject(value)) return value === null || value === undefined ? "<nil>" : String(value);
-  return `map[${Object.keys(value).sort().map((key) => `${key}:${goText(value[key])}`).join(" ")}]`;
-}
-
-const UNSAFE = /[<>&\u2028\u2029]/;
-const UNSAFE_ALL = /[<>&\u2028\u2029]/g;
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return copy as T;
 }

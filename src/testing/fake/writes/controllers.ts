@@ -7,7 +7,8 @@
  * @module
  */
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { listOr, objectOr, textOf } from "../wire/members.ts";
 import { NAMESPACES } from "./identity.ts";
 import type { Writer } from "./writer.ts";
 
@@ -19,10 +20,12 @@ interface Candidate {
   readonly owners: readonly JsonObject[];
 }
 
-/** Deletes an object without owners. */
-type DiscardObject = (collection: StoredCollection, stored: StoredObject) => void;
-/** Replaces an object. */
-type RewriteObject = (collection: StoredCollection, stored: StoredObject, object: JsonObject) => void;
+/** Writes of the controllers. */
+type ControllerWrites = Pick<Writer, "delete" | "update">;
+
+/** A write of a controller, which may set what the server fills in. */
+const DIRECT = { manager: "fake", subresource: "", dryRun: false, direct: true };
+const DELETION = { dryRun: false, direct: false };
 
 /**
  * Runs the garbage collector until it has nothing left to do:
@@ -34,13 +37,13 @@ type RewriteObject = (collection: StoredCollection, stored: StoredObject, object
  *
  * Returns the number of changes.
  */
-export function collectGarbage(store: Store, discard: DiscardObject, rewrite: RewriteObject): number {
+export function collectGarbage(store: Store, writer: ControllerWrites): number {
   let changes = 0;
   for (let round = -1; round !== changes;) {
     round = changes;
     const all = candidates(store);
     const namespaces = new Map(all.map(({ stored }) => [stored.uid, stored.namespace]));
-    const ending = new Map(all.filter(({ object }) => isForeground(object)).map((owner) => [owner.stored.uid, owner]));
+    const ending = new Map(all.filter(isForeground).map((owner) => [owner.stored.uid, owner]));
     for (const { collection, stored, owners } of all) {
       if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
       if (stored.namespace === "" && owners.some((owner) => isNamespaced(store, owner))) continue;
@@ -49,22 +52,25 @@ export function collectGarbage(store: Store, discard: DiscardObject, rewrite: Re
         return (namespace !== "" && namespace !== stored.namespace) || ending.has(textOf(uid));
       });
       if (!orphaned || objectOr(parseStored(stored).metadata).deletionTimestamp !== undefined) continue;
-      discard(collection, stored);
+      writer.delete(collection, stored.key, DELETION);
       changes++;
     }
-    for (const owner of all) changes += release(owner, all, rewrite);
+    for (const owner of all) changes += release(owner, all, writer);
   }
   return changes;
 }
 
 /** Removes the garbage collector's finalizers from an object when their work is done. */
-function release(owner: Candidate, all: readonly Candidate[], rewrite: RewriteObject): number {
+function release(owner: Candidate, all: readonly Candidate[], writer: ControllerWrites): number {
   const { collection, object } = owner;
   const current = collection.get(owner.stored.key);
   if (current?.uid !== owner.stored.uid || objectOr(object.metadata).deletionTimestamp === undefined) return 0;
   const finalizers = finalizersOf(object);
+  const rewrite = (collection: StoredCollection, { key }: StoredObject, object: JsonObject): void =>
+    void writer.update(collection, key, object, DIRECT);
   const dependents = all.filter((other) =>
-    other.collection.get(other.stored.key)?.uid === other.stored.uid && isOwnedBy(other, owner)
+    other.collection.get(other.stored.key)?.uid === other.stored.uid &&
+    other.owners.some(({ uid }) => uid === owner.stored.uid)
   );
   if (finalizers.includes("orphan")) {
     for (const dependent of dependents) {
@@ -84,13 +90,17 @@ function release(owner: Candidate, all: readonly Candidate[], rewrite: RewriteOb
 
 const FOREGROUND = "foregroundDeletion";
 
+function isForeground({ object }: Candidate): boolean {
+  return objectOr(object.metadata).deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
+}
+
 function candidates(store: Store): Candidate[] {
   const found: Candidate[] = [];
   for (const collection of store.collections()) {
     for (const stored of collection.slice({ namespace: "", revision: store.revision })) {
       const object = parseStored(stored);
       const { ownerReferences } = objectOr(object.metadata);
-      const owners = Array.isArray(ownerReferences) ? (ownerReferences as readonly Json[]).filter(isObject) : [];
+      const owners = listOr(ownerReferences).filter(isObject);
       found.push({ collection, stored, object, owners });
     }
   }
@@ -105,17 +115,9 @@ function isNamespaced(store: Store, { apiVersion, kind }: JsonObject): boolean {
   return false;
 }
 
-function isOwnedBy({ owners }: Candidate, owner: Candidate): boolean {
-  return owners.some(({ uid }) => uid === owner.stored.uid);
-}
-
-function isForeground(object: JsonObject): boolean {
-  return objectOr(object.metadata).deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
-}
-
 function finalizersOf(object: JsonObject): readonly Json[] {
   const { finalizers } = objectOr(object.metadata);
-  return Array.isArray(finalizers) ? finalizers as readonly Json[] : [];
+  return listOr(finalizers);
 }
 
 function withoutFinalizer(object: JsonObject, name: string): JsonObject {
@@ -130,7 +132,7 @@ function withMetadata(object: JsonObject, change: JsonObject): JsonObject {
  * Plays the namespace controller: deletes what is in the namespaces that are being deleted, and removes the finalizer
  * `kubernetes` of those that are empty. Returns the number of changes.
  */
-export function finalizeNamespaces(store: Store, writer: Pick<Writer, "delete" | "update">): number {
+export function finalizeNamespaces(store: Store, writer: ControllerWrites): number {
   let changes = 0;
   const spaces = store.collection(NAMESPACES)!;
   for (const stored of [...spaces.slice({ namespace: "", revision: store.revision })]) {
@@ -138,17 +140,19 @@ export function finalizeNamespaces(store: Store, writer: Pick<Writer, "delete" |
     if (objectOr(object.metadata).deletionTimestamp === undefined) continue;
     changes += empty(store, stored.name, writer);
     const { finalizers } = objectOr(object.spec);
-    if (!Array.isArray(finalizers) || !finalizers.includes("kubernetes") || !isEmpty(store, stored.name)) continue;
+    if (!isList(finalizers) || !finalizers.includes("kubernetes") || !isEmpty(store, stored.name)) continue;
     const kept = finalizers.filter((finalizer) => finalizer !== "kubernetes");
-    const finalize = { manager: "fake", subresource: "finalize", dryRun: false, direct: true };
-    writer.update(spaces, stored.key, { ...object, spec: { finalizers: kept } }, finalize);
+    writer.update(spaces, stored.key, { ...object, spec: { finalizers: kept } }, {
+      ...DIRECT,
+      subresource: "finalize",
+    });
     changes++;
   }
   return changes;
 }
 
 /** Deletes the objects in a namespace; returns the number of changes. */
-function empty(store: Store, namespace: string, writer: Pick<Writer, "delete">): number {
+function empty(store: Store, namespace: string, writer: ControllerWrites): number {
   const { revision } = store;
   let changes = 0;
   for (const collection of store.collections()) {
@@ -157,7 +161,7 @@ function empty(store: Store, namespace: string, writer: Pick<Writer, "delete">):
       const before = collection.get(key);
       // An event is gone with its other form.
       if (before === undefined) continue;
-      writer.delete(collection, key, { dryRun: false, direct: false });
+      writer.delete(collection, key, DELETION);
       changes += Number(collection.get(key) !== before);
     }
   }

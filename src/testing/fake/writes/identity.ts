@@ -18,9 +18,29 @@ import {
   notFound,
   refusal,
 } from "../../../client/protocol/refusal.ts";
+import type { Struct } from "../schema/schema.ts";
 import type { Definition } from "../storage/definition.ts";
-import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
+import { isList, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
+
+/** The members of a write that the checks look at. */
+export interface CheckedWrite {
+  readonly definition: Definition;
+  /** The object as it was sent. */
+  readonly object: JsonObject;
+  /** The schema that it follows, if there is one. */
+  readonly schema: Struct | undefined;
+  /** Its metadata. */
+  readonly given: JsonObject;
+  readonly mode: { readonly direct: boolean };
+}
+
+/** The same of a write to an existing object. */
+interface CheckedUpdate extends CheckedWrite {
+  /** The existing state. */
+  readonly before: StoredObject;
+}
 
 /** 400: the object's namespace differs from that of the request. */
 function namespaceMismatch(): StatusError {
@@ -44,30 +64,21 @@ export function namespaceOf(namespace: string, metadata: JsonObject, { direct }:
  *
  * @throws {StatusError} 400 or 422 if not.
  */
-export function checkObjectIdentity(
-  collection: StoredCollection,
-  before: StoredObject,
-  body: JsonObject,
-  mode: { readonly direct: boolean },
-): void {
-  const { name, namespace, resourceVersion } = objectOr(body.metadata);
-  if (name !== undefined || !mode.direct) checkUrlName(before.name, body);
+export function checkObjectIdentity({ definition, before, given, mode: { direct } }: CheckedUpdate): void {
+  const { group, plural, unconditionalUpdate } = definition;
+  const { name, namespace, resourceVersion } = given;
+  if (name !== undefined || !direct) checkUrlName(before.name, given);
   if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
-  if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
-  const { group, plural } = collection.definition;
+  if (direct || unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
   throw invalid({ group, kind: plural, name: before.name }, causes);
 }
 
-/** 400: the object has no name. */
-function nameMissing(name: string): StatusError {
-  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-}
-
 /** @throws {StatusError} 400 if an object has no name, or another one than its path. */
-export function checkUrlName(name: string, { metadata }: JsonObject): void {
-  const { name: found } = objectOr(metadata);
-  if ((found ?? "") === "") throw nameMissing(name);
+export function checkUrlName(name: string, { name: found }: JsonObject): void {
+  if ((found ?? "") === "") {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   if (found !== name) {
     throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
   }
@@ -81,7 +92,8 @@ const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
  *
  * @throws {StatusError} 400 if they are invalid.
  */
-export function checkObjectType({ definition }: StoredCollection, body: JsonObject, isTyped: boolean): void {
+export function checkObjectType({ definition, object: body, schema }: CheckedWrite): void {
+  const isTyped = schema !== undefined;
   const metadata = isTyped ? {} : objectOr(body.metadata);
   const refuse = (why: string): never => {
     const version = JSON.stringify(definition.version);
@@ -90,7 +102,7 @@ export function checkObjectType({ definition }: StoredCollection, body: JsonObje
   for (const field of STRINGS) {
     const value = metadata[field] ?? "";
     if (typeof value === "string") continue;
-    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    const found = isList(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     refuse(`json: cannot unmarshal ${found} into Go struct field ObjectMeta.metadata.${field} of type string`);
   }
   for (const field of ["labels", "annotations"]) {
@@ -117,7 +129,7 @@ function isText(value: Json): value is string {
 }
 
 /** @throws {StatusError} 422 if an object of a custom kind has another kind or version. */
-export function checkCustomType(definition: Definition, { kind, apiVersion, metadata }: JsonObject): void {
+export function checkCustomType({ definition, object: { kind, apiVersion, metadata } }: CheckedWrite): void {
   if (!definition.custom) return;
   const causes: Causes = [];
   for (const [field, value] of Object.entries({ kind, apiVersion })) {
@@ -174,16 +186,16 @@ function uidDiffers(wanted: Json | undefined, found: string): string {
 }
 
 /** @throws {StatusError} 400 or 409 if an apply cannot create its object: by its name, or because it has a uid. */
-export function checkNewApplied(definition: Definition, name: string, object: JsonObject): void {
-  checkUrlName(name, object);
-  const uid = textOf(objectOr(object.metadata).uid);
+export function checkNewApplied(definition: Definition, name: string, metadata: JsonObject): void {
+  checkUrlName(name, metadata);
+  const uid = textOf(metadata.uid);
   if (uid === "") return;
   const why = `the provided object specified uid ${uid}, and no existing object was found`;
   throw conflict(definition, name, `uid mismatch: ${why}`);
 }
 
 /** @throws {StatusError} 409 if an object has changed since the version that an update is of, 500 if that is none. */
-export function checkVersion(definition: Definition, before: StoredObject, version: Json | undefined): void {
+export function checkVersion({ definition, before, given: { resourceVersion: version } }: CheckedUpdate): void {
   if (!version || version === String(before.revision)) return;
   if (!/^\d+$/.test(textOf(version))) {
     throw refusal(500, `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`, { reason: "" });
@@ -197,13 +209,6 @@ export const NAMESPACES = { group: "", version: "v1", plural: "namespaces" };
 
 /** The namespaces of a new cluster; none of them can be deleted. */
 export const FIRST_NAMESPACES: readonly string[] = ["default", "kube-node-lease", "kube-public", "kube-system"];
-
-/** The metadata that places an object. */
-interface Placed {
-  readonly namespace?: unknown;
-  readonly name?: unknown;
-  readonly generateName?: unknown;
-}
 
 /** Namespaces that have to exist, and end as they do on the server. */
 export class NamespaceLifecycle {
@@ -219,7 +224,7 @@ export class NamespaceLifecycle {
    *
    * @throws {StatusError} 404 if the namespace does not exist, 403 if it is being terminated.
    */
-  checkOpen({ group, plural }: Definition, { namespace, name, generateName }: Placed): void {
+  checkOpen({ group, plural }: Definition, { namespace, name, generateName }: JsonObject): void {
     const space = textOf(namespace);
     const stored = this.#store.collection(NAMESPACES)?.get(space);
     if (stored === undefined) throw notFound(NAMESPACES, space);
@@ -245,7 +250,7 @@ export class NamespaceLifecycle {
   isHeld(definition: Definition, { metadata, spec }: JsonObject): boolean {
     if (!isNamespaces(definition)) return false;
     const { finalizers } = objectOr(spec);
-    return objectOr(metadata).deletionTimestamp === undefined || (Array.isArray(finalizers) && finalizers.length > 0);
+    return objectOr(metadata).deletionTimestamp === undefined || (isList(finalizers) && finalizers.length > 0);
   }
 }
 

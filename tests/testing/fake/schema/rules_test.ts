@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { Resource } from "../../../../src/api/resource.ts";
 import { Deployment } from "../../../../src/kinds/apps/v1.ts";
 import { Pod } from "../../../../src/kinds/core/v1.ts";
-import { rangeFaults, readAddress } from "../../../../src/testing/fake/schema/checks.ts";
+import { formFaults, readAddress } from "../../../../src/testing/fake/schema/checks.ts";
 import { schedule, timeZone } from "../../../../src/testing/fake/schema/rules_workloads.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ask } from "../../../support/fake_server.ts";
@@ -213,7 +213,7 @@ Deno.test("addresses and their ranges are read", () => {
       128,
     ],
   );
-  assertEquals(rangeFaults("10.0.0.1/8"), ["must not have bits set beyond the prefix length"]);
+  assertEquals(formFaults("10.0.0.1/8", "addressRange"), ["must not have bits set beyond the prefix length"]);
 });
 
 const LIMITED = {

@@ -1,0 +1,77 @@
+/**
+ * Conditions in the status of objects.
+ *
+ * {@linkcode setCondition} is the entry point. It returns a list, which `writeStatus` of `objects.ts` writes.
+ *
+ * @module
+ */
+import { defined } from "../../api/options.ts";
+import { rfc3339 } from "../../async/time.ts";
+import type { Condition } from "../../kinds/meta/v1.ts";
+
+/** Returns the present time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+export function timestampNow(): string {
+  return rfc3339(Date.now());
+}
+
+/** A condition to be set: without a message it is empty, without a time the present one is used. */
+export interface ConditionDraft
+  extends Pick<Condition, "type" | "reason">, Partial<Omit<Condition, "type" | "reason" | "status">> {
+  /** The state. */
+  readonly status: "True" | "False" | "Unknown";
+}
+
+const STATUSES: readonly string[] = ["True", "False", "Unknown"];
+
+/** As custom resource definitions with `metav1.Condition` check it. */
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+
+/**
+ * Returns `conditions` with `condition` in place of the one of its type, or at the end.
+ *
+ * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the
+ *   draft, or else the present one (apimachinery `meta.SetStatusCondition`).
+ * - If nothing changes, the same list is returned, so that {@linkcode writeStatus} sends nothing.
+ *
+ * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word:
+ * the server refuses such conditions.
+ *
+ * @example
+ * ```ts
+ * import { setCondition } from "@kube/informer/reconcile";
+ * import { assertEquals, assertStrictEquals } from "@std/assert";
+ *
+ * const before = setCondition([], { type: "Ready", status: "False", reason: "Waiting" });
+ * const after = setCondition(before, { type: "Ready", status: "False", reason: "StillWaiting" });
+ * assertEquals(after[0].lastTransitionTime, before[0].lastTransitionTime);
+ * assertStrictEquals(setCondition(after, { type: "Ready", status: "False", reason: "StillWaiting" }), after);
+ * ```
+ */
+export function setCondition(
+  conditions: readonly Condition[] | undefined = [],
+  condition: ConditionDraft,
+): readonly Condition[] {
+  const { type, status, reason, message = "", observedGeneration } = condition;
+  const problem = type === ""
+    ? "its type is empty"
+    : !STATUSES.includes(status)
+    ? `its status must be "True", "False" or "Unknown", found ${JSON.stringify(status)}`
+    : !REASON.test(reason)
+    ? `its reason must be a CamelCase word, found ${JSON.stringify(reason)}`
+    : undefined;
+  if (problem !== undefined) throw new TypeError(`Cannot set condition "${type}": ${problem}`);
+  const at = conditions.findIndex((present) => present.type === type);
+  const present = conditions[at];
+  const isTransition = present?.status !== status;
+  const isSame = !isTransition && present.reason === reason && present.message === message &&
+    present.observedGeneration === observedGeneration;
+  if (isSame) return conditions;
+  const lastTransitionTime = isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime;
+  const next: Condition = defined({ type, status, reason, message, lastTransitionTime, observedGeneration });
+  return at < 0 ? [...conditions, next] : conditions.with(at, next);
+}
+
+/** Returns the condition of a type; `undefined` without one. */
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}

@@ -1,0 +1,202 @@
+/**
+ * One Lease as one process knows it, and the requests that acquire, renew and release it.
+ *
+ * {@linkcode LeaseLock} is the entry point. It makes one attempt at a time. When to try, and what to do as a leader, is
+ * decided by `leader_elector.ts`.
+ *
+ * @module
+ */
+import type { Abortable } from "../../api/options.ts";
+import { sameValue } from "../../api/selector.ts";
+import { isNotFound } from "../../api/status.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
+import type { Lease } from "../../kinds/coordination/v1.ts";
+import { microTimestampNow } from "./objects.ts";
+
+/** The time of one elector. Tests of several electors in one process give each a clock of its own. */
+export interface ElectionClock {
+  /** Returns the time in milliseconds. It never runs backwards; only differences are meaningful. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with the reason of the signal as soon as that aborts. */
+  sleep(ms: number, options?: Abortable): Promise<void>;
+}
+
+/** The monotonic clock of the runtime. */
+export const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
+
+/** The requests of an election; a `ResourceClient` of Leases has them. */
+export interface LeaseClient {
+  /** Reads the Lease. */
+  get(name: string, options?: Abortable): Promise<Lease>;
+  /** Creates the Lease. */
+  create(draft: LeaseDraft, options?: Abortable): Promise<Lease>;
+  /** Replaces the Lease, unless it has another version. */
+  update(lease: Lease, options?: Abortable): Promise<Lease>;
+}
+
+/** A Lease to be created. */
+export interface LeaseDraft extends Pick<Lease, "spec"> {
+  /** Its name and labels. */
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+/** The options of a lock, with their defaults; see `LeaderElectorOptions`. */
+interface LockOptions {
+  readonly name: string;
+  readonly identity: string;
+  readonly leaseMs: number;
+  readonly clock: ElectionClock;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** The result of an attempt to acquire or renew a lease. */
+export type LeaseAttempt =
+  | {
+    /** This process holds the lease. */
+    readonly type: "held";
+    /** The time just before the write was sent: others count the duration from a later moment. */
+    readonly sentMs: number;
+    /** The Lease as it was written. */
+    readonly lease: Lease;
+  }
+  | {
+    /** Another process holds the lease, which has not expired. */
+    readonly type: "taken";
+    /** Its identity. */
+    readonly holder: string;
+  };
+
+/**
+ * One Lease as one process knows it, and the requests that acquire, renew and release it: client-go's
+ * `tryAcquireOrRenew`.
+ *
+ * - Every write is refused by the server when the Lease has changed since it was read.
+ * - A lease has expired when this process has seen it unchanged for its duration, by its own clock. Times that others
+ *   wrote are not compared.
+ */
+export class LeaseLock {
+  readonly #leases: LeaseClient;
+  readonly #options: LockOptions;
+  /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
+  #lease: Lease | undefined;
+  /** The spec last read or written; `undefined` if and only if there was none yet. */
+  spec: NonNullable<Lease["spec"]> | undefined;
+  /** The time at which `spec` was first read or written. */
+  #observedMs = 0;
+  /**
+   * True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since.
+   */
+  #isUnsure = false;
+
+  /** Makes no request yet. */
+  constructor(leases: LeaseClient, options: LockOptions) {
+    this.#leases = leases;
+    this.#options = options;
+  }
+
+  /** The version of the Lease that was last read or written; `undefined` before that. */
+  get resourceVersion(): string | undefined {
+    return this.#lease?.metadata.resourceVersion;
+  }
+
+  /** The uid of that Lease; `undefined` when it was found deleted too. */
+  get uid(): string | undefined {
+    return this.#lease?.metadata.uid;
+  }
+
+  /** True if this process is the holder as far as it knows, or may be by a write without an answer. */
+  get mayBeHeld(): boolean {
+    return this.#isUnsure || this.#isHolder;
+  }
+
+  /**
+   * Acquires the lease if it is free or expired, or renews it if this process holds it.
+   *
+   * The holder writes without a read, and reads after a failure of that. Rejects when a request fails, with a conflict
+   * too.
+   */
+  async tryAcquireOrRenew({ signal }: Abortable = {}): Promise<LeaseAttempt> {
+    if (this.#isHolder && this.#lease !== undefined && !this.#isExpired) {
+      try {
+        return await this.#write(this.#lease, signal);
+      } catch {
+        // The read that follows shows the cause, or fails as well.
+      }
+    }
+    const lease = await this.#read(signal);
+    const { holderIdentity: holder } = this.spec ?? {};
+    if (holder && !this.#isHolder && !this.#isExpired) return { type: "taken", holder };
+    return await this.#write(lease, signal);
+  }
+
+  /**
+   * Frees the lease if the server says that this process holds it, and returns true in that case. Rejects when a
+   * request fails, with a conflict too.
+   */
+  async release({ signal }: Abortable = {}): Promise<boolean> {
+    const lease = await this.#read(signal);
+    if (lease === undefined || !this.#isHolder) return false;
+    const now = microTimestampNow();
+    // client-go's: a second is the shortest duration that a Lease may have.
+    const freed = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+    this.#observe(await this.#leases.update({ ...lease, spec: { ...lease.spec, ...freed } }, { signal }));
+    return true;
+  }
+
+  get #isHolder(): boolean {
+    return this.spec?.holderIdentity === this.#options.identity;
+  }
+
+  get #isExpired(): boolean {
+    return this.#observedMs + (this.spec?.leaseDurationSeconds ?? 0) * 1_000 <= this.#options.clock.now();
+  }
+
+  /**
+   * Reads the Lease; `undefined` when there is none. The last spec stays then: its holder may not have noticed yet.
+   */
+  async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
+    try {
+      const lease = await this.#leases.get(this.#options.name, { signal });
+      this.#observe(lease);
+      this.#isUnsure = false;
+      return lease;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#lease = undefined;
+    }
+  }
+
+  /**
+   * Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions.
+   */
+  async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
+    const { name, identity, leaseMs, labels, clock } = this.#options;
+    const now = microTimestampNow();
+    const { leaseTransitions = 0, acquireTime = now } = this.spec ?? { leaseTransitions: -1 };
+    const spec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: leaseMs / 1_000,
+      leaseTransitions: this.#isHolder ? leaseTransitions : leaseTransitions + 1,
+      acquireTime: this.#isHolder ? acquireTime : now,
+      renewTime: now,
+    };
+    const sentMs = clock.now();
+    this.#isUnsure = true;
+    const lease = before === undefined
+      ? await this.#leases.create({ metadata: { name, ...(labels && { labels }) }, spec }, { signal })
+      : await this.#leases.update({
+        ...before,
+        metadata: { ...before.metadata, ...(labels && { labels: { ...before.metadata.labels, ...labels } }) },
+        spec: { ...before.spec, ...spec },
+      }, { signal });
+    this.#observe(lease);
+    return { type: "held", sentMs, lease };
+  }
+
+  #observe(lease: Lease): void {
+    const { spec = {} } = lease;
+    if (!sameValue(this.spec, spec)) this.#observedMs = this.#options.clock.now();
+    this.spec = spec;
+    this.#lease = lease;
+  }
+}

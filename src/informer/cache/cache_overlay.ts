@@ -1,0 +1,132 @@
+/**
+ * Objects that are read in place of the cached ones.
+ *
+ * {@linkcode CacheOverlay} is the entry point. A reconciler covers cached objects with the responses of its own writes,
+ * until the cache has them. The cache itself does not change.
+ *
+ * @module
+ */
+import type { CacheEntry } from "../../api/entry.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { monotonicMs } from "../../async/time.ts";
+import { entryOf } from "../../entry/entry.ts";
+import type { CacheScope } from "./cache_scope.ts";
+import type { EntryLister } from "./lister.ts";
+import type { ObjectCache } from "./object_cache.ts";
+
+/** The state of an object that is read in place of the cached one. */
+export interface Cover {
+  /** The object, as the server has it; `undefined` if there is none, or none that the cache selects. */
+  readonly object: KubernetesObject | undefined;
+  /** The time at which the cover ends in any case, of the monotonic clock. */
+  readonly dueMs: number;
+  /** Returns `true` once the cached object is to be read. It is asked at each read. */
+  isOver(): boolean;
+}
+
+/** A cover, and its entry since it was first read. */
+interface Covered<T> {
+  readonly cover: Cover;
+  /** The object in the form of the cached ones. */
+  readonly object: T | undefined;
+  entry: CacheEntry<T> | undefined;
+}
+
+/**
+ * Reads a cache whose objects are covered by others, which are selected, reduced and transformed as the cached ones.
+ * The cache itself, its handlers and its other readers know nothing of that. A read without covers costs the same.
+ */
+export class CacheOverlay<T extends KubernetesObject> {
+  /** Reads what is covered, and the rest of the cache. */
+  readonly lister: EntryLister<T>;
+  readonly #cache: ObjectCache<T>;
+  readonly #scope: CacheScope;
+  /** By key, in the order in which they were set. */
+  readonly #covered = new Map<ObjectKey, Covered<T>>();
+
+  /** Covers nothing yet. */
+  constructor(cache: ObjectCache<T>, scope: CacheScope) {
+    this.#cache = cache;
+    this.#scope = scope;
+    this.lister = cache.listerOf(this);
+  }
+
+  /** True if the objects have the managedFields of all managers, or of one manager. */
+  get hasManagedFields(): boolean {
+    return this.#scope.form.managedFields !== "drop";
+  }
+
+  /** The number of covers, which may be over. */
+  get size(): number {
+    return this.#covered.size;
+  }
+
+  /**
+   * Covers an object, instead of a cover before. An object of which the form of the cached ones cannot be made is not
+   * covered: of a row, or of another version or kind, such as that of a subresource.
+   */
+  cover(key: ObjectKey, cover: Cover): void {
+    const nowMs = monotonicMs();
+    for (const [key, { cover: { dueMs } }] of this.#covered) {
+      if (dueMs > nowMs) break;
+      this.#covered.delete(key);
+    }
+    const { isPlain } = this.#cache.entryTransform;
+    const own = cover.object === undefined || isPlain ? cover.object : structuredClone(cover.object);
+    const object = own && this.#scope.formed(own) as T | undefined;
+    if (own !== undefined && object === undefined) return;
+    this.#covered.delete(key);
+    this.#covered.set(key, { cover, object, entry: undefined });
+  }
+
+  /** The cover of a key, if it is not over. */
+  coverOf(key: ObjectKey): Cover | undefined {
+    return this.#live(key)?.cover;
+  }
+
+  /** Removes the cover of a key. */
+  uncover(key: ObjectKey): void {
+    this.#covered.delete(key);
+  }
+
+  /** As `ReadonlyIndexer.getByKey`. */
+  getByKey(key: ObjectKey): CacheEntry<T> | undefined {
+    const covered = this.#covered.size === 0 ? undefined : this.#at(key);
+    return covered === undefined ? this.#cache.store.getByKey(key) : covered.entry;
+  }
+
+  /** As `ReadonlyIndexer.list`. */
+  list(): CacheEntry<T>[] {
+    return this.#over(this.#cache.store.list(), () => true);
+  }
+
+  /** As `ReadonlyIndexer.byIndex`. */
+  byIndex(name: string, value: string): CacheEntry<T>[] {
+    const { store } = this.#cache;
+    return this.#over(store.byIndex(name, value), (entry) => store.indexValuesOf(name, entry).includes(value));
+  }
+
+  #over(cached: CacheEntry<T>[], selects: (entry: CacheEntry<T>) => boolean): CacheEntry<T>[] {
+    if (this.#covered.size === 0) return cached;
+    const covers = [...this.#covered.keys()].flatMap((key) => this.#at(key)?.entry ?? []);
+    return [...cached.filter(({ key }) => !this.#covered.has(key)), ...covers.filter(selects)];
+  }
+
+  /** The cover of a key, with its entry; forgets one that a transform has given another key. */
+  #at(key: ObjectKey): Covered<T> | undefined {
+    const covered = this.#live(key);
+    if (covered?.object === undefined) return covered;
+    covered.entry ??= this.#cache.entryTransform.apply(entryOf(covered.object));
+    if (covered.entry.key === key) return covered;
+    this.#covered.delete(key);
+    return undefined;
+  }
+
+  /** The cover of a key; forgets one that is over. */
+  #live(key: ObjectKey): Covered<T> | undefined {
+    const covered = this.#covered.get(key);
+    if (covered === undefined || (covered.cover.dueMs > monotonicMs() && !covered.cover.isOver())) return covered;
+    this.#covered.delete(key);
+    return undefined;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * An informer of a factory, with the options that its callers agree on, and the runs of a factory.
+ *
+ * {@linkcode SharedInformer} and {@linkcode FactoryRun} are the entry points. Informers are made and started by
+ * `shared_informer_factory.ts`.
+ *
+ * @module
+ */
+import type { KubernetesObject } from "../api/object.ts";
+import type { Resource } from "../api/resource.ts";
+import { DerivedController, Latch } from "../async/signals.ts";
+import { parsesObjects } from "../entry/path.ts";
+import type { IndexFunction } from "../store/indexer.ts";
+import { Demand, type DemandTimes } from "./acquired_informer.ts";
+import type { CacheScope } from "./cache/cache_scope.ts";
+import { INFORMER_OPTIONS, type SharedIndexInformerOptions } from "./options.ts";
+import type { SharedIndexInformer } from "./shared_index_informer.ts";
+
+/** The end of an informer: its failure, if it has failed. */
+export type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
+
+/** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
+export class FactoryRun {
+  /** Stops the informers: aborted with the signal of the run, by `stop()`, and by the failure of an informer. */
+  readonly signal: AbortSignal;
+  readonly #job: DerivedController;
+  readonly #ended = new Latch();
+  /** Has an informer if and only if it has not ended. */
+  readonly #running = new Set<InformerEnd>();
+  /** The first failure of an informer. */
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Stops with `signal`. */
+  constructor(signal?: AbortSignal) {
+    this.#job = new DerivedController(signal);
+    this.signal = this.#job.signal;
+    if (this.signal.aborted) this.#check();
+    else this.signal.addEventListener("abort", () => this.#check(), { once: true });
+  }
+
+  /**
+   * Resolves once the run was stopped and all informers have ended; rejects then with the first failure, if there is
+   * one.
+   */
+  get ended(): Promise<void> {
+    return this.#ended.wait();
+  }
+
+  /** Adds a running informer. */
+  add(end: InformerEnd): void {
+    this.#running.add(end);
+    void end.then((failure) => {
+      this.#running.delete(end);
+      if (failure !== undefined) {
+        this.#failure ??= failure;
+        this.stop();
+      }
+      this.#check();
+    });
+  }
+
+  /** Stops all informers. */
+  stop(): void {
+    if (!this.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
+  }
+
+  #check(): void {
+    if (!this.signal.aborted || this.#running.size > 0) return;
+    if (this.#failure === undefined) this.#ended.open();
+    else this.#ended.fail(this.#failure.error);
+  }
+}
+
+/**
+ * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members
+ * mean the same. Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
+ */
+function sameOption(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => sameOption(a[name], b[name]));
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null &&
+    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
+}
+
+/** The options of a shared informer, whatever its objects. */
+type Options = SharedIndexInformerOptions<KubernetesObject, string>;
+
+/** The options that make another informer; and indexes, which are joined. All callers agree on the others. */
+const OWN_OPTIONS: readonly string[] = ["indexers", "secretData", "shard"];
+
+/** An informer of a factory, which runs once, for all callers that ask for the same objects. */
+export class SharedInformer {
+  /** The objects that are cached. */
+  readonly scope: CacheScope<Resource>;
+  /** The informer. */
+  readonly informer: SharedIndexInformer<KubernetesObject, string>;
+  /** The options that the informer was made with, defaults included. */
+  readonly options: Options;
+  /** Pauses the informer while it has no holder. */
+  readonly demand: Demand;
+  /** `true` if it runs as long as the factory: then the demand never ends. */
+  isKept = false;
+  /** The number of its followers, see `SharedInformerFactory`. */
+  followers = 0;
+  /** Set once it was started. */
+  running: InformerEnd | undefined;
+  /** The run of the factory that it stops with. */
+  run: FactoryRun | undefined;
+  /** Those of all callers. */
+  readonly #indexers = new Map<string, IndexFunction<KubernetesObject>>();
+
+  /** Is not started yet. When its demand is over, it stops, and calls `forget`. */
+  constructor(
+    scope: CacheScope<Resource>,
+    informer: SharedIndexInformer<KubernetesObject, string>,
+    options: Options,
+    times: DemandTimes,
+    forget: () => void,
+  ) {
+    this.scope = scope;
+    this.informer = informer;
+    this.options = options;
+    this.demand = new Demand(informer, times, () => {
+      forget();
+      this.stop();
+    });
+  }
+
+  /** `true` if it runs with the factory, and not only for its holders. */
+  get isWanted(): boolean {
+    return this.isKept || this.followers > 0;
+  }
+
+  /** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
+  join(own: Options): void {
+    const refused = (why: string): Error => new Error(`Cannot share the informer of "${this.scope.kind}": ${why}`);
+    for (const option of INFORMER_OPTIONS.split(" ") as Exclude<keyof Options, symbol>[]) {
+      const isAgreed = own[option] === undefined || sameOption(own[option], this.options[option]);
+      if (isAgreed || OWN_OPTIONS.includes(option)) continue;
+      throw refused(`option "${option}" is not what the first caller gave`);
+    }
+    const added: [string, IndexFunction<KubernetesObject>][] = [];
+    for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
+      const known = this.#indexers.get(index);
+      if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
+      if (known !== undefined) throw refused(`index "${index}" has another function already`);
+      added.push([index, valuesOf]);
+    }
+    if (added.length === 0) return;
+    this.informer.withIndexers(Object.fromEntries(added));
+    for (const [index, valuesOf] of added) this.#indexers.set(index, valuesOf);
+  }
+
+  /** Stops the informer. The error of stopping is that of its run. */
+  stop(): void {
+    this.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
+  }
+}

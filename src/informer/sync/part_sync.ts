@@ -1,0 +1,503 @@
+/**
+ * Follows one part of a collection: one namespace, or all.
+ *
+ * {@linkcode PartSync} is the entry point. It has a reflector and a queue, and decides where a list is staged. It
+ * drains its queue after each change, so events keep the order of the server. Store, log and handlers are the
+ * informer's.
+ *
+ * @module
+ */
+import { type CacheEntry, sameVersion } from "../../api/entry.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import type { HashRange } from "../../api/shard.ts";
+import { isOlder, UnexpectedKindError } from "../../api/status.ts";
+import { callObserver, Latch } from "../../async/signals.ts";
+import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
+import { internals } from "../../errors/internals.ts";
+import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
+import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
+import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
+import { NO_HISTORY, type ReflectorPhase } from "../../reflector/transition.ts";
+import type { ReadonlyIndexer } from "../../store/indexer.ts";
+import type { CachedCollection } from "../cache/cache_scope.ts";
+import type { CountedCache } from "../cache/memory_budget.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
+import { noteListed } from "../events/event.ts";
+import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
+import type { NamespaceKeys } from "./changing_namespaces.ts";
+import { ChangingShard } from "./changing_shard.ts";
+import { reachNewest, snapshotMismatch } from "./server_state.ts";
+import { type NamespaceStatus, StateKeeper } from "./state.ts";
+import { VersionGate } from "./version_gate.ts";
+
+/** A consistency check that runs, as the part sees it whose objects are compared. */
+export interface RunningCheck {
+  /** Records a deletion that the watch has sent, of an object that may not be cached. */
+  deleted(key: ObjectKey): void;
+  /** Ends the check, because the collection is being listed, which repairs everything. */
+  listing(): void;
+  /** Ends the check with `reason`. */
+  abort(reason: Error): void;
+}
+
+/**
+ * A part of an informer's collection, of one namespace or all: a reflector writes into it, its queue orders the
+ * changes, and the informer's cache receives them.
+ *
+ * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent
+ * them, across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is
+ * committed. Only then does the version count as seen.
+ *
+ * Each part has its own version, state and first sync, and a relist deletes only its own objects. Store, handlers and
+ * errors belong to the informer.
+ */
+export class PartSync<T extends KubernetesObject> implements ReflectorStore<CacheEntry<T>> {
+  /** The source, with the options that all reads have. */
+  readonly source: ListerWatcher<T>;
+  /** The state. */
+  readonly state: StateKeeper = new StateKeeper();
+  /** The version reached, and the waits for one. */
+  readonly gate: VersionGate = new VersionGate();
+  /** Decides whether a change that is older than the cached object leads to a list. */
+  readonly outdated: OutdatedChanges;
+  /** Set while a consistency check runs. */
+  check: RunningCheck | undefined;
+  readonly #options: ReflectorOptions | undefined;
+  readonly #queue: DeltaFIFO<CacheEntry<T>>;
+  readonly #process: (deltas: Deltas<CacheEntry<T>>) => void;
+  readonly #reflector: Reflector<T>;
+  /** The collection, of which this is a part. */
+  readonly #collection: PartOwner<T>;
+  /** The ranges that change, if there are such. */
+  readonly #shard: ChangingShard<T> | undefined;
+  /** `#keys` is `undefined` if and only if no other namespace shares the store. */
+  readonly #keys: NamespaceKeys<CacheEntry<T>> | undefined;
+  readonly #synced = new Latch();
+  /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
+  #isRestored = false;
+  /** `#hasBegun` is `true` if and only if {@linkcode run} was called. */
+  #hasBegun = false;
+  /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
+  readonly #passedOver = new Set<string>();
+
+  /**
+   * Sends no request before it runs. With `keys`, it is one of several namespaces.
+   *
+   * @throws {RangeError} if an option of the reflector is out of range.
+   */
+  constructor(
+    source: ListerWatcher<T>,
+    reflector: ReflectorOptions | undefined,
+    collection: PartOwner<T>,
+    keys?: NamespaceKeys<CacheEntry<T>>,
+  ) {
+    this.source = source;
+    this.#options = reflector;
+    this.#collection = collection;
+    this.#keys = keys;
+    this.#queue = this.#newQueue();
+    this.#process = this.#writing();
+    this.outdated = new OutdatedChanges(this, (error) => collection.report(error));
+    const { shard } = collection.collection.scope;
+    if (shard?.onChange !== undefined) this.#shard = new ChangingShard<T>(shard, source.shard!, this);
+    this.#reflector = new Reflector<T>(source, this, {
+      ...reflector,
+      onPhase: (phase) => this.#entered(phase),
+      onError: (error) => this.report(error),
+      [internals]: this.#shard,
+    });
+  }
+
+  /** The first list has been processed. */
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  /** The reflector's present phase. */
+  get phase(): ReflectorPhase {
+    return this.#reflector.phase;
+  }
+
+  /** The reflector's counters. */
+  get counters(): ReflectorCounters {
+    return this.#reflector.counters;
+  }
+
+  /** The namespace, if the informer has several. */
+  get namespace(): string | undefined {
+    return this.#keys?.namespace;
+  }
+
+  /** The cached entries, of those of an informer. */
+  get known(): KnownPart<T> {
+    return this.#keys ?? this.#collection.cache.store;
+  }
+
+  /** Returns the cached entry of the object that has this key on the server, whatever key a transform has given it. */
+  cached(key: ObjectKey): CacheEntry<T> | undefined {
+    const { entryTransform } = this.#collection.cache;
+    const entry = this.known.getByKey(entryTransform.cachedKeyOf(key));
+    return entry === undefined || entryTransform.serverKeyOf(entry) === key ? entry : undefined;
+  }
+
+  /** Returns the key that the object of a cached entry has on the server. */
+  serverKeyOf(entry: CacheEntry<T>): ObjectKey {
+    return this.#collection.cache.entryTransform.serverKeyOf(entry);
+  }
+
+  /** The number of objects to a page of a list. */
+  get pageSize(): number {
+    return this.#options?.pageSize ?? 500;
+  }
+
+  /** The present status of this namespace. */
+  get status(): NamespaceStatus {
+    const { state, since, cause } = this.state;
+    return withErrorJson({
+      namespace: this.namespace ?? "",
+      state,
+      since,
+      ...defined({ cause }),
+      resourceVersion: this.gate.version,
+      objects: this.#keys?.size ?? 0,
+    });
+  }
+
+  /** Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does. */
+  async waitForSync(options: Abortable & { readonly patient?: boolean }): Promise<void> {
+    const { patient = false, signal } = options;
+    for (;;) {
+      if (!this.hasSynced && !patient && this.state.refusal !== undefined) throw this.state.refusal;
+      try {
+        return await this.#synced.wait({ signal });
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+      }
+    }
+  }
+
+  /**
+   * Resolves once the store is not older than the call: after a first list of the newest state, or at the version that
+   * the server has.
+   */
+  async present(signal: AbortSignal): Promise<void> {
+    if (!this.#hasBegun) {
+      this.#reflector.listNewest();
+      await this.waitForSync({ patient: true, signal });
+      if (!this.#isRestored) return;
+    }
+    await reachNewest(this, signal, (error) => this.report(error));
+  }
+
+  /**
+   * Takes cached entries over from another part, before it runs, and resumes the watch from `version`, up to
+   * which they are all; with `""` it begins with a list of the newest state.
+   */
+  join(entries: readonly CacheEntry<T>[], version: string): void {
+    if (version !== "") return this.#reflector.restore(entries, version);
+    for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
+    this.#reflector.listNewest();
+  }
+
+  /** Enters a wait, because of `error`, before it runs. */
+  delay(error: unknown, delayMs: number): void {
+    const next = { name: "listing", resourceVersion: "0", by: "pages", history: NO_HISTORY } as const;
+    this.#entered({ name: "waiting", delayMs, error, next });
+  }
+
+  /** Resolves once the objects of ranges of the shard are cached; at once where its ranges do not change. */
+  async holding(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
+    await this.#shard?.holding(ranges, signal);
+  }
+
+  /** Takes an addition of the watch. */
+  add(entry: CacheEntry<T>): void {
+    if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
+    this.#pass("Added", entry);
+  }
+
+  /** Takes a change of the watch. */
+  update(entry: CacheEntry<T>): void {
+    if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
+    this.#pass("Updated", entry);
+  }
+
+  /** Takes a deletion of the watch, also of an object that is not known. */
+  delete(entry: CacheEntry<T>): void {
+    if (this.#shard?.hasListed(entry)) return;
+    this.check?.deleted(entry.key);
+    this.#pass("Deleted", entry);
+  }
+
+  /** Begins the replacement that a list is staged in. */
+  replacing(): Replacement<CacheEntry<T>> {
+    const collection = this.#collection;
+    // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
+    // be swapped, for its index buckets mix their rows.
+    const fills = this.#keys === undefined && !this.hasSynced && collection.cache.store.size === 0;
+    const replacement = this.#ofShard(this.counted(fills ? collection.writer.replacing() : this.#queue.replacing()));
+    return this.#shard?.replacing(replacement) ?? replacement;
+  }
+
+  /** Returns a replacement whose values are counted while they are staged, where the bytes of the cache are. */
+  counted(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
+    return this.#collection.counted?.staging(replacement) ?? replacement;
+  }
+
+  /** Resolves once there is room for a list. */
+  async room(signal: AbortSignal): Promise<void> {
+    await this.#collection.counted?.room(signal);
+  }
+
+  /** Queues a resync of all known objects. */
+  resync(): void {
+    this.#queue.resync();
+  }
+
+  /** Drains the queue: everything up to `resourceVersion` has been processed. */
+  flush(resourceVersion: string): void {
+    while (this.#queue.pop(this.#process));
+    this.gate.reached(resourceVersion);
+    this.outdated.reached(resourceVersion);
+    this.#shard?.reached(resourceVersion);
+    this.#settle();
+  }
+
+  /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
+  repair(entry: CacheEntry<T>): void {
+    const taken = this.#collection.cache.entryTransform.apply(entry);
+    noteListed(taken);
+    this.#pass("Updated", taken);
+  }
+
+  /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
+  remove(entry: CacheEntry<T>): void {
+    this.#queue.deleteUnknown(entry);
+    while (this.#queue.pop(this.#process));
+  }
+
+  /** Removes a cached object that another process follows from now on. */
+  moved(entry: CacheEntry<T>): void {
+    this.#collection.writer.moved(entry);
+    this.#keys?.touched(entry.key);
+  }
+
+  /** Ends a watch, so that ranges that came are listed before it resumes. */
+  renew(): void {
+    this.#reflector.renew();
+  }
+
+  /**
+   * Lists again, because of `reason`: at once, or after the wait or pause of the reflector. Does nothing while it
+   * lists.
+   */
+  relist(reason: Error): void {
+    this.#reflector.relist(reason);
+  }
+
+  /**
+   * Begins to process the entries of a snapshot of the time `at`, in milliseconds since 1970. The commit does so in one
+   * step, as a first list would; {@linkcode run} resumes the watch from there, a part of an informer if the server has
+   * the objects. See `Reflector.restoring()`.
+   */
+  restoring(at: number): Replacement<CacheEntry<T>> {
+    const restored = this.#reflector.restoring();
+    return {
+      ...restored,
+      commit: (resourceVersion) => {
+        restored.commit(resourceVersion);
+        this.state.restored(at);
+        this.#isRestored = true;
+      },
+    };
+  }
+
+  /** Ends the wait before the next attempt, if there is one. */
+  retry(): void {
+    this.#reflector.retry();
+  }
+
+  /** Ends the list or watch until {@linkcode resume}; queue and version stay. */
+  pause(): void {
+    this.#endCheck();
+    this.#reflector.pause();
+    this.state.paused();
+  }
+
+  /** Ends a pause: resumes the watch at the last version, or lists if there is none. */
+  resume(): void {
+    this.#reflector.resume();
+    this.state.resumed(this.hasSynced);
+  }
+
+  /** Lists and watches until the signal aborts, then closes the queue and resolves. */
+  async run(options: Abortable = {}): Promise<void> {
+    using _outdated = this.outdated;
+    using _queue = this.#queue;
+    using _shard = this.#shard?.start();
+    this.#hasBegun = true;
+    if (this.#shard !== undefined) await this.#shard.ready(options); // others begin at once
+    if (this.#isRestored) await this.#askForRestored(options.signal);
+    await this.#reflector.run(options);
+  }
+
+  /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
+  end(error: Error, cause: unknown): void {
+    this.state.stopped(cause);
+    this.check?.abort(error);
+    this.#shard?.emptied();
+    this.#synced.fail(error);
+    this.gate.end(error);
+  }
+
+  /**
+   * Processes a change, behind those that are queued. A change of an informer that nothing waits before is not queued,
+   * which is the path of every event of a watch.
+   *
+   * @throws whatever `process` throws; changes behind it stay queued.
+   */
+  #pass(type: "Added" | "Updated" | "Deleted", entry: CacheEntry<T>): void {
+    if (this.#queue.size > 0) {
+      if (type === "Added") this.#queue.add(entry);
+      else if (type === "Updated") this.#queue.update(entry);
+      else this.#queue.delete(entry);
+      while (this.#queue.pop(this.#process));
+      return;
+    }
+    const value = this.#collection.cache.entryTransform.apply(entry);
+    const { key } = value;
+    if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });
+    if (this.known.getByKey(key) === undefined) return;
+    this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
+  }
+
+  /** A replacement without the objects of other controllers of a shard, which a streaming list has. */
+  #ofShard(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
+    const { shard } = this.source;
+    if (shard?.by !== "controller") return replacement;
+    const { delete: remove, commit, abandon } = replacement;
+    return {
+      delete: remove.bind(replacement),
+      commit: commit.bind(replacement),
+      abandon: abandon.bind(replacement),
+      add: (entries) => replacement.add(entries.filter((entry) => shard.has(entry))),
+    };
+  }
+
+  /** Returns true for an object of another shard, and removes the cached one: its controller is another one now. */
+  #leaves(entry: CacheEntry<T>): boolean {
+    const { shard } = this.source;
+    if (shard?.by !== "controller" || entry.key === "" || shard.has(entry)) return false;
+    const cached = this.cached(entry.key);
+    if (cached !== undefined && !isOlder(entry.resourceVersion, cached.resourceVersion)) this.moved(cached);
+    return true;
+  }
+
+  #newQueue(): DeltaFIFO<CacheEntry<T>> {
+    const { entryTransform, sizeOf } = this.#collection.cache;
+    return new DeltaFIFO<CacheEntry<T>>({
+      keyOf: (entry) => entry.key,
+      knownObjects: this.known,
+      same: sameVersion,
+      sizeOf,
+      transform: (entry) => entryTransform.apply(entry),
+    });
+  }
+
+  #writing(): (deltas: Deltas<CacheEntry<T>>) => void {
+    const { writer } = this.#collection;
+    const keys = this.#keys;
+    if (keys === undefined) return (deltas) => writer.apply(deltas, !this.hasSynced, this.outdated);
+    return (deltas) => {
+      try {
+        writer.apply(deltas, !this.hasSynced, this.outdated);
+      } finally {
+        keys.touched(deltas.key);
+      }
+    };
+  }
+
+  /** Lets the reflector begin with a list, and reports why, if the restored objects are not those of the server. */
+  async #askForRestored(signal: AbortSignal | undefined): Promise<void> {
+    const collection = this.#collection;
+    const { identities } = this.source;
+    if (identities === undefined || signal?.aborted) return;
+    const { entryTransform } = collection.cache;
+    const originalKey = (entry: CacheEntry<unknown>): string => entryTransform.serverKeyOf(entry as CacheEntry<T>);
+    const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
+    const reason = await snapshotMismatch(restored, identities, signal);
+    if (reason === undefined) return;
+    this.#reflector.listFirst();
+    collection.report(
+      new InformerError(
+        `Cannot use the snapshot of ${collection.informer}, which is listed instead, because the server does not ` +
+          `have its state: ${reason}`,
+      ),
+    );
+  }
+
+  #entered(phase: ReflectorPhase): void {
+    if (phase.name === "listing") this.check?.listing();
+    if (phase.name === "paused") this.#endCheck(); // of one that has begun while a resume was under way
+    this.outdated.entered(phase);
+    const wasNotFound = this.state.state === "notFound";
+    const changed = this.state.entered(phase, this.hasSynced);
+    if (this.#collection.lacksKind(phase) && (!this.hasSynced || wasNotFound)) this.#empty();
+    if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.notify(new Refused());
+    this.#collection.entered(phase, changed);
+    this.#options?.onPhase?.(phase);
+  }
+
+  /** Reports an error that does not stop the part. */
+  report(error: unknown): void {
+    if (error instanceof UnexpectedKindError) {
+      if (this.#passedOver.has(error.kind)) return;
+      this.#passedOver.add(error.kind);
+    }
+    callObserver(() => this.#options?.onError?.(error));
+    this.#collection.report(error);
+  }
+
+  /**
+   * Deletes the cached objects of a kind that the server does not have. That counts as the first list, without a
+   * version. A cache that had one is emptied by the second answer in a row, so that a single wrong one changes nothing.
+   */
+  #empty(): void {
+    this.#queue.replacing().commit("");
+    while (this.#queue.pop(this.#process));
+    this.#shard?.emptied();
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#synced.open();
+    this.#collection.synced();
+  }
+
+  #endCheck(): void {
+    this.check?.abort(new Error("Cannot go on with the check: the informer was paused"));
+  }
+}
+
+/** The collection of an informer, as its parts see it. */
+interface PartOwner<T extends KubernetesObject> {
+  readonly informer: string;
+  readonly collection: CachedCollection<T>;
+  readonly cache: ObjectCache<T>;
+  readonly counted: CountedCache<T> | undefined;
+  readonly writer: CacheWriter<T>;
+  lacksKind(phase: ReflectorPhase): boolean;
+  entered(phase: ReflectorPhase, changed: boolean): void;
+  synced(): void;
+  report(error: unknown): void;
+}
+
+/** The cached objects of a part. */
+type KnownPart<T extends KubernetesObject> =
+  & KnownObjects<CacheEntry<T>>
+  & Pick<ReadonlyIndexer<CacheEntry<T>>, "list">;
+
+/** Interrupts waits for the first sync, so that they check the server's refusal. */
+class Refused extends Error {}

@@ -1,0 +1,71 @@
+/**
+ * Waits for a version of a cache.
+ *
+ * {@linkcode VersionGate} is the entry point. It is given each version that the cache has reached, and sends no
+ * requests.
+ *
+ * @module
+ */
+import type { Abortable } from "../../api/options.ts";
+import { cannotOrder, compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
+import { Latch } from "../../async/signals.ts";
+
+/** Resolves waits for a resource version once the store has reached it. */
+export class VersionGate {
+  /**
+   * The version last passed to {@linkcode reached}: the store has every change up to it; `""` before the first list.
+   */
+  version = "";
+  /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
+  #over: unknown;
+  /** No pending wait is for an older version; `undefined` only if there is none. */
+  #nearest: string | undefined;
+  /** `#waiting` has a waiter if and only if its wait is pending. */
+  readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
+
+  /** Records that the store has every change up to `version`. If that is older than before, pending waits reject. */
+  reached(version: string): void {
+    const before = this.version;
+    this.version = version;
+    const back = before !== "" && isOlder(version, before);
+    if (this.#nearest === undefined) return;
+    if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
+    this.#nearest = undefined;
+    for (const { version: awaited, latch } of this.#waiting) {
+      if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
+      else if (back) {
+        latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
+      } else if (!isOlder(version, awaited)) latch.open();
+      else this.#await(awaited);
+    }
+  }
+
+  /**
+   * Resolves once the store has `version`.
+   *
+   * @throws {RangeError} if it or the store's version is not a decimal number.
+   */
+  async wait(version: string, options: Abortable): Promise<void> {
+    if (this.version === "") compareResourceVersions(version, version);
+    else if (compareResourceVersions(this.version, version) >= 0) return;
+    if (this.#over !== undefined) throw this.#over;
+    const waiter = { version, latch: new Latch() };
+    this.#waiting.add(waiter);
+    this.#await(version);
+    try {
+      await waiter.latch.wait(options);
+    } finally {
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  /** Rejects pending and later waits with `error`. */
+  end(error: Error): void {
+    this.#over = error;
+    for (const { latch } of this.#waiting) latch.fail(error);
+  }
+
+  #await(version: string): void {
+    if (this.#nearest === undefined || isOlder(version, this.#nearest)) this.#nearest = version;
+  }
+}

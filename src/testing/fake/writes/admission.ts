@@ -1,0 +1,95 @@
+/**
+ * Admission: the hooks of a test that change and refuse writes of requests.
+ *
+ * {@linkcode Admission} is the entry point; `writer.ts` asks it. The plugins of the server itself are in
+ * `strategies.ts`.
+ *
+ * @module
+ */
+import type { KubernetesObject } from "../../../api/object.ts";
+import type { Resource } from "../../../api/resource.ts";
+import type { ApiStatus } from "../../../api/status.ts";
+import { refusal } from "../../../client/protocol/refusal.ts";
+import { type ResourceName, sameResource } from "../storage/definition.ts";
+import { parseStored, type StoredObject } from "../storage/store.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+
+/** A write before admission. */
+export interface AdmissionRequest<T extends KubernetesObject> {
+  /** The operation. */
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** The new object; undefined for a deletion. The hook owns it. */
+  readonly object: T | undefined;
+  /** The existing object; undefined for a creation. */
+  readonly old: T | undefined;
+  /** `"status"`, `"scale"`, or `""` for the main resource. */
+  readonly subresource: string;
+  /** True if nothing will be written. */
+  readonly dryRun: boolean;
+}
+
+/** A hook that sees writes to a resource before they are committed, like an admission webhook. */
+export interface AdmissionHook<T extends KubernetesObject> {
+  /** Name of the hook in error messages. @default {"fake"} */
+  readonly name?: string;
+  /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
+  readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
+  /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
+  readonly validate?: (request: AdmissionRequest<T>) => string | Partial<ApiStatus> | undefined | void;
+}
+
+/** The registered hooks, in order: first all mutate, then all validate the result. */
+export class Admission {
+  readonly #hooks = new Set<{ readonly resource: Resource; readonly hook: AdmissionHook<KubernetesObject> }>();
+
+  /** Registers a hook; disposing the returned value removes it. */
+  add<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
+    const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> };
+    this.#hooks.add(registered);
+    return { [Symbol.dispose]: (): void => void this.#hooks.delete(registered) };
+  }
+
+  /** Returns the object after all mutating hooks. */
+  mutate(resource: ResourceName, request: AdmissionRequest<KubernetesObject>): JsonObject {
+    let { object } = request;
+    for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
+    return object as unknown as JsonObject;
+  }
+
+  /**
+   * Runs all validating hooks.
+   *
+   * @throws {StatusError} if a hook denies the write.
+   */
+  validate(resource: ResourceName, request: AdmissionRequest<KubernetesObject>): void {
+    for (const { hook } of this.#of(resource)) {
+      const verdict = hook.validate?.(request);
+      if (verdict === undefined) continue;
+      const status: Partial<ApiStatus> = isObject(verdict)
+        ? verdict as Partial<ApiStatus>
+        : { message: String(verdict) };
+      const { code = 400, reason, message, details } = status;
+      const why = message || reason;
+      // apiserver admission/plugin/webhook/errors/statuserror.go
+      const text = `admission webhook ${JSON.stringify(hook.name ?? "fake")} denied the request` +
+        (why ? `: ${why}` : " without explanation");
+      throw refusal(Math.max(400, code), text, { reason: reason ?? "", details });
+    }
+  }
+
+  /** Runs all validating hooks on a deletion. @throws {StatusError} if a hook denies it. */
+  deleting(resource: ResourceName, stored: StoredObject, dryRun: boolean): void {
+    if (this.ignores(resource)) return;
+    const old = parseStored(stored) as unknown as KubernetesObject;
+    this.validate(resource, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });
+  }
+
+  /** Returns true if no hook is registered for a resource. */
+  ignores(resource: ResourceName): boolean {
+    return this.#of(resource).length === 0;
+  }
+
+  #of(resource: ResourceName): { readonly hook: AdmissionHook<KubernetesObject> }[] {
+    return this.#hooks.size === 0 ? [] : [...this.#hooks].filter((other) => sameResource(other.resource, resource));
+  }
+}

@@ -1,0 +1,97 @@
+import { Client } from "@kube/informer";
+import { Job } from "@kube/informer/kinds/batch/v1";
+import { ConfigMap as OwnerReferenceConfigMap } from "@kube/informer/kinds/core/v1";
+import {
+  AlreadyControlledError,
+  controllerOf,
+  ownerReferenceTo,
+  withController,
+  withOwner,
+} from "@kube/informer/reconcile";
+import { FakeApiServer } from "@kube/informer/testing";
+import { assertEquals, assertThrows } from "@std/assert";
+import { thing } from "../../support/fixtures.ts";
+
+const owner = thing("owner", 5, { namespace: "shop" });
+
+const reference = { apiVersion: "acme.dev/v1", kind: "Thing", name: "owner", uid: "uid-owner" };
+
+Deno.test("withController adds a controller reference to a copy of a draft", () => {
+  const draft = { metadata: { name: "owned" }, spec: { size: 1 } };
+  const owned = withController(draft, owner);
+  assertEquals<unknown>(owned, {
+    metadata: { name: "owned", ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: true }] },
+    spec: { size: 1 },
+  });
+  assertEquals(draft, { metadata: { name: "owned" }, spec: { size: 1 } });
+  assertEquals(controllerOf(owned)?.uid, "uid-owner");
+});
+
+Deno.test("withController replaces a reference to the same owner, and keeps those to others", () => {
+  const other = thing("other", 6, { namespace: "shop" });
+  const draft = withOwner(withOwner({ metadata: { name: "owned" } }, owner), other);
+  const owned = withController(draft, owner, { blockOwnerDeletion: false });
+  assertEquals<unknown>(owned.metadata, {
+    name: "owned",
+    ownerReferences: [{ ...reference, controller: true }, { ...reference, name: "other", uid: "uid-other" }],
+  });
+  assertEquals(withController(owned, owner, { blockOwnerDeletion: false }), owned);
+});
+
+Deno.test("withController refuses an object that has another controller, and names both", () => {
+  const owned = withController({ metadata: { name: "owned" } }, owner);
+  const error = assertThrows(
+    () => withController(owned, thing("thief", 7)),
+    AlreadyControlledError,
+    'Cannot set Thing "thief" (uid uid-thief) as controller of "owned": Thing "owner" (uid uid-owner) is',
+  );
+  assertEquals(error.controller.name, "owner");
+});
+
+Deno.test("withController refuses an object of an earlier owner of the same name", () => {
+  const owned = withController({ metadata: { name: "owned" } }, thing("owner", 1, { uid: "uid-earlier" }));
+  assertThrows(() => withController(owned, owner), AlreadyControlledError, "uid-earlier");
+});
+
+Deno.test("withOwner adds an owner beside the controller", () => {
+  const owned = withOwner(withController({ metadata: { name: "owned" } }, owner), thing("second", 1));
+  assertEquals<unknown>(owned.metadata, {
+    name: "owned",
+    ownerReferences: [
+      { ...reference, controller: true, blockOwnerDeletion: true },
+      { ...reference, name: "second", uid: "uid-second" },
+    ],
+  });
+  assertEquals(controllerOf(owned)?.name, "owner");
+  assertEquals(controllerOf({ metadata: {} }), undefined);
+});
+
+Deno.test("withOwner and withController refuse an owner of another namespace, and allow a cluster-scoped one", () => {
+  const draft = { metadata: { name: "owned", namespace: "other" } };
+  for (const set of [withOwner, withController]) {
+    assertThrows(() => set(draft, owner), TypeError, 'of namespace "shop" as owner of "owned" in namespace "other"');
+    set(draft, thing("node", 1, { namespace: "" }));
+  }
+});
+
+Deno.test("ownerReferenceTo refuses an owner without apiVersion, kind, name or uid, and names what is missing", () => {
+  const { apiVersion: _apiVersion, ...unversioned } = owner;
+  const { kind: _kind, ...unkind } = owner;
+  assertThrows(() => ownerReferenceTo(unversioned), TypeError, "apiVersion is missing");
+  assertThrows(() => ownerReferenceTo(unkind), TypeError, 'an object "owner" as owner: kind is missing');
+  const withoutUid = { ...owner, metadata: { ...owner.metadata, uid: "" } };
+  assertThrows(() => ownerReferenceTo(withoutUid), TypeError, "metadata.uid is missing");
+});
+
+Deno.test("withController and withOwner keep the literal types of a draft, so that it can be created", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
+  const owner = await client.resource(OwnerReferenceConfigMap).create({ metadata: { name: "owner" } });
+  for (const own of [withController, withOwner]) {
+    const draft = own({
+      metadata: { name: `job-${own.name.toLowerCase()}`, labels: { app: "web" } },
+      spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web" }] } } },
+    }, owner);
+    const made = await client.resource(Job).create(draft);
+    assertEquals(made.spec?.template.spec?.restartPolicy, "Never");
+  }
+});
