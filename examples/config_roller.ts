@@ -2,7 +2,7 @@
 // data changes.
 //   deno run -A examples/config_roller.ts
 import { type Client, isNotFound, retry } from "@kube/informer";
-import { connect } from "@kube/informer/connect";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { controllerOf, Reconciler, withController } from "@kube/informer/reconcile";
 
@@ -42,9 +42,8 @@ export function configRoller(client: Client): Reconciler<ConfigMap> {
 }
 
 if (import.meta.main) {
-  const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(name, () => stop.abort());
+  using signal = shutdownSignal();
   using client = await connect();
   await using roller = configRoller(client);
-  await roller.run({ signal: stop.signal });
+  await roller.run({ signal });
 }

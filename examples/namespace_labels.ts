@@ -1,7 +1,7 @@
 // Gives each pod the label example.com/team of its namespace, and takes it away with it.
 //   deno run -A examples/namespace_labels.ts
 import type { Client } from "@kube/informer";
-import { connect } from "@kube/informer/connect";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { labelsChanged, Reconciler } from "@kube/informer/reconcile";
 
@@ -25,9 +25,8 @@ export function namespaceLabels(client: Client): Reconciler<Pod> {
 }
 
 if (import.meta.main) {
-  const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(name, () => stop.abort());
+  using signal = shutdownSignal();
   using client = await connect();
   await using labels = namespaceLabels(client);
-  await labels.run({ signal: stop.signal });
+  await labels.run({ signal });
 }

@@ -4,10 +4,11 @@
 import { Checkpoint, field, SharedInformerFactory } from "@kube/informer";
 import { connect, FileCheckpoints, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
+import process from "node:process";
 
 using signal = shutdownSignal();
 using client = await connect();
-const store = new FileCheckpoints(Deno.env.get("STATE_DIRECTORY") ?? ".");
+const store = new FileCheckpoints(process.env.STATE_DIRECTORY ?? ".");
 await using checkpoint = await Checkpoint.open(store, { name: "failed-pods" });
 await using informers = new SharedInformerFactory(client);
 informers.forResource(Pod).addEventHandler({
@@ -18,7 +19,7 @@ await informers.run({ signal });
 
 /** A message counts as sent when this has resolved. When it throws, it is called again until it succeeds. */
 async function notify(text: string): Promise<void> {
-  const url = Deno.env.get("WEBHOOK");
+  const url = process.env.WEBHOOK;
   if (url !== undefined) {
     const response = await fetch(url, { method: "POST", body: text, signal });
     await response.body?.cancel();

@@ -3,10 +3,11 @@
 import { SharedIndexInformer } from "@kube/informer";
 import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
+import process from "node:process";
 
 using signal = shutdownSignal();
 using client = await connect();
-const namespace = Deno.args[0] ?? client.namespace;
+const namespace = process.argv[2] ?? client.namespace;
 await using pods = new SharedIndexInformer(client.resource(Pod, { namespace }));
 
 pods.addEventHandler({

@@ -4,15 +4,16 @@
 import { connect, shutdownSignal } from "@kube/informer/connect";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Manager, Reconciler, ShardGroup } from "@kube/informer/reconcile";
+import process from "node:process";
 
 using signal = shutdownSignal();
-const [flag, kubeconfig] = Deno.args;
+const [flag, kubeconfig] = process.argv.slice(2);
 if (flag !== undefined && (flag !== "--kubeconfig" || kubeconfig === undefined)) {
-  console.error(`Cannot read the arguments: expected --kubeconfig FILE, found ${Deno.args.join(" ")}`);
-  Deno.exit(2);
+  console.error(`Cannot read the arguments: expected --kubeconfig FILE, found ${process.argv.slice(2).join(" ")}`);
+  process.exit(2);
 }
 using client = await connect({ kubeconfig });
-const leaseMs = Number(Deno.env.get("LEASE_SECONDS") ?? 15) * 1_000;
+const leaseMs = Number(process.env.LEASE_SECONDS ?? 15) * 1_000;
 const shards = new ShardGroup(client, {
   name: "sharded-controller", // the Leases are in the namespace of the client
   ...{ leaseMs, renewDeadlineMs: leaseMs * 2 / 3, renewMs: leaseMs / 3 },

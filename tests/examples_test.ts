@@ -93,6 +93,20 @@ Deno.test("examples are programs of fewer than 40 lines, or controllers of at mo
   assertEquals(found.sort(), tested.sort());
 });
 
+/** Programs for Deno only, with the reason. */
+const DENO_ONLY = { "deno_deploy/main.ts": "Deno Deploy, and snapshots in Deno KV" };
+
+Deno.test("examples run on Node and Bun too: none says Deno, except those for Deno only", () => {
+  const folder = new URL("../examples/", import.meta.url);
+  const names = [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? [...Deno.readDirSync(new URL(name, folder))].map((it) => `${name}/${it.name}`) : [name]
+  );
+  const saying = names.filter((name) =>
+    name.endsWith(".ts") && /\bDeno\./.test(Deno.readTextFileSync(new URL(name, folder)))
+  );
+  assertEquals(saying, Object.keys(DENO_ONLY));
+});
+
 const EXAMPLES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
   controller: {
     checks: async ({ server, says }) => {

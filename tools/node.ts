@@ -3,8 +3,8 @@
  *
  * - Every entry point that Node is promised is imported, and each kind is listed from a fake API server.
  * - Every example of the documentation that does not say `Deno` is run. Each entry point must be in one of them.
- * - The tests of the rooms in {@linkcode ROOMS} are run, by `tests/support/node`, which has the parts of `Deno` that
- *   they use.
+ * - The tests of the rooms in {@linkcode ROOMS}, and those of the programs in `examples`, are run by
+ *   `tests/support/node`, which has the parts of `Deno` that they use.
  *   With `KUBEBUILDER_ASSETS`, those of {@linkcode CLUSTER_TESTS} are run, too.
  *
  * It needs the registry of npm, from which Node comes too, if the one on the path is older than 24. Packages of JSR
@@ -140,7 +140,7 @@ async function runTests({ name: runtime, path }: Runtime, folder: string): Promi
     if (named !== text) await Deno.writeTextFile(path, named);
   }
   await Deno.copyFile(join(ROOT, "deno.json"), join(folder, "deno.json"));
-  const files: string[] = [];
+  const files: string[] = [join(folder, "tests", "examples_test.ts")];
   for (const room of ROOMS) {
     for await (const path of filesIn(join(folder, "tests", room), "_test.ts")) files.push(path);
   }

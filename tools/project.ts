@@ -1,6 +1,7 @@
 /**
- * Puts the files of `examples/website`, from which `informer init` makes a project, into one module, as the command
- * line runs from an address, where it has no files; and into the blocks of guides that begin with their names.
+ * Puts the files of `examples/website` and `examples/website_node`, from which `informer init` makes a project, into
+ * one module, as the command line runs from an address, where it has no files; and those of `examples/website` into
+ * the blocks of guides that begin with their names.
  *
  * @module
  */
@@ -8,7 +9,6 @@ import { join } from "node:path";
 import { readFlags, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
-const PROJECT = join(ROOT, "examples/website");
 const MODULE = "src/cli/project_files.ts";
 const GUIDES = ["write", "test", "run"].map((verb) => `docs/${verb}_a_controller.md`);
 
@@ -16,12 +16,15 @@ const GUIDES = ["write", "test", "run"].map((verb) => `docs/${verb}_a_controller
 type Files = Readonly<Record<string, string>>;
 
 /** Returns the text of the module. */
-function moduleOf(files: Files): string {
+function moduleOf(files: Files, nodeFiles: Files): string {
   return `// deno-fmt-ignore-file
-// Written by \`deno task project\` from the folder examples/website; not edited by hand.
+// Written by \`deno task project\` from the folders examples/website and examples/website_node; not edited by hand.
 
-/** The files of a project, by their names. */
+/** The files of a project for Deno, by their names. */
 export const PROJECT_FILES: Readonly<Record<string, string>> = ${JSON.stringify(files, undefined, 2)};
+
+/** The files that a project for Node has in addition, or in place of others. */
+export const NODE_FILES: Readonly<Record<string, string>> = ${JSON.stringify(nodeFiles, undefined, 2)};
 `;
 }
 
@@ -33,20 +36,27 @@ function withBlocks(page: string, files: Files): string {
   );
 }
 
+/** Returns the files of a folder of `examples`. */
+function filesIn(name: string): Files {
+  const folder = join(ROOT, "examples", name);
+  const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name).sort();
+  return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(join(folder, name))]));
+}
+
 if (import.meta.main) {
   const { check } = readFlags({
     task: "project",
-    summary: `Puts the files of examples/website, which informer init writes, into ${MODULE} and the guides.`,
+    summary:
+      `Puts the files of examples/website and website_node, which informer init writes, into ${MODULE} and the guides.`,
     flags: { check: toggle("writes nothing; fails when a file differs") },
   });
-  const names = [...Deno.readDirSync(PROJECT)].map(({ name }) => name).sort();
-  const files = Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(join(PROJECT, name))]));
-  const results = new Map([[MODULE, moduleOf(files)]]);
+  const files = filesIn("website");
+  const results = new Map([[MODULE, moduleOf(files, filesIn("website_node"))]]);
   for (const path of GUIDES) results.set(path, withBlocks(Deno.readTextFileSync(join(ROOT, path)), files));
   for (const [path, text] of results) {
     if (!check) Deno.writeTextFileSync(join(ROOT, path), text);
     else if (Deno.readTextFileSync(join(ROOT, path)) !== text) {
-      console.error(`${path} differs from the folder examples/website: run deno task project`);
+      console.error(`${path} differs from the folders of examples: run deno task project`);
       Deno.exit(1);
     }
   }

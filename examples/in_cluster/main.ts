@@ -3,6 +3,7 @@
 import { connectInCluster, runManager } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { EventRecorder, LeaderElector, Manager, Reconciler } from "@kube/informer/reconcile";
+import process from "node:process";
 
 const LABEL = "example.com/node";
 using client = await connectInCluster();
@@ -18,7 +19,7 @@ const pods = new Reconciler(client, Pod, async ({ key, object: pod, client }) =>
 }, { informer: { namespace }, onError: (error, key) => console.error(key, error) });
 const manager = new Manager({
   reconcilers: [pods],
-  elector: new LeaderElector(client, { name: "pod-labels", identity: Deno.env.get("POD_NAME") }),
+  elector: new LeaderElector(client, { name: "pod-labels", identity: process.env.POD_NAME }),
   recorders: [recorder],
   onPhase: (phase) => console.log(phase),
 });

@@ -3,11 +3,13 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { readiness } from "@kube/informer/readiness";
 import { EventRecorder } from "@kube/informer/reconcile";
 import { chaos, type FakeApiServer, type Random } from "@kube/informer/testing/chaos";
+import process from "node:process";
+import { test } from "node:test";
 import { controller, NAME } from "./controller.ts";
 import { rollOut } from "./fake_deployments.ts";
 import { Website } from "./kinds.ts";
 
-const SEEDS = Number(Deno.args[0] ?? 25);
+const SEEDS = Number(process.argv[2] ?? 25);
 const IMAGES = ["nginx:1", "nginx:2", "nginx:3"];
 
 /** Picks an object and changes it, if there is one. */
@@ -16,7 +18,7 @@ function change(server: FakeApiServer, random: Random, spec: Partial<Website["sp
   if (keys.length > 0) server.patch(Website, random.pick(keys), { spec });
 }
 
-Deno.test(`the controller converges in ${SEEDS} seeds of changes and faults`, async () => {
+test(`the controller converges in ${SEEDS} seeds of changes and faults`, async () => {
   await chaos({
     seeds: SEEDS,
     resources: [Website],

@@ -4,15 +4,16 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
 import { EventRecorder, findCondition } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
-import { assertEquals } from "@std/assert";
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
 import { controller, NAME } from "./controller.ts";
 import { rollOut } from "./fake_deployments.ts";
 import { Website } from "./kinds.ts";
 
 const KEY = "shop/blog";
 
-/** Runs the controller, with one object on the server, until `test` has returned. */
-async function run(test: (server: FakeApiServer) => Promise<void>): Promise<void> {
+/** Runs the controller, with one object on the server, until `check` has returned. */
+async function run(check: (server: FakeApiServer) => Promise<void>): Promise<void> {
   const server = new FakeApiServer();
   server.create(Website, {
     metadata: { namespace: "shop", name: "blog" },
@@ -23,24 +24,24 @@ async function run(test: (server: FakeApiServer) => Promise<void>): Promise<void
   await using reconciler = controller(client, events);
   const running = reconciler.run();
   await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
-  await test(server);
+  await check(server);
   await reconciler[Symbol.asyncDispose]();
   await running;
 }
 
-Deno.test("a Deployment is made, and the object is Ready once that is", () =>
+test("a Deployment is made, and the object is Ready once that is", () =>
   run(async (server) => {
     const conditionOf = (it?: Website) => findCondition(it?.status?.conditions, "Ready");
     await server.until(Website, KEY, (it) => conditionOf(it)?.status === "False");
     rollOut(server, KEY);
     const ready = await server.until(Website, KEY, (it) => conditionOf(it)?.status === "True");
-    assertEquals(conditionOf(ready)?.message, "2 replicas are available");
-    assertEquals(ready?.status?.readyReplicas, 2);
+    equal(conditionOf(ready)?.message, "2 replicas are available");
+    equal(ready?.status?.readyReplicas, 2);
     const applies = server.requests.filter(({ verb, resource }) => verb === "patch" && resource === "deployments");
-    assertEquals(applies.length, 1); // it was as it should be afterwards
+    equal(applies.length, 1); // it was as it should be afterwards
   }));
 
-Deno.test("the Deployment follows each field of the spec", () =>
+test("the Deployment follows each field of the spec", () =>
   run(async (server) => {
     server.patch(Website, KEY, { spec: { image: "nginx:1.29", replicas: 3 } });
     await server.until(
@@ -50,7 +51,7 @@ Deno.test("the Deployment follows each field of the spec", () =>
     );
   }));
 
-Deno.test("a Deployment that somebody changes or deletes comes back, though a write fails", () =>
+test("a Deployment that somebody changes or deletes comes back, though a write fails", () =>
   run(async (server) => {
     server.patch(Deployment, KEY, { spec: { replicas: 9 } });
     await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
@@ -59,15 +60,15 @@ Deno.test("a Deployment that somebody changes or deletes comes back, though a wr
     await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
   }));
 
-Deno.test("the Deployment goes with its owner", () =>
+test("the Deployment goes with its owner", () =>
   run((server) => {
     server.delete(Website, KEY);
     server.collectGarbage(); // the fake runs no controllers of its own
-    assertEquals(server.list(Deployment), []);
+    deepEqual(server.list(Deployment), []);
     return Promise.resolve();
   }));
 
-Deno.test("an event says when the pods are ready, and a warning when they are not in time", () =>
+test("an event says when the pods are ready, and a warning when they are not in time", () =>
   run(async (server) => {
     const recorded = async (type: string, reason: string) => {
       while (!server.list(Event).some((event) => event.type === type && event.reason === reason)) {

@@ -2,6 +2,7 @@
 import type { Client } from "@kube/informer";
 import { connect, runManager } from "@kube/informer/connect";
 import { EventRecorder, LeaderElector, Manager, type ManagerPhase } from "@kube/informer/reconcile";
+import process from "node:process";
 import { controller, NAME } from "./controller.ts";
 
 /** All parts of the program. */
@@ -19,7 +20,7 @@ if (import.meta.main) {
   using client = await connect(); // by the kubeconfig; in a pod, by its service account
   await using parts = manager(client, (phase) => console.log(phase));
   await runManager(parts, {
-    port: Number(Deno.args[0] ?? 8080),
+    port: Number(process.argv[2] ?? 8080),
     onListen: (port) => console.log(`probes: http://127.0.0.1:${port}/readyz`),
   });
 }

@@ -4,12 +4,14 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertAccess } from "@kube/informer/testing/roles";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
 import { NAME } from "./controller.ts";
 import { rollOut } from "./fake_deployments.ts";
 import { Website } from "./kinds.ts";
 import { manager } from "./main.ts";
 
-Deno.test("the role grants what the program uses", async () => {
+test("the role grants what the program uses", async () => {
   const server = new FakeApiServer();
   server.create(Website, {
     metadata: { namespace: "shop", name: "blog" },
@@ -24,5 +26,5 @@ Deno.test("the role grants what the program uses", async () => {
   while (server.list(Event).length === 0) await new Promise((resolve) => server.afterNext(resolve)); // its last write
   stop.abort();
   await running;
-  assertAccess(accessUsed(client), await Deno.readTextFile(new URL("manifests.yaml", import.meta.url)));
+  assertAccess(accessUsed(client), await readFile(new URL("manifests.yaml", import.meta.url), "utf8"));
 });

@@ -344,9 +344,11 @@ export const COMMANDS: readonly CommandText[] = [
     description:
       "Writes a folder with a definition of the kind and its types, a reconciler, tests on the fake server, a test under " +
       "random faults, the program, its role, and a Dockerfile. A file that exists is not replaced, and then nothing is " +
-      "written. The folder's `deno task test` passes. Permissions: --allow-read and --allow-write of the folder.",
+      "written. The folder's `deno task test`, or `npm test`, passes. Permissions: --allow-read and --allow-write of the folder.",
+    types: { runtime: ["deno", "node"] },
     flags: {
       "--kind <kind:string>": "The kind, in CamelCase.",
+      "--runtime <runtime:runtime>": "The runtime of the project: deno, or node for Node and npm.",
       "--group <group:string>": "Its API group, a domain.",
       "--plural <plural:string>": "Its name in addresses. (default: the kind with an ending)",
       "--dir <folder:string>": "Write to this folder. (default: one with the name of the project)",
@@ -355,6 +357,7 @@ export const COMMANDS: readonly CommandText[] = [
     defaults: { "--group": "example.com" },
     examples: {
       "A controller of Websites": "informer init website-controller --kind Website --group shop.example.com",
+      "For Node": "informer init website-controller --kind Website --runtime node",
       "In this folder": "informer init indexer --kind Index --plural indices --dir .",
     },
     run: init,

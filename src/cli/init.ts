@@ -2,7 +2,7 @@
  * The command `informer init`: writes the project of a controller.
  *
  * {@linkcode init} is the entry point. It replaces the names in `project_files.ts`, which `deno task project` makes of
- * `examples/website`. It never replaces a file.
+ * `examples/website` and `examples/website_node`. It never replaces a file.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { unwritable } from "./output_file.ts";
-import { PROJECT_FILES } from "./project_files.ts";
+import { NODE_FILES, PROJECT_FILES } from "./project_files.ts";
 import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
 
@@ -20,6 +20,8 @@ interface InitFlags {
   readonly kind?: string;
   /** Its API group. */
   readonly group: string;
+  /** The runtime of its program and its tests. */
+  readonly runtime: "deno" | "node";
   /** Its name in addresses; undefined for the lower case kind with an ending. */
   readonly plural?: string;
   /** The folder to write to; undefined for one with the name of the project. */
@@ -33,22 +35,49 @@ const LABEL_RULE = `1 to 63 lower case letters, digits and "-", which is neither
 const DOMAIN = /^(?=.{3,180}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+$/;
 const RESERVED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 
-/** The folder of this package, where the program runs from a clone and not from an address. */
-const CLONE = import.meta.url.startsWith("file:") ? new URL("../../", import.meta.url).href : undefined;
+/** The folder of this package, where the program runs from a clone: not from an address, and not installed by npm. */
+const CLONE = /^file:.*\.ts$/.test(import.meta.url) ? new URL("../../", import.meta.url).href : undefined;
+
+/** The project for each runtime. A clone replaces `published` in `manifest`, and says that it `links` the package. */
+const PROJECTS = {
+  deno: {
+    files: PROJECT_FILES,
+    manifest: "deno.json",
+    published: "{",
+    linked: `{\n  "links": ["${CLONE}"],`,
+    links: `links the package to ${CLONE}`,
+    next: "deno task test; kubectl apply -f definition.yaml; deno task start",
+  },
+  node: {
+    files: nodeFiles(),
+    manifest: "package.json",
+    published: /npm:@jsr[^"]+/,
+    linked: "file:informer.tgz",
+    links: `takes the package from informer.tgz; write that first: ` +
+      `deno task --config ${join(import.meta.dirname ?? "", "../../deno.json")} npm "$PWD/informer.tgz"`,
+    next: "npm install; npm test; kubectl apply -f definition.yaml; npm start",
+  },
+};
+
+function nodeFiles(): Readonly<Record<string, string>> {
+  const { "deno.json": _, ...files } = PROJECT_FILES;
+  return { ...files, ...NODE_FILES };
+}
 
 /**
- * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone links
- * the project to that.
+ * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone takes
+ * the package from there, as it may not be published.
  */
 export async function init(flags: InitFlags, [name]: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
-  const { dir = name, force = false } = flags;
+  const { dir = name, force = false, runtime } = flags;
+  const { files: templates, manifest, published, linked, links, next } = PROJECTS[runtime];
   const words = wordsOf(name, flags);
   const pattern = new RegExp(Object.keys(words).join("|").replaceAll(".", "\\."), "g");
-  const files = Object.entries(PROJECT_FILES).map(([file, template]) => {
+  const files = Object.entries(templates).map(([file, template]) => {
     const text = template.replace(pattern, (word) => words[word]);
-    const isLinked = file === "deno.json" && CLONE !== undefined;
-    return { path: join(dir, file), text: isLinked ? text.replace("{", `{\n  "links": ["${CLONE}"],`) : text };
+    const isLinked = file === manifest && CLONE !== undefined;
+    return { path: join(dir, file), text: isLinked ? text.replace(published, linked) : text };
   });
   const present: string[] = [];
   for (const { path } of files) if (await isFileAt(path)) present.push(path);
@@ -61,8 +90,8 @@ export async function init(flags: InitFlags, [name]: readonly string[], context:
     await attempt(path, () => writeFile(path, text, { flag: force ? "w" : "wx" }));
     terminal.say(`wrote ${path}`);
   }
-  if (CLONE !== undefined) terminal.say(`${join(dir, "deno.json")} links the package to ${CLONE}`);
-  terminal.say(`next, in ${dir}: deno task test; kubectl apply -f definition.yaml; deno task start`);
+  if (CLONE !== undefined) terminal.say(`${join(dir, manifest)} ${links}`);
+  terminal.say(`next, in ${dir}: ${next}`);
   return EXIT_CODE.done;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Connects a client from Deno: kubeconfig and service account files, TLS with a cluster's own CA, client
+ * Connects a client, on Deno, Node and Bun: kubeconfig and service account files, TLS with a cluster's own CA, client
  * certificates, credential plugins, proxies.
  *
  * {@linkcode connect} is the entry point. It finds a configuration, reads its files, and returns a client. It sends no

@@ -234,6 +234,7 @@ Deno.test("init refuses names that Kubernetes or the project cannot have, in one
     [/--kind is one word in CamelCase, .*; found "web"$/, "web", "--kind", "web"],
     [/--kind "Deployment" is a name that the files of the project use/, "web", "--kind", "Deployment"],
     [/--kind "Promise" is a name that the files/, "web", "--kind", "Promise"],
+    [/--runtime/, "web", "--kind", "A", "--runtime", "bun"],
     [/--plural has .*, and begins with a letter; found "2s"$/, "web", "--kind", "A", "--plural", "2s"],
     [/--group is a domain of yours, .*; found "web"$/, "web", "--kind", "A", "--group", "web"],
     [/--group "a.k8s.io" is kept for Kubernetes/, "web", "--kind", "A", "--group", "a.k8s.io"],
@@ -251,6 +252,7 @@ Deno.test("shells complete the command, its flags and its folder", async () => {
     (await run("completions", "complete", "--", ...words)).out.map((line) => line.split("\t")[0]);
   assertEquals([await offered("ini"), await offered("init", "web", "--p")], [["init"], ["--plural"]]);
   assertEquals([await offered("init", "--dir", ""), await offered("init", "")], [[":files"], []]);
+  assertEquals(await offered("init", "web", "--runtime", ""), ["deno", "node"]);
 });
 
 Deno.test("init runs with the permissions that it asks for", async () => {

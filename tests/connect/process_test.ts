@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isDeno } from "../../src/connect/runtime/runtime.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";
@@ -157,6 +158,15 @@ Deno.test("connect uses the proxy of the environment, unless NO_PROXY names the 
   assertEquals(proxy.asked, [`CONNECT ${new URL(server.url).host}`]);
   assertEquals(await ask(flags, [kubeconfig], { HTTPS_PROXY, NO_PROXY: "127.0.0.1" }), "ok /version");
   assertEquals(proxy.asked.length, 1);
+});
+
+Deno.test("connect with proxy-url obeys NO_PROXY on Deno, and not on Node, as docs/on_node_and_bun.md says", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await using proxy = serveProxy({ kind: "connect" });
+  const kubeconfig = await inline(certificates, { server: server.url, "proxy-url": `http://${proxy.host}` });
+  const printed = await ask(["--allow-read", "--allow-net"], [kubeconfig], { NO_PROXY: "127.0.0.1" });
+  assertEquals([printed, proxy.asked.length], ["ok /version", isDeno() ? 0 : 1]);
 });
 
 Deno.test("connect uses no proxy of the environment for plain HTTP to this machine", async () => {

@@ -236,6 +236,14 @@ const RUNS: Readonly<Record<string, Run>> = {
     },
     expect: ({ prints }) => prints("here-0 Running"),
   },
+  "shop_pods.ts": {
+    expect: async ({ server, prints }) => {
+      await prints("synced: 1 pods");
+      server.endWatches();
+      server.delete(Pod, "shop/web-0");
+      await prints("deleted shop/web-0");
+    },
+  },
   "web_pods.ts": {
     expect: async ({ server, prints }) => {
       await prints("synced 1");

@@ -14,8 +14,8 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** A program of this repository in a process of its own. */
-export class Program implements AsyncDisposable {
+/** A program in a process of its own. */
+export class Process implements AsyncDisposable {
   readonly out = new Captured();
   readonly err = new Captured();
   readonly #child: Deno.ChildProcess;
@@ -23,21 +23,13 @@ export class Program implements AsyncDisposable {
   /** The number of lines up to the one that `until()` has found. */
   #passed = 0;
 
-  /**
-   * Runs `path`, which is relative to the repository, with these flags of `deno run`, by this Deno or the one at a
-   * path.
-   */
-  constructor(
-    path: string,
-    args: readonly string[] = [],
-    env: Readonly<Record<string, string>> = {},
-    flags: readonly string[] = ["-A"],
-    deno: string = Deno.execPath(),
-  ) {
-    this.#child = new Deno.Command(deno, {
-      args: ["run", "--quiet", ...flags, path, ...args],
+  /** Runs a command, in the folder of the repository unless `options` name another one. */
+  constructor(command: string, args: readonly string[], options: Pick<Deno.CommandOptions, "cwd" | "env">) {
+    this.#child = new Deno.Command(command, {
       cwd: ROOT,
-      env: { NO_COLOR: "1", ...env },
+      ...options,
+      args: [...args],
+      env: { NO_COLOR: "1", ...options.env },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
@@ -91,6 +83,23 @@ export class Program implements AsyncDisposable {
       if (!(error instanceof TypeError)) throw error; // it has ended
     }
     await this.code;
+  }
+}
+
+/** A program of this repository in a process of its own. */
+export class Program extends Process {
+  /**
+   * Runs `path`, which is relative to the repository, with these flags of `deno run`, by this Deno or the one at a
+   * path.
+   */
+  constructor(
+    path: string,
+    args: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+    flags: readonly string[] = ["-A"],
+    deno: string = Deno.execPath(),
+  ) {
+    super(deno, ["run", "--quiet", ...flags, path, ...args], { env });
   }
 }
 

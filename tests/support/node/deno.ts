@@ -549,7 +549,9 @@ class Command {
       name = path.join(import.meta.dirname!, `_program_${crypto.randomUUID()}.ts`);
       fs.writeFileSync(name, decodeURIComponent(script.slice(script.indexOf(",") + 1)));
     }
-    const preload = ["resolve.ts", "deno.ts"].map((file) => `--import=${new URL(file, import.meta.url).href}`);
+    // Programs for readers have no Deno; those of tests have the parts in this file.
+    const preload = (script.startsWith("examples/") ? ["resolve.ts"] : ["resolve.ts", "deno.ts"])
+      .map((file) => `--import=${new URL(file, import.meta.url).href}`);
     this.#command = process.execPath;
     this.#options = { ...options, args: ["--disable-warning=ExperimentalWarning", ...preload, name, ...args] };
   }

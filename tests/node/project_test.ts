@@ -1,0 +1,146 @@
+// What users of npm get, on Node 24: the project that `informer init --runtime node` writes, and npx.
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { join } from "node:path";
+import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { NODE_FILES, PROJECT_FILES } from "../../src/cli/project_files.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
+import { writeKubeconfig } from "../support/host.ts";
+import { findNode } from "../support/node/find_node.ts";
+import { type Output, outputOf, Process } from "../support/program.ts";
+import { Folder, serve } from "../support/serve.ts";
+import { run } from "../support/session.ts";
+
+const CronTab: Resource = defineResource({ group: "acme.dev", version: "v1", plural: "crontabs", kind: "CronTab" });
+
+/** Node 24 and its npm in PATH, and the package as npm installs it. */
+class Npm extends Folder {
+  /** The environment of the programs. */
+  env: Readonly<Record<string, string>> = {};
+
+  static async make(): Promise<Npm> {
+    const npm = new Npm();
+    const node = await findNode(npm.path);
+    const path = Deno.env.get("PATH")!;
+    npm.env = { PATH: node === "node" ? path : `${join(node, "..")}:${path}`, npm_config_update_notifier: "false" };
+    await packForNpm(npm.file("informer.tgz"));
+    return npm;
+  }
+
+  run(cwd: string, command: string, ...args: string[]): Promise<Output> {
+    return outputOf(command, args, { cwd, env: this.env });
+  }
+}
+
+const options = { ignore: Deno.build.os === "windows", timeout: 300_000, sanitizeResources: true };
+
+Deno.test(
+  "a new project for Node installs, type-checks, passes its tests, and runs its program and the command line",
+  options,
+  async () => {
+    await using npm = await Npm.make();
+    const project = npm.file("project");
+    const { code, err } = await run(
+      ...[
+        "init",
+        "cron-runner",
+        "--kind",
+        "CronTab",
+        "--group",
+        "acme.dev",
+        "--runtime",
+        "node",
+        "--dir",
+        project,
+      ] as const,
+    );
+    assertEquals(code, 0, err.join("\n"));
+    assertStringIncludes(err.at(-2)!, `${project}/package.json takes the package from informer.tgz`);
+    assertEquals(err.at(-1), `next, in ${project}: npm install; npm test; kubectl apply -f definition.yaml; npm start`);
+    const names = [...Deno.readDirSync(project)].map(({ name }) => name).sort();
+    const wanted = new Set([...Object.keys(PROJECT_FILES), ...Object.keys(NODE_FILES)]);
+    assertEquals([...wanted].sort().filter((name) => name !== "deno.json"), names);
+    for (const name of names) {
+      assertEquals(Deno.readTextFileSync(join(project, name)).match(/website|example\.com/gi), null, name);
+    }
+
+    Deno.copyFileSync(npm.file("informer.tgz"), join(project, "informer.tgz"));
+    const call = async (...args: string[]): Promise<string> => {
+      const { code, out, err } = await npm.run(project, "npm", ...args);
+      assertEquals(code, 0, out + err);
+      return out;
+    };
+    await call("install", "--no-audit", "--no-fund");
+    const kinds = Deno.readTextFileSync(join(project, "kinds.ts"));
+    Deno.writeTextFileSync(join(project, "kinds.ts"), kinds.split("\n").slice(0, 8).join("\n"));
+    await call("run", "kinds");
+    assertEquals(Deno.readTextFileSync(join(project, "kinds.ts")), kinds);
+    const checked = await call("run", "ok"); // types, tests
+    assertMatch(checked, /the controller converges in 25 seeds/);
+    assertMatch(checked, /pass 7\n.*fail 0\n/);
+    assertMatch(await call("run", "chaos", "2"), /the controller converges in 2 seeds .*\n.*tests 1\n/);
+    assertMatch(await call("run", "--silent", "informer", "--", "get", "pods", "--fake", "-A", "-o", "name"), /^pod\//);
+
+    using server = new FakeApiServer();
+    server.create(
+      CronTab,
+      { metadata: { name: "nightly", namespace: "shop" }, spec: { image: "nginx", replicas: 2 } } as never,
+    );
+    await using served = await serve(server);
+    const env = { ...npm.env, KUBECONFIG: await writeKubeconfig(npm.file("kubeconfig"), { server: served.url }) };
+    const [command, ...args] = JSON.parse(/^CMD (.*)$/m.exec(NODE_FILES.Dockerfile)![1]) as string[];
+    assertStringIncludes(NODE_FILES["package.json"], `"start": "${[command, ...args].join(" ")}"`);
+    await using program = new Process(command, [...args, "0"], { cwd: project, env });
+    await server.until(Deployment, "shop/nightly", (made) => made?.spec.replicas === 2);
+    await program.out.line(/^running$/);
+    const [, address] = /^probes: (.*)$/m.exec(program.out.text)!;
+    const answer = await fetch(address);
+    assertEquals([answer.status, await answer.text()], [200, "ok\n"]);
+    program.kill("SIGTERM");
+    assertEquals([await program.code, program.err.text], [0, ""]);
+
+    server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
+    const programs = { "README.md": "1 pods of the shop are web servers", "docs/on_node_and_bun.md": "synced: 1 pods" };
+    for (const [page, line] of Object.entries(programs)) { // as they are in the page
+      const text = Deno.readTextFileSync(new URL(`../../${page}`, import.meta.url));
+      const [, documented] = /^```ts ignore\n([^]*?)^```$/m.exec(text)!;
+      Deno.writeTextFileSync(join(project, "documented.ts"), documented);
+      await using program = new Process("node", ["documented.ts"], { cwd: project, env });
+      await program.until(page, (it) => it === line);
+      program.kill("SIGINT");
+      assertEquals([await program.code, program.err.text], [0, ""]);
+    }
+  },
+);
+
+Deno.test(
+  "npx runs the command line from the file of deno task npm, with the exit codes of Deno",
+  options,
+  async () => {
+    await using npm = await Npm.make();
+    const informer = (...args: string[]): Promise<Output> => npm.run(npm.path, "npx", "-y", "./informer.tgz", ...args);
+    const { code, out, err } = await informer("get", "pods", "--fake", "-A", "-o", "name");
+    assertEquals([code, err], [0, ""]);
+    assertMatch(out, /^(pod\/\S+\n)+$/);
+    assertEquals((await informer("get", "pods", "--wrong")).code, 2);
+    const project = npm.file("made"); // by an installed package, which is no clone to take it from
+    assertEquals(
+      (await informer("init", "website-controller", "--kind", "Website", "--runtime", "node", "--dir", project)).code,
+      0,
+    );
+    assertEquals(Deno.readTextFileSync(join(project, "controller.ts")), PROJECT_FILES["controller.ts"]);
+    assertStringIncludes(Deno.readTextFileSync(join(project, "package.json")), `"npm:@jsr/kube__informer@^`);
+  },
+);
+
+Deno.test("the project for Node asks for the versions of Node that the package needs, and has the package of JSR", () => {
+  const { engines, dependencies } = JSON.parse(NODE_FILES["package.json"]);
+  const { imports } = JSON.parse(PROJECT_FILES["deno.json"]);
+  const [, range] = imports["@kube/informer"].split("@kube/informer@");
+  assertEquals([engines.node, dependencies], [NODE_VERSIONS, {
+    "@kube/informer": `npm:@jsr/kube__informer@${range}`,
+  }]);
+  assertEquals(NODE_FILES[".npmrc"], "@jsr:registry=https://npm.jsr.io\n");
+});
