@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import ts from "npm:typescript@^5.9.3";
+import ts from "npm:typescript@^6.0.3";
 
 const ROOT = join(import.meta.dirname!, "..");
 /** The file in which the completions are asked for; it is not on disk. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { dirname, join, normalize, relative } from "node:path/posix";
-import ts from "npm:typescript@^5.9.3";
+import ts from "npm:typescript@^6.0.3";
 
 /** A source file, with its path relative to the root. */
 export interface SourceText {

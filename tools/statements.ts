@@ -1,4 +1,4 @@
-import ts from "npm:typescript@^5.9.3";
+import ts from "npm:typescript@^6.0.3";
 
 /** A statement that can be deleted from a source. */
 export interface Statement {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import ts from "npm:typescript@^5.9.3";
+import ts from "npm:typescript@^6.0.3";
 
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ESNext,

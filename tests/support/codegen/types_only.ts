@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import ts from "npm:typescript@^5.9.3";
+import ts from "npm:typescript@^6.0.3";
 
 /** Asserts that a text is TypeScript, and has nothing but imports, exports, interfaces and resources. */
 export function assertTypesOnly(text: string): void {
