@@ -22,7 +22,7 @@ const AGAIN_MS = 1_000;
 /** The time that requests have to be answered once the server is disposed, in milliseconds. */
 const GRACE_MS = 2_000;
 
-/** Options of an {@linkcode FetchServer}. */
+/** Options of a {@linkcode FetchServer}. */
 export interface FetchServerOptions {
   /** The port; 0 is a free one. @default {8080} */
   readonly port?: number;

@@ -15,7 +15,7 @@ import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-Deno.test("an FetchServer answers until it is disposed, and throws where its port is in use", async () => {
+Deno.test("a FetchServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];
   const server = await FetchServer.listen(({ url }) => new Response(new URL(url).pathname), {
     port: 0,
@@ -30,7 +30,7 @@ Deno.test("an FetchServer answers until it is disposed, and throws where its por
   assertEquals(other.port, server.port);
 });
 
-Deno.test("an FetchServer that is disposed does not wait for a request that never ends", async () => {
+Deno.test("a FetchServer that is disposed does not wait for a request that never ends", async () => {
   const server = await FetchServer.listen(() => new Response(), { port: 0 });
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: localhost\r\n"));
@@ -39,7 +39,7 @@ Deno.test("an FetchServer that is disposed does not wait for a request that neve
   assertEquals(await connection.read(new Uint8Array(1)).catch(() => null), null);
 });
 
-Deno.test("an FetchServer that fails closes its connections, and listens on its port each second until it succeeds", async () => {
+Deno.test("a FetchServer that fails closes its connections, and listens on its port each second until it succeeds", async () => {
   using time = new FakeTime();
   const began = time.now;
   const { serve } = Deno;

@@ -20,7 +20,7 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, string>>>
     "connect explains that NO_PROXY conflicts with tls-server-name": "Node needs no proxy for tls-server-name",
   },
   "connect/run_manager_test.ts": {
-    "an FetchServer that fails closes its connections": "replaces Deno.serve",
+    "a FetchServer that fails closes its connections": "replaces Deno.serve",
     "runManager goes on and answers probes again after idle": "Node's server does not end where no file is left",
     [`httpTransport carries 20 watches and 200 lists at once over HTTP/2`]: "node:https has no HTTP/2",
   },
