@@ -30,9 +30,14 @@ export interface FetchServerOptions {
   readonly hostname?: string;
   /** Called with the port when it is first open. */
   readonly onListen?: (port: number) => void;
-  /** Called with the reason of each failure, before the server listens again. @default {written to the console} */
+  /**
+   * Called with each error of the handler, whose request is answered by 500, and with the reason of each failure before
+   * the server listens again. @default {written to the console}
+   */
   readonly onError?: (error: unknown) => unknown;
 }
+
+type RequiredOptions = FetchServerOptions & Required<Pick<FetchServerOptions, "onError">>;
 
 /**
  * A server that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the first
@@ -54,8 +59,7 @@ export class FetchServer implements AsyncDisposable {
   /** The port. */
   readonly port: number;
   readonly #handler: FetchHandler;
-  readonly #options: FetchServerOptions;
-  readonly #reporter = new ConsoleReporter();
+  readonly #options: RequiredOptions;
   /** Aborts with the disposal. */
   readonly #stop = new AbortController();
   /** Aborts with the connections of the present server. */
@@ -63,7 +67,7 @@ export class FetchServer implements AsyncDisposable {
   #server: PortServer;
   readonly #running: Promise<void>;
 
-  private constructor(handler: FetchHandler, options: FetchServerOptions, first: Listening) {
+  private constructor(handler: FetchHandler, options: RequiredOptions, first: Listening) {
     this.#handler = handler;
     this.#options = options;
     this.#server = first.server;
@@ -81,7 +85,18 @@ export class FetchServer implements AsyncDisposable {
    */
   static async listen(handler: FetchHandler, options: FetchServerOptions = {}): Promise<FetchServer> {
     checkNames("serve HTTP", options, "port hostname onListen onError");
-    return new FetchServer(handler, options, await listen(handler, options, options.port ?? 8080));
+    const reporter = new ConsoleReporter();
+    const { onError = (error: unknown) => reporter.report("server", error) } = options;
+    const guarded: FetchHandler = async (request, connection) => {
+      try {
+        return await handler(request, connection);
+      } catch (cause) {
+        const { pathname } = new URL(request.url);
+        callObserver(() => onError(new InformerError(`Cannot answer ${request.method} ${pathname}`, { cause })));
+        return new Response("Internal Server Error", { status: 500 });
+      }
+    };
+    return new FetchServer(guarded, { ...options, onError }, await listen(guarded, options, options.port ?? 8080));
   }
 
   /**
@@ -126,7 +141,7 @@ export class FetchServer implements AsyncDisposable {
   }
 
   #report(cause: unknown): void {
-    const { onError = (error) => this.#reporter.report("server", error) } = this.#options;
+    const { onError } = this.#options;
     const error = new InformerError(`Cannot accept connections on port ${this.port}; listening again in 1 s`, {
       cause,
     });

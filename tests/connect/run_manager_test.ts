@@ -30,6 +30,24 @@ Deno.test("a FetchServer answers until it is disposed, and throws where its port
   assertEquals(other.port, server.port);
 });
 
+Deno.test("a FetchServer answers by 500 where its handler fails, and reports the error", async () => {
+  const errors: unknown[] = [];
+  const handler = (request: Request): Response => {
+    if (request.url.endsWith("/good")) return new Response("ok");
+    throw new Error("no such thing");
+  };
+  await using server = await FetchServer.listen(handler, { port: 0, onError: (error) => errors.push(error) });
+  const ask = async (path: string): Promise<unknown[]> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    return [response.status, await response.text()];
+  };
+  assertEquals(await ask("/bad?token=secret"), [500, "Internal Server Error"]);
+  assertEquals(await ask("/good"), [200, "ok"]);
+  assertEquals(errors.map((error) => [(error as Error).message, ((error as Error).cause as Error).message]), [
+    ["Cannot answer GET /bad", "no such thing"],
+  ]);
+});
+
 Deno.test("a FetchServer that is disposed does not wait for a request that never ends", async () => {
   const server = await FetchServer.listen(() => new Response(), { port: 0 });
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });

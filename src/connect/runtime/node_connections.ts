@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import type { Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
-import { linesOf } from "../../api/impersonation.ts";
+import { linesOf, utf8AsLatin1 } from "../../api/impersonation.ts";
 import { messageOf } from "../../errors/errors.ts";
 import {
   isLoopback,
@@ -32,6 +32,9 @@ const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]*-----END [A-Z0-9 
 
 /** Statuses of responses without a body. */
 const EMPTY: readonly number[] = [204, 205, 304];
+
+/** The longest time until a proxy answers, in milliseconds. */
+const TUNNEL_MS = 30_000;
 
 /** The number of bytes that a response holds for a reader that is slower than the server. */
 const HELD_BYTES = 65_536;
@@ -117,7 +120,7 @@ export class NodeConnections implements Connections {
     const toProxy = {
       ...options,
       agent: this.#agents[proxy.url.protocol as "http:"],
-      host: proxy.url.hostname,
+      host: withoutBrackets(proxy.url.hostname),
       port: proxyPort(proxy.url),
       path: url.href,
       headers: { ...options.headers, host: url.host, ...loginOf(proxy) },
@@ -266,13 +269,16 @@ function openTunnel(proxy: ProxyAddress, at: string, tls: ConnectionOptions): Pr
     path: at,
     headers: { host: at, ...loginOf(proxy) },
     agent: false,
+    timeout: TUNNEL_MS,
     ...tls,
   });
+  request.on("timeout", () => request.destroy(new Error(`no answer of the proxy within ${TUNNEL_MS / 1_000} s`)));
   const refuse = ({ statusCode }: IncomingMessage): void => {
     request.destroy();
     reject(new TypeError(statusCode === 407 ? "proxy authentication required" : `the proxy answered ${statusCode}`));
   };
   request.on("connect", (answer, socket) => {
+    (socket as Socket).setTimeout(0);
     if (answer.statusCode === 200) return resolve(socket as Socket);
     socket.destroy();
     refuse(answer);
@@ -285,7 +291,7 @@ function openTunnel(proxy: ProxyAddress, at: string, tls: ConnectionOptions): Pr
 
 function loginOf({ login }: ProxyAddress): Record<string, string> {
   if (login === undefined) return {};
-  const basic = btoa(`${login.username}:${login.password.reveal()}`);
+  const basic = btoa(utf8AsLatin1(`${login.username}:${login.password.reveal()}`));
   return { "proxy-authorization": `Basic ${basic}` };
 }
 
@@ -305,11 +311,27 @@ function namedProxy(url: URL): ProxyAddress | undefined {
   return proxy;
 }
 
-/** Returns `true` if a list such as `"example.com, .local, 10.0.0.1:6443, *"` has the host of an address. */
+/**
+ * Returns `true` if a list such as `"example.com, .local, 10.0.0.1:6443, 10.0.0.0/8, *"` has the host of an address.
+ */
 function isExcluded({ hostname, host }: URL, list: string): boolean {
   return list.split(",").map((entry) => entry.trim().toLowerCase()).some((entry) => {
     if (entry === "*") return true;
+    if (entry.includes("/")) return isInNetwork(withoutBrackets(hostname), entry);
     const domain = entry.replace(/^\*?\./, "");
     return domain !== "" && (hostname === domain || host === domain || hostname.endsWith(`.${domain}`));
   });
+}
+
+/** Returns `true` if an address is in a network such as `"10.0.0.0/8"`. */
+function isInNetwork(address: string, network: string): boolean {
+  const { BlockList, isIP } = builtin("net");
+  const [base, prefix] = network.split("/");
+  const family = isIP(base);
+  if (family === 0 || isIP(address) !== family || !/^\d{1,3}$/.test(prefix)) return false;
+  if (Number(prefix) > (family === 4 ? 32 : 128)) return false;
+  const type = family === 4 ? "ipv4" : "ipv6";
+  const networks = new BlockList();
+  networks.addSubnet(base, Number(prefix), type);
+  return networks.check(address, type);
 }

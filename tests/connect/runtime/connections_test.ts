@@ -110,10 +110,17 @@ Deno.test("httpTransport uses the proxy of the environment on Node, unless NO_PR
       Deno.env.set("NO_PROXY", list);
       assertStringIncludes(String(await get("https://farm.invalid:6443/")), "ENOTFOUND", list);
     }
+    for (const [address, asked] of [["203.0.113.9", 1], ["203.0.112.9", 2]] as const) {
+      Deno.env.set("NO_PROXY", "nonsense/8, 203.0.113.0/99, 2001:db8::/32, 203.0.113.0/24");
+      const transport = httpTransport({ answerTimeoutMs: 300 });
+      await transport.fetch(new Request(`https://${address}:6443/`)).catch(() => {});
+      transport[Symbol.dispose]();
+      assertEquals(proxy.asked.length, asked, address);
+    }
     Deno.env.set("NO_PROXY", "invalid.example, rm.invalid");
     await get("https://farm.invalid:6443/");
     await get("https://127.0.0.1:1/"); // this machine needs no proxy
-    assertEquals(proxy.asked.length, 2);
+    assertEquals(proxy.asked.length, 3);
   } finally {
     for (const name of ["HTTPS_PROXY", "NO_PROXY"]) {
       if (before[name] === undefined) Deno.env.delete(name);
