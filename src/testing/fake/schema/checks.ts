@@ -1,5 +1,6 @@
 /**
- * The forms of texts and numbers in objects: names, labels, addresses, ports, in the words of kube-apiserver.
+ * The forms of texts and numbers in objects: names, labels, addresses, ports, values that are allowed, in the words of
+ * kube-apiserver.
  *
  * {@linkcode Form} and {@linkcode Rule} are the types of what the rules of kinds use. Which field has which form is
  * said there.
