@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { findNode } from "../../tests/support/node/find_node.ts";
 import { type Command, run } from "./child.ts";
@@ -34,9 +35,12 @@ function onDeno(id: string, name: string, file: string): Peer {
   return { id, name, command: () => Promise.resolve(denoRun(`clients/${file}`)) };
 }
 
+/** Outside of the repository, whose checks read all TypeScript: packages of npm have some. */
+const NODE_FOLDER = `${tmpdir()}/informer-bench-node`;
+
 /** A client as one file that Node runs: a Node that is promised, with packages of npm beside the file. */
 async function onNode(name: string, file: string, packages: readonly string[] = []): Promise<Command> {
-  const folder = pathOf("build/node");
+  const folder = `${NODE_FOLDER}/packages`;
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/package.json`, `{ "private": true, "type": "module" }\n`);
   if (packages.length > 0) {
@@ -44,7 +48,7 @@ async function onNode(name: string, file: string, packages: readonly string[] = 
   }
   const output = `${folder}/${name}.mjs`;
   await run([Deno.execPath(), "bundle", "--quiet", "--no-lock", "--output", output, pathOf(`clients/${file}`)]);
-  const program = pathOf("build/program"); // another folder: npm removes there what it has not been asked for
+  const program = `${NODE_FOLDER}/program`; // another folder: npm removes there what it has not been asked for
   await Deno.mkdir(program, { recursive: true });
   return [await findNode(program), output];
 }
