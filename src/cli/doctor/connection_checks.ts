@@ -17,7 +17,7 @@ import { clientOptionsOf, type FoundConnection } from "../../connect/connect_opt
 import { isLoopback, proxyPort, withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
 import type { Term } from "../../connect/kubeconfig/secrets.ts";
 import { environmentProxy } from "../../connect/runtime/connections.ts";
-import { dial } from "../../connect/runtime/dial.ts";
+import { dial } from "../../connect/runtime/open_connections.ts";
 import { failureKind } from "../../connect/runtime/runtime.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { EXIT_CODE } from "../shared/explain_error.ts";

@@ -23,7 +23,7 @@ import {
   withoutBrackets,
 } from "../kubeconfig/resolve_context.ts";
 import { type Connections, type ConnectionsOptions, environmentProxy } from "./connections.ts";
-import { builtin } from "./node_modules.ts";
+import { builtin } from "./runtime.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;

@@ -8,7 +8,7 @@
 import { abortable } from "@std/async/abortable";
 import { constants } from "node:os";
 import process from "node:process";
-import { builtin } from "./node_modules.ts";
+import { builtin } from "./runtime.ts";
 import { isDeno } from "./runtime.ts";
 
 /** A program to run. */

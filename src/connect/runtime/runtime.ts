@@ -1,8 +1,10 @@
 /**
- * The runtime that this program runs on.
+ * The runtime that this program runs on, and the modules that only Node and Bun load.
  *
  * {@linkcode isDeno} is the entry point: it is asked when something is called, so that no module needs `Deno` to load.
  * Files and the environment are read by `node:` modules, which Deno has too, with the same permissions.
+ *
+ * {@linkcode builtin} loads a module of Node at its first use: an `import` would load it on Deno too.
  *
  * @module
  */
@@ -28,4 +30,20 @@ export function failureKind(
   if (code === "EPIPE" || name === "BrokenPipe") return "not read";
   if (code === "EADDRINUSE" || name === "AddrInUse") return "in use";
   return code === "EISDIR" || name === "IsADirectory" ? "folder" : undefined;
+}
+
+interface Builtin {
+  readonly child_process: typeof import("node:child_process");
+  readonly crypto: typeof import("node:crypto");
+  readonly http: typeof import("node:http");
+  readonly https: typeof import("node:https");
+  readonly net: typeof import("node:net");
+  readonly stream: typeof import("node:stream");
+  readonly tls: typeof import("node:tls");
+  readonly zlib: typeof import("node:zlib");
+}
+
+/** Returns a module of Node, which is loaded at the first call. */
+export function builtin<Name extends keyof Builtin>(name: Name): Builtin[Name] {
+  return process.getBuiltinModule(`node:${name}`) as unknown as Builtin[Name];
 }

@@ -9,7 +9,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import { builtin } from "./node_modules.ts";
+import { builtin } from "./runtime.ts";
 import { isDeno } from "./runtime.ts";
 
 /** The connection of a request. */
@@ -58,9 +58,9 @@ export async function servePort(handler: FetchHandler, options: ServeOptions): P
 async function serveOnNode(handler: FetchHandler, { port, hostname, signal }: ServeOptions): Promise<PortServer> {
   const answers = new Set<Promise<void>>();
   const server = builtin("http").createServer((incoming, outgoing) => {
-    const answering = answer(handler, incoming, outgoing).catch(() => void outgoing.destroy()).finally(() =>
-      answers.delete(answering)
-    );
+    const answering = answer(handler, incoming, outgoing)
+      .catch(() => void outgoing.destroy()) // a response that cannot be written: the handler's errors are caught before
+      .finally(() => answers.delete(answering));
     answers.add(answering);
   });
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
