@@ -5,12 +5,12 @@
  *
  * @module
  */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { readFlags, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const MODULE = "src/cli/project_files.ts";
-const GUIDES = ["write", "test", "run"].map((verb) => `docs/${verb}_a_controller.md`);
+const DOCS = join(ROOT, "docs");
 
 /** The files of a project, by their names. */
 type Files = Readonly<Record<string, string>>;
@@ -36,6 +36,14 @@ function withBlocks(page: string, files: Files): string {
   );
 }
 
+/** The pages below a folder. */
+function walk(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    if (isDirectory) return walk(join(folder, name));
+    return name.endsWith(".md") ? [join(folder, name)] : [];
+  });
+}
+
 /** Returns the files of a folder of `examples`. */
 function filesIn(name: string): Files {
   const folder = join(ROOT, "examples", name);
@@ -52,7 +60,7 @@ if (import.meta.main) {
   });
   const files = filesIn("website");
   const results = new Map([[MODULE, moduleOf(files, filesIn("website_node"))]]);
-  for (const path of GUIDES) results.set(path, withBlocks(Deno.readTextFileSync(join(ROOT, path)), files));
+  for (const page of walk(DOCS)) results.set(relative(ROOT, page), withBlocks(Deno.readTextFileSync(page), files));
   for (const [path, text] of results) {
     if (!check) Deno.writeTextFileSync(join(ROOT, path), text);
     else if (Deno.readTextFileSync(join(ROOT, path)) !== text) {

@@ -22,10 +22,16 @@ export interface DocumentedProgram {
   readonly text: string;
 }
 
-/** The pages for users: README and `docs`. */
+/** The pages for users: README, and the pages below `docs`. */
 export function pages(): string[] {
-  const files = [...Deno.readDirSync(new URL("docs", ROOT))].map(({ name }) => `docs/${name}`);
-  return ["README.md", ...files.filter((file) => file.endsWith(".md")).sort()];
+  return ["README.md", ...pagesBelow("docs").sort()];
+}
+
+function pagesBelow(folder: string): string[] {
+  return [...Deno.readDirSync(new URL(folder, ROOT))].flatMap(({ name, isDirectory }) => {
+    if (isDirectory) return pagesBelow(`${folder}/${name}`);
+    return name.endsWith(".md") ? [`${folder}/${name}`] : [];
+  });
 }
 
 /** The TypeScript blocks of a page. */
