@@ -102,7 +102,10 @@ Deno.test(
     assertEquals([await program.code, program.err.text], [0, ""]);
 
     server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
-    const programs = { "README.md": "1 pods of the shop are web servers", "docs/on_node_and_bun.md": "synced: 1 pods" };
+    const programs = {
+      "README.md": "1 pods of the shop are web servers",
+      "docs/operations/node-and-bun.md": "synced: 1 pods",
+    };
     for (const [page, line] of Object.entries(programs)) { // as they are in the page
       const text = Deno.readTextFileSync(new URL(`../../${page}`, import.meta.url));
       const [, documented] = /^```ts ignore\n([^]*?)^```$/m.exec(text)!;
