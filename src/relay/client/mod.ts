@@ -8,11 +8,13 @@
  *
  * Read the guide: [Show live data in a browser](../../../docs/relay/browser.md).
  *
- * ```ts ignore
+ * ```ts
  * import { subscribe } from "@kube/informer/relay/client";
  *
- * const pods = subscribe("/", "pods", { namespace: "shop", fields: ["status.phase"] });
- * for await (const event of pods) console.log(event.type, event.key);
+ * async function logPods(): Promise<void> {
+ *   const pods = subscribe("/", "pods", { namespace: "shop", fields: ["status.phase"] });
+ *   for await (const event of pods) console.log(event); // added, updated, deleted or synced
+ * }
  * ```
  *
  * @module

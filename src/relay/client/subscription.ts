@@ -327,9 +327,8 @@ function isSame(known: KubernetesObject | undefined, object: KubernetesObject): 
 
 /**
  * Subscribes to a relay's collection, and returns a copy of it that follows the relay. Use it for all objects in a
- * namespace or with a label. For a long table, use `subscribeViews()`.
- *
- * See the guide: [Show live data in a browser](../../../docs/relay/browser.md).
+ * namespace or with a label. For a long table, use `subscribeViews()`. See the guide:
+ * [Show live data in a browser](../../../docs/relay/browser.md).
  *
  * @param relay The relay's address, such as `"https://dash.example.com"`, or `"/"` on a page from the relay's own
  * server.

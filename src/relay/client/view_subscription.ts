@@ -81,7 +81,7 @@ export class RemoteView<T> implements Disposable {
     return this.#last?.total ?? 0;
   }
 
-  /** How many rows precede the rows that have arrived. */
+  /** The number of rows before the rows that have arrived. */
   get offset(): number {
     return this.#last?.offset ?? 0;
   }
@@ -358,9 +358,8 @@ export class ViewSubscription implements Disposable {
 
 /**
  * Subscribes to views of a relay's collections: sorted, filtered windows that the relay keeps up to date. The relay
- * sends only the rows in the windows, so use it for tables with thousands of objects.
- *
- * See the guide: [Show live data in a browser](../../../docs/relay/browser.md).
+ * sends only the rows in the windows, so use it for tables with thousands of objects. See the guide:
+ * [Show live data in a browser](../../../docs/relay/browser.md).
  *
  * @param relay The relay's address, such as `"https://dash.example.com"`, or `"/"` on a page from the relay's own
  * server.

@@ -31,7 +31,6 @@ export interface InformerProbesOptions {
   /**
    * The longest time in milliseconds for which a cache may be out of date before `/readyz` fails. `Infinity` means
    * never.
-   *
    * @default {60_000}
    */
   readonly maxStaleMs?: number;
@@ -106,7 +105,6 @@ export interface RelayStatus {
 
 /**
  * Serves informer caches to any number of clients, as JSON and as server-sent events, from one watch per collection.
- *
  * See the guide: [Serve a cache to many clients](../../../docs/relay/serve.md).
  *
  * | path | response |
@@ -134,10 +132,9 @@ export interface RelayStatus {
  * | 401, 403 | `authorize` or the relay refuses the request |
  * | 404 | the path, collection or view stream is unknown |
  * | 408 | the body came too late |
- * | 413, 414, 431 | the body, the address or a header is too long |
+ * | 413, 414, 431, 501 | the body, the address, a header or the method is too long |
  * | 421 | `hosts` does not list the host |
  * | 500 | `authorize` has failed |
- * | 501 | the method is too long |
  * | 502 | the API server refuses the relay |
  * | 503 with `Retry-After` | the cache has not synced, there are too many requests, lists or views, or the relay was disposed |
  *

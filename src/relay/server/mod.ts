@@ -8,16 +8,16 @@
  *
  * Read the guide: [Serve a cache to many clients](../../../docs/relay/serve.md).
  *
- * ```ts ignore
- * import { SharedInformerFactory } from "@kube/informer";
- * import { connect } from "@kube/informer/connect";
+ * ```ts
+ * import { Client, SharedInformerFactory } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { InformerRelay } from "@kube/informer/relay";
+ * import { FakeApiServer } from "@kube/informer/testing";
  *
- * using client = await connect();
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() }); // or await connect()
  * await using informers = new SharedInformerFactory(client);
  * await using relay = new InformerRelay(informers, { collections: { pods: Pod } });
- * Deno.serve({ hostname: "127.0.0.1" }, relay.fetch); // GET /api/pods, GET /events/pods
+ * console.log(relay.status()); // Deno.serve(relay.fetch) serves /api/pods and /events/pods
  * ```
  *
  * @module

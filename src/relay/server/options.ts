@@ -146,26 +146,24 @@ export interface RelayOptions {
   >;
   /**
    * Decides for each request whether the user may see the requested objects, from the headers, collections and
-   * namespaces. For example, this function lets users see their own namespaces:
-   *
+   * namespaces. For example, this lets users see their own namespaces:
    * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))`
    *
-   * Without `authorize`, the relay answers only clients on the same machine, and needs their address from your server.
+   * Without `authorize`, the relay answers only clients on the same machine, needs their address from your server, and
+   * refuses requests that carry a proxy's headers.
    *
    * - The relay calls it for each list, event stream, view and watch, and again when a client changes its views.
    * - If it throws, the relay responds with 500, and passes the error to `onError`.
    * - Every user who may see an object sees the same fields.
    * - Hidden objects do not show in objects, counts, orders, views, ETags, resumed streams or errors, and a change to
    *   one sends no byte. A user can still notice versions and event ids, which move with every change, and timing.
-   * - A user with limited `rights` gets 403 for `/metrics`.
-   *
-   * See the guide: [Decide who may see what](../../../docs/relay/authorize.md).
+   * - A user with limited `rights` gets 403 for `/metrics`. See the guide:
+   *   [Decide who may see what](../../../docs/relay/authorize.md).
    */
   readonly authorize?: AuthorizeRequest;
   /**
    * The predicates that rights can name: `{ team: ({ metadata }, team) => metadata.labels?.team === team }`. They
    * belong to the relay, because users with the same rights share one selection.
-   *
    * @default {{}}
    */
   readonly predicates?: Readonly<Record<string, ObjectPredicate>>;
@@ -180,13 +178,11 @@ export interface RelayOptions {
   /**
    * The host names under which clients reach this server, without ports. `*.example.com` allows every name with that
    * ending. The relay refuses other names, because a page of another site could point its own name at your relay.
-   *
    * @default {["localhost", "127.0.0.1", "[::1]"]}
    */
   readonly hosts?: readonly string[];
   /**
    * The origins of other sites whose pages may send requests and read responses, such as `"https://dash.example.com"`.
-   *
    * @default {[]}
    */
   readonly origins?: readonly string[];
@@ -196,9 +192,8 @@ export interface RelayOptions {
    *
    * A relay with this name follows its collections from the start, even without clients, so `lingerMs` does not apply.
    * `/readyz` waits for these caches. The relay knows the changes since its own first list, as far as `maxBytes` has
-   * room. Without `cluster`, only the relay that started a stream can resume it.
-   *
-   * See the guide: [Replicas](../../../docs/relay/replicas.md).
+   * room. Without `cluster`, only the relay that started a stream can resume it. See the guide:
+   * [Replicas](../../../docs/relay/replicas.md).
    */
   readonly cluster?: string;
   /**
@@ -206,7 +201,6 @@ export interface RelayOptions {
    *
    * With `Deno.serve`, an open request takes about 65 kB, up to 64 kB or one object that is not read yet, and an open
    * file. Connections without a request are limited only by the process's open files.
-   *
    * @default {2_000}
    */
   readonly maxConnections?: number;
@@ -218,7 +212,6 @@ export interface RelayOptions {
    *
    * At the limit, the relay drops the oldest changes, cuts the oldest unread list, closes views without readers, and
    * then refuses views with 503.
-   *
    * @default {134_217_728}
    */
   readonly maxBytes?: number;
@@ -226,7 +219,6 @@ export interface RelayOptions {
   readonly heartbeatMs?: number;
   /**
    * How long a client may leave a stream or a list unread, in milliseconds. `Infinity` means forever.
-   *
    * @default {30_000}
    */
   readonly stallMs?: number;
@@ -235,14 +227,12 @@ export interface RelayOptions {
   /**
    * How long the relay keeps an informer after the collection's last stream has ended, in milliseconds, so that clients
    * that reconnect can resume. `Infinity` keeps it. After that, the informer's own `idleTimeoutMs` begins.
-   *
    * @default {10_000}
    */
   readonly lingerMs?: number;
   /**
    * The longest time in milliseconds for which a cache may be out of date before `/readyz` fails. `Infinity` means
    * never.
-   *
    * @default {60_000}
    */
   readonly maxStaleMs?: number;

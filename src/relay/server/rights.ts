@@ -166,8 +166,6 @@ interface Review {
  *   in open streams too.
  * - **At most ten reviews run at one time.**
  *
- * See the guide: [Decide who may see what](../../../docs/relay/authorize.md).
- *
  * @example
  * ```ts
  * import { Client, SharedInformerFactory } from "@kube/informer";
