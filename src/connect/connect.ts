@@ -174,11 +174,10 @@ export async function findInClusterConnection(
  * 4. `~/.kube/config`
  * 5. the service account of your program's pod, unless you set `context`
  *
- * See the guide: [Connect](../../docs/operations/connect.md).
- *
- * It applies every kubeconfig field, or throws an error that names the file, the entry and the field. It rejects
- * `auth-provider`, `tls-server-name` together with `proxy-url`, and fields that contradict each other. The options
- * `token` and `tokenFile` replace the user in the kubeconfig, including `exec`.
+ * See the guide: [Connect](../../docs/operations/connect.md). It applies every kubeconfig field, or throws an error
+ * that names the file, the entry and the field. It rejects `auth-provider`, `tls-server-name` together with
+ * `proxy-url`, and fields that contradict each other. The options `token` and `tokenFile` replace the user in the
+ * kubeconfig, including `exec`.
  *
  * - **Files are read again.** Token files every 50 s and after a 401. CA, certificate and key files every 5 minutes,
  *   after a failed request, and after a 401 for a certificate.
@@ -280,9 +279,7 @@ function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): 
  *
  * Each client renews its credentials as in {@linkcode connect}. Contexts that you add to the file later are not
  * followed: call it again, with the new names in `contexts`. A context that cannot be used is left out and passed to
- * `onRefused`.
- *
- * See the guide: [Clusters](../../docs/scale/clusters.md).
+ * `onRefused`. See the guide: [Clusters](../../docs/scale/clusters.md).
  *
  * @throws {ConnectError} if there is no kubeconfig.
  * @throws {KubeconfigError} if the kubeconfig cannot be read, or lacks a context in `contexts`. Without `onRefused`,
@@ -334,9 +331,8 @@ function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptio
  * server: `--allow-env`, `--allow-read`, `--allow-run` and `--allow-net`, quoted for a shell if necessary.
  *
  * It reads the same files as `connect`, so it needs the first two flags itself. It sends no request and runs no plugin.
- * Files that do not exist are included, because Deno prompts on a terminal if a program may not look for them.
- *
- * See the guide: [Permissions](../../docs/operations/permissions.md).
+ * Files that do not exist are included, because Deno prompts on a terminal if a program may not look for them. See the
+ * guide: [Permissions](../../docs/operations/permissions.md).
  *
  * @throws the errors of {@linkcode connect}. If a permission is missing, the error names the flag.
  *

@@ -72,14 +72,12 @@ export interface InClusterOptions {
    * How long to wait until the server begins its response, including the connection, in milliseconds. 0 or `Infinity`
    * means no limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` have
    * no limit.
-   *
    * @default {65_000}
    */
   readonly answerTimeoutMs?: number;
   /**
    * How long a credential plugin may run, in milliseconds, and five times as long if it may prompt on the terminal.
    * `Infinity` means no limit.
-   *
    * @default {60_000}
    */
   readonly pluginTimeoutMs?: number;
