@@ -1,8 +1,8 @@
 /**
- * The command line: watches a cluster through informers, lists and gets objects, writes types of custom kinds,
- * diagnoses connections, prints dashboard and alerts for controllers, and serves a fake API server.
+ * The command line `informer`. It watches a cluster, lists and gets objects, waits for conditions, diagnoses
+ * connections, generates types for custom kinds, prints dashboards and alerts, and serves relays and fake API servers.
  *
- * {@linkcode main} is the entry point. It handles signals and exit codes; each command has a file of its own.
+ * Install it, or import {@linkcode main} to run a command in your own program:
  *
  * ```sh
  * deno install --global --name informer --allow-env --allow-read --allow-net --allow-write jsr:@kube/informer/cli
@@ -10,10 +10,10 @@
  * informer --help
  * ```
  *
- * `informer doctor` prints the exact permissions for a configuration.
+ * `informer doctor` prints the exact permissions for your configuration. Exit codes: 0 done, 1 failed, 2 wrong usage, 3
+ * cannot connect or not allowed. Results go to standard output, everything else to standard error.
  *
- * Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot connect or not allowed. Results go to standard output,
- * everything else to standard error.
+ * Read the guide: [Command line](../../docs/reference/command-line.md).
  *
  * @module
  */
@@ -26,8 +26,8 @@ import { Terminal } from "./terminal/terminal.ts";
 const ECHO_MS = 1_000;
 
 /**
- * Runs the command line and returns its exit code. SIGINT and SIGTERM stop the command gracefully; a second one, more
- * than a second later, ends the process at once with code 130.
+ * Runs a command and returns its exit code. SIGINT and SIGTERM stop the command gracefully. A second signal more than a
+ * second later ends the process immediately with code 130.
  *
  * @example
  * ```ts

@@ -165,40 +165,42 @@ export async function findInClusterConnection(
 }
 
 /**
- * Returns a client for the server that kubectl would use. The first of these that exists decides:
+ * Returns a client for the server that kubectl would use. It reads files, but sends no request and runs no plugin yet.
+ * It uses the first configuration that exists:
  *
- * 1. the option `server`, alone or as another address for what `kubeconfig` or `context` choose;
- * 2. the kubeconfig that the option `kubeconfig` names;
- * 3. the kubeconfigs that `KUBECONFIG` names, merged: the first file that defines an entry wins; files that do not
- *    exist are skipped;
- * 4. `~/.kube/config`;
- * 5. the service account of the pod that this program runs in, unless the option `context` is given.
+ * 1. the option `server`; with `kubeconfig` or `context`, it only replaces their address
+ * 2. the option `kubeconfig`
+ * 3. the files in `KUBECONFIG`, merged; the first file that defines an entry wins, and missing files are skipped
+ * 4. `~/.kube/config`
+ * 5. the service account of your program's pod, unless you set `context`
  *
- * No request is sent and no plugin is run yet. Each field of a kubeconfig is applied, or rejected with an error that
- * names file, entry and field: `auth-provider`, `tls-server-name` together with `proxy-url`, and fields that contradict
- * each other. `token` and `tokenFile` replace the user entry of a kubeconfig, and so its `exec`.
+ * See the guide: [Connect](../../docs/operations/connect.md). It applies every kubeconfig field, or throws an error
+ * that names the file, the entry and the field. It rejects `auth-provider`, `tls-server-name` together with
+ * `proxy-url`, and fields that contradict each other. The options `token` and `tokenFile` replace the user in the
+ * kubeconfig, including `exec`.
  *
- * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5
- *   minutes, after a request that failed, and after a 401 to a certificate. A plugin (`exec`) runs again 10 s before
- *   its credentials expire, and once when the server answers 401.
- * - The kubeconfig is read again when the server answers 401 to what it has, and after a request that failed. New
- *   credentials and certificates of the same context are used at once, and the refused request is sent again, unless
- *   its body is a stream. If the context has another server then, or impersonates another user, the request rejects
- *   with a `KubeconfigError`, as it does if the file cannot be used any more; other changes take effect with the next
- *   `connect()`.
- * - The proxy is `proxy-url`, else the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`, which Deno reads
- *   itself, with or without permission. Unlike kubectl, `NO_PROXY` applies to both, and an `https://` address of this
- *   machine must be listed in it. Plain HTTP to this machine never uses the environment's proxy.
- * - `tls-server-name` is implemented by a proxy on loopback; the certificate is still verified.
- * - `insecure-skip-tls-verify` needs a Deno flag for the process, `--unsafely-ignore-certificate-errors=HOST`: without
- *   it, requests to a server whose certificate is not valid fail with an error that names the flag.
- * - Credentials go to `https://` servers, and over plain HTTP only to `localhost`, `127.0.0.0/8` and `[::1]`, without a
- *   `proxy-url`.
- * - If a permission is missing, the error names the flag.
+ * - **Files are read again.** Token files every 50 s and after a 401. CA, certificate and key files every 5 minutes,
+ *   after a failed request, and after a 401 for a certificate.
+ * - **Plugins run again.** An `exec` plugin runs 10 s before its credentials expire, and once after a 401.
+ * - **A changed kubeconfig takes effect.** The client reads it again after a 401 and after a failed request. It uses
+ *   new credentials and certificates for its original context immediately, and sends the refused request again, unless
+ *   its body is a stream. Other changes need a new `connect()`.
+ * - **The client never switches to another server or user.** If its context now has another server or impersonates
+ *   another user, or the file is unusable, requests reject with a `KubeconfigError`.
+ * - **Proxies come from the kubeconfig or the environment.** `proxy-url` comes first, then `HTTPS_PROXY`, `HTTP_PROXY`
+ *   and `ALL_PROXY`, which Deno reads itself, with or without permission. Unlike in kubectl, `NO_PROXY` applies to
+ *   both, and must list `https://` addresses on this machine. Plain HTTP to this machine never uses the environment's
+ *   proxy.
+ * - **`tls-server-name` uses a local proxy.** The client still verifies the certificate.
+ * - **`insecure-skip-tls-verify` needs a Deno flag**, `--unsafely-ignore-certificate-errors=HOST`. Without it, requests
+ *   to a server with an invalid certificate fail with an error that names the flag.
+ * - **Credentials only go to `https://` servers**, or over plain HTTP to `localhost`, `127.0.0.0/8` and `[::1]` without
+ *   a `proxy-url`.
+ * - **Missing permissions are named.** The error contains the Deno flag.
  *
- * @throws {ConnectError} when there is no configuration, with a line for each place that was tried.
- * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
- * @throws {TypeError} when options contradict each other.
+ * @throws {ConnectError} if there is no configuration. Its message has a line for each place that was tried.
+ * @throws {KubeconfigError} if there is a kubeconfig, and it cannot be used.
+ * @throws {TypeError} if options contradict each other.
  *
  * @example
  * ```ts ignore
@@ -219,12 +221,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
 }
 
 /**
- * Returns a client that uses the service account of the pod that this program runs in: the address from
- * `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, and the token, CA and namespace files. No kubeconfig is
- * read, so these permissions are enough: `--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT`,
+ * Returns a client for the pod's service account, and reads no kubeconfig. Use it if your program only runs in pods,
+ * and should have few permissions. The address comes from `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`. The
+ * token, CA and namespace come from files. So Deno needs only
+ * `--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT`,
  * `--allow-read=/var/run/secrets/kubernetes.io/serviceaccount` and `--allow-net=HOST:PORT`.
  *
- * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
+ * @throws {ConnectError} outside a pod, or in a pod without a service account. The error names the missing part.
  */
 export async function connectInCluster(options: InClusterOptions = {}): Promise<Client> {
   checkNames("connect", options, IN_CLUSTER_OPTIONS);
@@ -238,13 +241,13 @@ function rethrow(error: unknown, called: (...args: never[]) => unknown): never {
 }
 
 /**
- * Returns a client of the kubeconfig in `text`, such as one that a Secret holds, whose author is not trusted with this
- * machine: a program (`exec`) or a file (`tokenFile`, `client-certificate`, `client-key`, `certificate-authority`) is
- * refused by name. Certificates and keys as `-data` are applied, as other fields are by {@linkcode connect}. Nothing is
- * read again.
+ * Returns a client for a kubeconfig in a text, such as from a Secret. Use it if you do not trust the kubeconfig's
+ * author with this machine: it throws if the kubeconfig names a program (`exec`) or a file (`tokenFile`,
+ * `client-certificate`, `client-key`, `certificate-authority`). Certificates and keys in `-data` fields work, and all
+ * other fields work as in {@linkcode connect}. The client reads nothing again.
  *
- * @param name What errors call it.
- * @throws {KubeconfigError} when it cannot be used.
+ * @param name A name for the kubeconfig in errors.
+ * @throws {KubeconfigError} if the kubeconfig cannot be used.
  */
 export async function connectKubeconfig(
   text: string,
@@ -271,17 +274,16 @@ function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): 
 }
 
 /**
- * Returns a client for each context of the kubeconfig that {@linkcode connect} would read, by its name. No request is
- * sent.
+ * Returns a client for each context in the kubeconfig that {@linkcode connect} would read, by the context's name. It
+ * sends no request. Use it to follow several clusters.
  *
- * The contexts are those at the time of the call. Credentials of each are read again as {@linkcode connect} does;
- * contexts that come or go later are not followed: call it again, with `contexts` that name those which are new.
+ * Each client renews its credentials as in {@linkcode connect}. Contexts that you add to the file later are not
+ * followed: call it again, with the new names in `contexts`. A context that cannot be used is left out and passed to
+ * `onRefused`. See the guide: [Clusters](../../docs/scale/clusters.md).
  *
- * A context that cannot be used is passed to `onRefused`, and left out.
- *
- * @throws {ConnectError} when there is no kubeconfig.
- * @throws {KubeconfigError} when it cannot be read, or has no context of one of these names; without `onRefused`, that
- * of the first context which cannot be used.
+ * @throws {ConnectError} if there is no kubeconfig.
+ * @throws {KubeconfigError} if the kubeconfig cannot be read, or lacks a context in `contexts`. Without `onRefused`,
+ * also for the first context that cannot be used.
  *
  * @example
  * ```ts ignore
@@ -325,14 +327,14 @@ function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptio
 }
 
 /**
- * Returns the minimal Deno flags with which a program can {@linkcode connect} with these options and reach the server:
- * `--allow-env`, `--allow-read`, `--allow-run` and `--allow-net`, quoted for a shell if necessary.
+ * Returns the smallest set of Deno flags with which a program can {@linkcode connect} with these options and reach the
+ * server: `--allow-env`, `--allow-read`, `--allow-run` and `--allow-net`, quoted for a shell if necessary.
  *
  * It reads the same files as `connect`, so it needs the first two flags itself. It sends no request and runs no plugin.
- * Files that do not exist are included, because a program without the permission to look for them prompts on a
- * terminal.
+ * Files that do not exist are included, because Deno prompts on a terminal if a program may not look for them. See the
+ * guide: [Permissions](../../docs/operations/permissions.md).
  *
- * @throws the errors of {@linkcode connect}; if a permission is missing, the error names the flag.
+ * @throws the errors of {@linkcode connect}. If a permission is missing, the error names the flag.
  *
  * @example
  * ```ts ignore

@@ -11,29 +11,29 @@ import type { Abortable } from "../api/options.ts";
 import type { Credentials, RequestReport } from "../client/http/connection.ts";
 import { InformerError } from "../errors/informer_error.ts";
 
-/** One place that was searched for a configuration, and the reason why it is not used. */
+/** A place that `connect()` searched for a configuration, and why it does not use it. */
 export interface ConnectAttempt {
-  /** The place: `KUBECONFIG`, the path of a file, or `in-cluster`. */
+  /** The place: `KUBECONFIG`, a file's path, or `in-cluster`. */
   readonly source: string;
-  /** The reason, with the permission flag to add if only a permission is missing. */
+  /** The reason. If only a permission is missing, it names the flag. */
   readonly problem: string;
   /** The underlying error, if any. */
   readonly cause?: unknown;
 }
 
 /**
- * No usable configuration was found, or the file of an option cannot be used. The message has one line for each place
- * that was tried.
+ * Thrown if there is no usable configuration, or if an option names a file that cannot be used. The message has a line
+ * for each place that was tried.
  */
 export class ConnectError extends InformerError {
   /** `"ConnectError"`. */
   override readonly name = "ConnectError";
-  /** The places, in the order they were tried. */
+  /** The places, in the order in which they were tried. */
   readonly attempts: readonly ConnectAttempt[];
   /** `"missing-file"` if an option names a file that does not exist. */
   readonly reason?: "missing-file";
 
-  /** Appends one line for each attempt to `message`; `cause` is the first cause of an attempt. */
+  /** Appends a line for each attempt to `message`. `cause` is the first attempt's cause. */
   constructor(
     message: string,
     attempts: readonly ConnectAttempt[],
@@ -49,86 +49,89 @@ export class ConnectError extends InformerError {
   }
 }
 
-/** Options for {@linkcode inCluster}, and common options of {@linkcode connect}. */
+/** Options for {@linkcode connectInCluster}, and common options of {@linkcode connect}. */
 export interface InClusterOptions {
-  /**
-   * The default namespace of requests.
-   * @default {the context's, or the pod's own, or "default"}
-   */
+  /** The default namespace for requests. By default the context's, else the pod's own, else `"default"`. */
   readonly namespace?: string;
-  /** The user to act as, all members of it, instead of that of the kubeconfig. @default {that of the kubeconfig} */
+  /**
+   * The user to impersonate. It replaces the kubeconfig's impersonation completely, including groups and extra values.
+   */
   readonly as?: Impersonation;
-  /** The `User-Agent` header. @default {the client's} */
+  /** The `User-Agent` header. By default the client's. */
   readonly userAgent?: string;
   /**
-   * Called with each warning the server sends, and when a token or certificate file can no longer be read and the last
-   * content stays in use. @default {warnings are dropped}
+   * Called with each warning that the server sends. Also called if a token or certificate file can no longer be read,
+   * and its last content stays in use. By default, warnings are dropped.
    */
   readonly onWarning?: (warning: string) => void;
-  /** Called with each step of each request, as `logRequests()` writes them. @default {none} */
+  /** Called with each step of each request. Pass the result of `logRequests()` to get a log. */
   readonly onRequest?: (report: RequestReport) => void;
-  /** If `true`, uses HTTP/2 where the server offers it. @default {false} */
+  /** If `true`, uses HTTP/2 if the server offers it. @default {false} */
   readonly http2?: boolean;
   /**
-   * Maximum time until the server begins its response, connecting included, in milliseconds; 0 or `Infinity` disables
-   * the limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt.
+   * How long to wait until the server begins its response, including the connection, in milliseconds. 0 or `Infinity`
+   * means no limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` have
+   * no limit.
    * @default {65_000}
    */
   readonly answerTimeoutMs?: number;
   /**
-   * Maximum run time of a credential plugin, in milliseconds; five times as long if it may prompt on the terminal;
-   * `Infinity` disables the limit.
+   * How long a credential plugin may run, in milliseconds, and five times as long if it may prompt on the terminal.
+   * `Infinity` means no limit.
    * @default {60_000}
    */
   readonly pluginTimeoutMs?: number;
   /**
-   * Returns a transport that sends requests by the one that connects, such as `observeTransport` of `./otel`. The
-   * client disposes it, and it disposes the other one. @default {none}
+   * Returns a transport around the client's own, such as `observeTransport` from `./otel`. The client disposes your
+   * transport, and your transport must dispose the other one.
    */
   readonly wrapTransport?: (transport: Transport) => Transport;
 }
 
 /** Options for {@linkcode connect}. */
 export interface ConnectOptions extends InClusterOptions {
-  /** Name of a kubeconfig context. Excludes the in-cluster configuration. @default {the current context} */
+  /**
+   * The name of a kubeconfig context. By default the current context. If you set it, the pod's service account is not
+   * used.
+   */
   readonly context?: string;
   /**
-   * Path or `file:` URL of a kubeconfig, or several paths as in `KUBECONFIG`. Each must exist, and no other place is
-   * searched.
-   * @default {KUBECONFIG, or ~/.kube/config}
+   * The path or `file:` URL of a kubeconfig, or several paths as in `KUBECONFIG`. Each file must exist, and no other
+   * place is searched. By default `KUBECONFIG`, else `~/.kube/config`.
    */
   readonly kubeconfig?: string | URL;
   /**
-   * Address of the API server. Alone, no kubeconfig is read; with `context` or `kubeconfig` it replaces the cluster's
-   * address.
+   * The API server's address. Without `context` and `kubeconfig`, no kubeconfig is read. With one of them, it replaces
+   * the address in the kubeconfig.
    */
   readonly server?: string | URL;
   /**
-   * A bearer token, instead of the credentials of the kubeconfig or pod; or a function that returns one. The function
-   * is called for the first request, 10 s before the token expires, where it is a JSON Web Token that says so (after
-   * half of its life, if that is later), and when the server answers 401. Requests share a call. After a failure it is
-   * called again 1 s later at the earliest, then 2 s, up to a minute.
+   * A bearer token, or a function that returns one. It replaces the credentials in the kubeconfig or pod.
+   *
+   * The client calls the function for the first request, after a 401, and 10 s before the token expires, if the token
+   * is a JSON Web Token with an expiry. For short-lived tokens, it waits for half of their life. Concurrent requests
+   * share a call. After a failure it waits 1 s before the next call, then 2 s, up to a minute.
    */
   readonly token?: string | ((options: Required<Abortable>) => string | Promise<string>);
   /**
-   * Path or `file:` URL of a file with a bearer token, instead of all other credentials; read again when it changes.
+   * The path or `file:` URL of a file with a bearer token. It replaces all other credentials, and is read again when it
+   * changes.
    */
   readonly tokenFile?: string | URL;
   /**
-   * Path or `file:` URL of a PEM file with the trusted CA certificates, instead of those of the kubeconfig or pod; read
-   * again when it changes. Deno also trusts its public authorities, unless `DENO_TLS_CA_STORE` is empty.
-   * @default {those of the configuration}
+   * The path or `file:` URL of a PEM file with the CA certificates to trust, instead of those in the kubeconfig or pod.
+   * It is read again when it changes. Deno also trusts its public authorities, unless `DENO_TLS_CA_STORE` is empty.
    */
   readonly caFile?: string | URL;
-  /** The trusted CA certificates, as PEM text, instead of `caFile`: for programs without files. */
+  /** The CA certificates to trust, as PEM text. Use it instead of `caFile` in programs without files. */
   readonly ca?: string;
 }
 
-/** Options for `connectContexts()`, which each connection has. */
+/** Options for {@linkcode connectContexts}. They apply to each connection. */
 export interface ConnectContextsOptions extends Omit<ConnectOptions, "context" | "server"> {
-  /** The names of the contexts. @default {all of the kubeconfig} */
+  /** The context names. By default all contexts in the kubeconfig. */
   readonly contexts?: readonly string[];
-  /** Called with the reason for which a context cannot be used. @default {it is thrown} */
+  /** Called with the reason why a context cannot be used. Without it, `connectContexts()` throws. */
   readonly onRefused?: (error: unknown, context: string) => unknown;
 }
 

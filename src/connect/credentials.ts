@@ -61,13 +61,13 @@ export class FixedLogin extends Redacted {
   }
 }
 
-/** A credential plugin is missing, failed, or printed invalid credentials. */
+/** Thrown if a credential plugin is missing, fails, or prints invalid credentials. */
 export class CredentialPluginError extends CredentialsError {
   /** `"CredentialPluginError"`. */
   override readonly name = "CredentialPluginError";
-  /** Name or path of the program. */
+  /** The program's name or path. */
   readonly command: string;
-  /** Its exit code, if not 0. */
+  /** The program's exit code, if it is not 0. */
   readonly exitCode?: number;
 
   /** `command` is the program. */

@@ -29,10 +29,11 @@ import { failureKind } from "./runtime/runtime.ts";
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
 
 /**
- * Keeps snapshots in files, for one process: each in one of its own, which is replaced in one step. A crash leaves the
- * old one, and may leave a file `NAME.….tmp` beside it, which a write removes that comes 10 minutes later.
+ * Stores cache snapshots in files, for one process. Each snapshot is a file, which is replaced in one step. A crash
+ * leaves the old file intact. It may also leave a file `NAME.….tmp`, which a later write removes after 10 minutes.
  *
- * It needs `--allow-read` and `--allow-write` of the folder.
+ * It needs `--allow-read` and `--allow-write` for the folder. See the guide:
+ * [Warm start](../../docs/guides/warm-start.md).
  *
  * @example
  * ```ts ignore
@@ -53,8 +54,8 @@ export class FileSnapshots implements SnapshotStore {
   readonly #maxBytes: number;
 
   /**
-   * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. A name of more than 180 bytes
-   * is cut, and ends with a hash of the whole name. The default of `maxBytes` is no limit.
+   * Stores snapshots as `NAME.snapshot` in an existing folder, or at the paths that `place` returns. A name with more
+   * than 180 bytes is cut, and ends with a hash. By default, `maxBytes` sets no limit.
    */
   constructor(place: string | ((name: string) => string), options: SnapshotLimit = {}) {
     checkNames("keep snapshots", options, "maxBytes");
@@ -62,7 +63,7 @@ export class FileSnapshots implements SnapshotStore {
     this.#maxBytes = options.maxBytes ?? Infinity;
   }
 
-  /** Returns the content of the file of a name, if there is one. @throws {Error} when it cannot be read. */
+  /** Returns the stored snapshot with this name, if there is one. @throws {Error} if the file cannot be read. */
   async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const path = this.#pathOf(name);
     try {
@@ -74,10 +75,10 @@ export class FileSnapshots implements SnapshotStore {
   }
 
   /**
-   * Replaces the file of a name.
+   * Stores a snapshot, and replaces the file with this name.
    *
-   * @throws {RangeError} when the snapshot is too large. @throws {Error} when the file cannot be written; then it is as
-   *   it was.
+   * @throws {RangeError} if the snapshot is too large.
+   * @throws {Error} if the file cannot be written. The old file then stays as it was.
    */
   async set(name: string, { bytes }: StoredSnapshot): Promise<boolean> {
     await replaceByChunks(this.#pathOf(name), limitedSnapshot(name, bytes, this.#maxBytes));
@@ -158,10 +159,12 @@ const HEAD_BYTES = 50;
 const APPENDED_BYTES = 64 * 1_024;
 
 /**
- * Keeps checkpoints in files, each in one of its own: a write appends a line, and now and then the file is replaced in
- * one step. A crash of the machine may lose the last lines, so that their events are repeated.
+ * Stores checkpoints in files, for handlers that continue after a restart. Each checkpoint is a file. A write appends a
+ * line, and sometimes replaces the file in one step. If the machine crashes, the last lines may be lost, and their
+ * events are delivered again.
  *
- * It needs `--allow-read` and `--allow-write` of the folder.
+ * It needs `--allow-read` and `--allow-write` for the folder. See the guide:
+ * [Continue after a restart](../../docs/guides/continue-after-a-restart.md).
  *
  * @example
  * ```ts ignore
@@ -182,12 +185,12 @@ export class FileCheckpoints implements CheckpointStore {
   /** The number of bytes of files that were replaced last, and of those appended since; unset after a failure. */
   readonly #sizes = new Map<string, { replaced: number; appended: number }>();
 
-  /** Keeps checkpoints in a folder, which exists, as `NAME.checkpoint`. */
+  /** Stores checkpoints as `NAME.checkpoint` in an existing folder. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Returns the checkpoint of a name, if there is one. @throws {Error} when the file cannot be read. */
+  /** Returns the stored checkpoint with this name, if there is one. @throws {Error} if the file cannot be read. */
   async get(name: string): Promise<StoredCheckpoint | undefined> {
     const path = this.#pathOf(name);
     let text: string;
@@ -217,7 +220,7 @@ export class FileCheckpoints implements CheckpointStore {
     return { record: { holder, version, objects }, stamp: holder };
   }
 
-  /** Writes a checkpoint, unless another reader has written it. @throws {Error} when the file cannot be written. */
+  /** Stores a checkpoint, unless another reader has written it. @throws {Error} if the file cannot be written. */
   async set(name: string, record: CheckpointRecord, { stamp, keys }: CheckpointChange): Promise<unknown> {
     const path = this.#pathOf(name);
     const sizes = this.#sizes.get(name);

@@ -23,14 +23,14 @@ import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import { isDeno } from "./runtime/runtime.ts";
 
-/** A key of Deno KV, as {@linkcode KvSnapshots} uses them. */
+/** A Deno KV key, as {@linkcode KvSnapshots} uses it. */
 export type SnapshotKvKey = readonly (string | number)[];
 
-/** The parts of `Deno.Kv` that {@linkcode KvSnapshots} uses. */
+/** The part of `Deno.Kv` that {@linkcode KvSnapshots} and {@linkcode KvCheckpoints} use. */
 export interface SnapshotKv {
-  /** Returns the value of a key and its stamp; `null` for both if there is none. */
+  /** Returns a key's value and version stamp, or `null` for both if there is none. */
   get(key: SnapshotKvKey): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
-  /** Yields the values of the keys that begin with `prefix`. */
+  /** Yields the values whose keys begin with `prefix`. */
   list(
     selector: { readonly prefix: SnapshotKvKey },
   ): AsyncIterable<{ readonly key: readonly unknown[]; readonly value: unknown }>;
@@ -38,21 +38,21 @@ export interface SnapshotKv {
   atomic(): SnapshotKvWrite;
 }
 
-/** The parts of `Deno.AtomicOperation` that {@linkcode KvSnapshots} uses. */
+/** The part of `Deno.AtomicOperation` that {@linkcode KvSnapshots} and {@linkcode KvCheckpoints} use. */
 export interface SnapshotKvWrite {
-  /** Writes only if the key has this stamp. */
+  /** Makes the write fail unless the key has this version stamp. */
   check(check: { readonly key: SnapshotKvKey; readonly versionstamp: string | null }): SnapshotKvWrite;
   /** Writes a value. */
   set(key: SnapshotKvKey, value: unknown): SnapshotKvWrite;
-  /** Removes a value. */
+  /** Deletes a value. */
   delete(key: SnapshotKvKey): SnapshotKvWrite;
-  /** Does all of it, or nothing. */
+  /** Applies everything, or nothing. */
   commit(): Promise<{ readonly ok: boolean; readonly versionstamp?: string }>;
 }
 
-/** Options of {@linkcode KvSnapshots}. */
+/** Options for {@linkcode KvSnapshots}. */
 export interface KvSnapshotsOptions extends SnapshotLimit {
-  /** The beginning of the keys. @default {["informer-snapshots"]} */
+  /** The first parts of every key. @default {["informer-snapshots"]} */
   readonly prefix?: readonly string[];
 }
 
@@ -81,12 +81,11 @@ const GIVEN_UP_MS = 600_000;
 const READS = 3;
 
 /**
- * Keeps snapshots in Deno KV, for any number of processes: an older one never replaces a newer one, and one that is
- * there already is not written again.
+ * Stores cache snapshots in Deno KV, for any number of processes. An older snapshot never replaces a newer one, and a
+ * snapshot that is already there is not written again. See the guide: [Warm start](../../docs/guides/warm-start.md).
  *
- * A snapshot is written in chunks under keys of its own; then one atomic write makes it the current one, and the chunks
- * of the one before are removed. Chunks of a process that was stopped while it wrote are removed by the first snapshot
- * that is written 10 minutes later, those of one that was stopped while it removed by the next one.
+ * Chunks are written under new keys. Then one atomic write makes them the current snapshot, and the old chunks are
+ * deleted. If a process stops in the middle, a later write deletes the chunks that it left.
  *
  * @example
  * ```ts ignore
@@ -104,10 +103,10 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   readonly #maxBytes: number;
 
   /**
-   * Opens the default database of the program, or the one of a path or address, and keeps snapshots in it. The disposal
-   * closes it.
+   * Opens the program's default database, or the one at `path`, and stores snapshots in it. Dispose the store to close
+   * the database.
    *
-   * @throws {Error} when Deno has no KV: run it with `--unstable-kv`.
+   * @throws {Error} if Deno KV is missing. Run Deno with `--unstable-kv`.
    */
   static async open(options: KvSnapshotsOptions & { readonly path?: string } = {}): Promise<KvSnapshots> {
     checkNames("keep snapshots", options, "path prefix maxBytes");
@@ -115,7 +114,7 @@ export class KvSnapshots implements SnapshotStore, Disposable {
     return new KvSnapshots(await openKv(path), rest);
   }
 
-  /** Keeps snapshots in a database that the caller closes. The default of `maxBytes` is 16 MiB. */
+  /** Stores snapshots in a database that you close yourself. By default, `maxBytes` is 16 MiB. */
   constructor(kv: SnapshotKv, options: KvSnapshotsOptions = {}) {
     checkNames("keep snapshots", options, "prefix maxBytes");
     const { prefix = ["informer-snapshots"], maxBytes = 16 * 1_024 * 1_024 } = options;
@@ -130,9 +129,9 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   }
 
   /**
-   * Returns the current snapshot of a name, if there is one. It has been read by then.
+   * Returns the stored snapshot with this name, if there is one. It is complete in memory by then.
    *
-   * @throws {Error} when it cannot be read.
+   * @throws {Error} if it cannot be read.
    */
   async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     for (let read = 0; read < READS; read++) {
@@ -149,9 +148,9 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   }
 
   /**
-   * Writes a snapshot, unless there is a newer one, or one of the same version that it does not replace.
+   * Stores a snapshot, unless the stored one is newer, or has the same version and must stay.
    *
-   * @throws {RangeError} when it is larger than `maxBytes`; then nothing was written.
+   * @throws {RangeError} if the snapshot is larger than `maxBytes`. Nothing is written then.
    */
   async set(name: string, snapshot: StoredSnapshot): Promise<boolean> {
     const { bytes, version } = snapshot;
@@ -324,8 +323,8 @@ function close(kv: SnapshotKv): void {
 const CHECKPOINT_BATCH = 100;
 
 /**
- * Keeps checkpoints in Deno KV: a head, and a value for each object. Each write checks that the head is still that of
- * its reader.
+ * Stores checkpoints in Deno KV, as a head and a value for each object. Each write checks that no other reader has
+ * taken the checkpoint over. See the guide: [Continue after a restart](../../docs/guides/continue-after-a-restart.md).
  *
  * @example
  * ```ts ignore
@@ -341,10 +340,10 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
   readonly #prefix: readonly string[];
 
   /**
-   * Opens the default database of the program, or the one of a path or address, and keeps checkpoints in it. The
-   * disposal closes it.
+   * Opens the program's default database, or the one at `path`, and stores checkpoints in it. Dispose the store to
+   * close the database.
    *
-   * @throws {Error} when Deno has no KV: run it with `--unstable-kv`.
+   * @throws {Error} if Deno KV is missing. Run Deno with `--unstable-kv`.
    */
   static async open(
     options: { readonly path?: string; readonly prefix?: readonly string[] } = {},
@@ -354,7 +353,10 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
     return new KvCheckpoints(await openKv(path), rest);
   }
 
-  /** Keeps checkpoints in a database that the caller closes, under keys that begin with `informer-checkpoints`. */
+  /**
+   * Stores checkpoints in a database that you close yourself, under keys that begin with `informer-checkpoints`, or
+   * `prefix`.
+   */
   constructor(kv: SnapshotKv, options: { readonly prefix?: readonly string[] } = {}) {
     checkNames("keep checkpoints", options, "prefix");
     this.#kv = kv;
@@ -366,7 +368,7 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
     close(this.#kv);
   }
 
-  /** Returns the checkpoint of a name, if there is one. @throws what the database throws. */
+  /** Returns the stored checkpoint with this name, if there is one. @throws the database's error. */
   async get(name: string): Promise<StoredCheckpoint | undefined> {
     const { value, versionstamp } = await this.#kv.get(this.#key(name, "head"));
     if (value === null) return undefined;
@@ -378,7 +380,7 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
     return { record: { ...head, objects }, stamp: { head, versionstamp } satisfies Stamp };
   }
 
-  /** Writes a checkpoint, unless another reader has written it. @throws what the database throws. */
+  /** Stores a checkpoint, unless another reader has written it. @throws the database's error. */
   async set(
     name: string,
     { holder, version, objects }: CheckpointRecord,

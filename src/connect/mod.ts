@@ -1,9 +1,13 @@
 /**
- * Connects a client, on Deno, Node and Bun: kubeconfig and service account files, TLS with a cluster's own CA, client
- * certificates, credential plugins, proxies.
+ * Connects to a cluster the way kubectl does, on Deno, Node and Bun, and runs controllers in a process.
  *
- * {@linkcode connect} is the entry point. It finds a configuration, reads its files, and returns a client. It sends no
- * request and runs no plugin; the client does, with its first request. Informers and the client itself are in the core.
+ * Import this module in every program that runs outside a browser. {@linkcode connect} finds a kubeconfig or the pod's
+ * service account, and returns a client with certificates, credential plugins and proxies set up. It only reads files.
+ * The client sends requests and runs plugins when you use it. {@linkcode runManager}, {@linkcode FetchServer} and
+ * {@linkcode shutdownSignal} serve ports and handle signals. {@linkcode FileCheckpoints} and {@linkcode FileSnapshots}
+ * store state in files, {@linkcode KvCheckpoints} and {@linkcode KvSnapshots} in Deno KV.
+ *
+ * Read the guide: [Connect](../../docs/operations/connect.md).
  *
  * ```ts ignore
  * import { connect } from "@kube/informer/connect";

@@ -22,17 +22,17 @@ const AGAIN_MS = 1_000;
 /** The time that requests have to be answered once the server is disposed, in milliseconds. */
 const GRACE_MS = 2_000;
 
-/** Options of a {@linkcode FetchServer}. */
+/** Options for {@linkcode FetchServer.listen}. */
 export interface FetchServerOptions {
-  /** The port; 0 is a free one. @default {8080} */
+  /** The port. 0 takes a free port. @default {8080} */
   readonly port?: number;
-  /** The address to listen on; `"0.0.0.0"` is all interfaces. @default {"127.0.0.1"} */
+  /** The address to listen on. `"0.0.0.0"` means all IPv4 addresses. @default {"127.0.0.1"} */
   readonly hostname?: string;
-  /** Called with the port when it is first open. */
+  /** Called with the port when it first opens. */
   readonly onListen?: (port: number) => void;
   /**
-   * Called with each error of the handler, whose request is answered by 500, and with the reason of each failure before
-   * the server listens again. @default {written to the console}
+   * Called with each error that the handler throws. The request then gets 500. Also called with the reason each time
+   * before the server listens again. By default, the server writes both to the console.
    */
   readonly onError?: (error: unknown) => unknown;
 }
@@ -40,13 +40,12 @@ export interface FetchServerOptions {
 type RequiredOptions = FetchServerOptions & Required<Pick<FetchServerOptions, "onError">>;
 
 /**
- * A server that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the first
- * connection that it cannot accept, such as one for which there is no open file any more.
+ * Serves a function from `Request` to `Response`, on Deno, Node and Bun, and listens again after a failure. With
+ * `Deno.serve`, the first connection that cannot be accepted ends the server forever, and your process with it. This
+ * happens if clients use up the process's open files.
  *
- * When it fails, it closes its connections, since these may be what has used up the open files, and listens again 1 s
- * later, each second until it succeeds.
- *
- * On Deno it needs `--allow-net=<hostname>:<port>`.
+ * After a failure, it closes its connections, because they may have used up the open files. Then it tries to listen
+ * again each second until it succeeds. On Deno it needs `--allow-net=<hostname>:<port>`.
  *
  * @example
  * ```ts ignore
@@ -80,8 +79,8 @@ export class FetchServer implements AsyncDisposable {
   /**
    * Listens on a port, and resolves when it is open.
    *
-   * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, when the port is in use.
-   * @throws {Error} named `NotCapable` when Deno may not listen there.
+   * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, if the port is in use.
+   * @throws {Error} with the name `NotCapable` if Deno may not listen there.
    */
   static async listen(handler: FetchHandler, options: FetchServerOptions = {}): Promise<FetchServer> {
     checkNames("serve HTTP", options, "port hostname onListen onError");
@@ -99,10 +98,7 @@ export class FetchServer implements AsyncDisposable {
     return new FetchServer(guarded, { ...options, onError }, await listen(guarded, options, options.port ?? 8080));
   }
 
-  /**
-   * Accepts no more connections, and resolves when the requests that are being answered have been, or were cut after 2
-   * s.
-   */
+  /** Accepts no more connections, and resolves when open requests have finished. After 2 s, it cuts the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     const grace = setTimeout(() => this.#connections.abort(), GRACE_MS);
@@ -180,12 +176,12 @@ export interface SignalHost {
 }
 
 /**
- * Returns a signal that aborts when the process is asked to end: by Ctrl-C (SIGINT) or by SIGTERM, which Kubernetes
- * sends to a pod that it stops. A second one ends the process at once, with exit code 130 or 143. Windows has SIGINT
- * and SIGBREAK only.
+ * Returns a signal that aborts when the process is asked to end: by Ctrl-C (SIGINT), or by SIGTERM, which Kubernetes
+ * sends before it stops a pod. A second signal ends the process immediately, with exit code 130 or 143. On Windows, the
+ * signals are SIGINT and SIGBREAK.
  *
- * It needs no permission, and does not keep the process alive. Disposing it removes its listeners, so that signals end
- * the process again as usual.
+ * It needs no permission, and does not keep the process alive. If you dispose it, signals end the process as usual
+ * again.
  *
  * @example
  * ```ts ignore
@@ -224,35 +220,34 @@ export function shutdownSignalOf(host: SignalHost): AbortSignal & Disposable {
   });
 }
 
-/** A manager as {@linkcode runManager} runs it: `Manager` of `@kube/informer/reconcile` is one. */
+/** A manager that {@linkcode runManager} can run, such as `Manager` from `@kube/informer/reconcile`. */
 export interface RunnableManager {
   /** Runs until the signal aborts, and settles when everything has stopped. */
   run(options: Abortable): Promise<void>;
-  /** Answers probes. */
+  /** Responds to probes and `/metrics`. */
   fetch(request: Request): Response | Promise<Response>;
 }
 
 /** Options for {@linkcode runManager}. */
 export interface RunManagerOptions extends Abortable, FetchServerOptions {
   /**
-   * The address to listen on. The default is reached by the entire network, as kubelets need it.
-   *
-   * @default {"::", all addresses of IPv6 and IPv4; "0.0.0.0" where that cannot be listened on}
+   * The address to listen on. The default is every IPv6 and IPv4 address, because the kubelet connects from outside. If
+   * it cannot listen there, it uses `"0.0.0.0"`.
+   * @default {"::"}
    */
   readonly hostname?: string;
 }
 
 /**
- * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the
- * manager has stopped in order. A port that fails, as when the open files are used up, is opened again, as
- * {@linkcode FetchServer} does, while the manager runs on. A second signal ends the process at once, as in
- * {@linkcode shutdownSignal}.
+ * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics. It resolves when the manager has
+ * stopped in order. A second signal ends the process immediately, as in {@linkcode shutdownSignal}. If the port fails,
+ * the manager continues to run, and the port opens again, as in {@linkcode FetchServer}.
  *
- * On Deno it needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone,
- * `--allow-net=0.0.0.0:8080`.
+ * On Deno it needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080`, or for IPv4
+ * `--allow-net=0.0.0.0:8080`. See the guide: [Run a controller](../../docs/controllers/run.md).
  *
- * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, when the port is in use.
- * @throws the error of the manager.
+ * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, if the port is in use.
+ * @throws the manager's error.
  *
  * @example
  * ```ts ignore

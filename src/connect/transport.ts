@@ -27,31 +27,33 @@ const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
 /** Options for {@linkcode httpTransport}. */
 export interface HttpTransportOptions extends TlsMaterial {
   /**
-   * If `true`, uses HTTP/2 where the server offers it, on Deno: one connection for all watches instead of one each. Off
-   * by default because reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
+   * If `true`, uses HTTP/2 on Deno if the server offers it, so that all watches share a connection. It is off because
+   * reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749).
+   * @default {false}
    */
   readonly http2?: boolean;
   /**
-   * Header lines for each request that has no header of that name. A name may occur several times. Those of an
-   * impersonation are left out of a request that is of a user of its own, as by `Client.as()`. @default {none}
+   * Header lines to add to each request that has no header with that name. A name may occur several times. If a request
+   * impersonates its own user, as after `Client.as()`, impersonation headers from here are left out.
+   * @default {[]}
    */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /**
-   * URL of a proxy: `http://` or `https://`, and on Deno `socks5://`, with user and password if needed. Deno bypasses
-   * it for hosts in the environment's `NO_PROXY`.
-   * @default {HTTPS_PROXY, HTTP_PROXY or ALL_PROXY of the environment; none for plain HTTP to this machine}
+   * A proxy's URL: `http://`, `https://`, or on Deno `socks5://`, with user and password if needed. By default the
+   * environment's `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`, but no proxy for plain HTTP to this machine. Deno
+   * bypasses it for hosts in `NO_PROXY`.
    */
   readonly proxyUrl?: string;
   /**
-   * The name that the server's certificate must have, instead of the host of the URL. On Deno all requests must then go
-   * to one server; they pass through a proxy on loopback. Excludes `proxyUrl`, and the environment's proxies are not
-   * used.
-   * @default {the host of the URL}
+   * The name that the server's certificate must have. By default the URL's host. On Deno, all requests must then go to
+   * one server, and pass through a local proxy. It cannot be combined with `proxyUrl`, and turns the environment's
+   * proxies off.
    */
   readonly tlsServerName?: string;
   /**
-   * Maximum time until the server begins its response, connecting included, in milliseconds; 0 or `Infinity` disables
-   * the limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt.
+   * How long to wait until the server begins its response, including the connection, in milliseconds. 0 or `Infinity`
+   * means no limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` have
+   * no limit.
    * @default {65_000}
    */
   readonly answerTimeoutMs?: number;
@@ -66,11 +68,12 @@ type MaterialSource = Pick<KubeconfigLogin, "read" | "warn"> & Partial<Pick<Kube
 const RELOAD_MS = 5 * 60_000;
 
 /**
- * Creates a transport with certificates, keys, header lines and a proxy: over `Deno.createHttpClient` on Deno, and over
- * `node:https` on Node and Bun. Dispose it to close its connections; a client disposes the transport that it was given.
+ * Creates a transport for a `Client` with your own certificates, header lines or proxy. Use it if you do not want a
+ * kubeconfig. It uses `Deno.createHttpClient` on Deno, and `node:https` on Node and Bun. Dispose it to close its
+ * connections. A client disposes its transport itself.
  *
- * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option is
- * invalid.
+ * @throws {TypeError} if a certificate or key is not PEM, or is damaged, encrypted or without its counterpart, or if an
+ * option is invalid.
  *
  * @example
  * ```ts ignore

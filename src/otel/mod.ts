@@ -1,9 +1,12 @@
 /**
- * Spans and metrics by OpenTelemetry: of the lists and watches of informers, of reconciles, and of their status.
+ * Sends OpenTelemetry spans and metrics about lists, watches, reconciles and requests.
  *
- * All go to the global providers of `@opentelemetry/api`, which have to be there when a function of this module is
- * called. In Deno, `OTEL_DENO=true` sets them up, and makes spans of `fetch`; elsewhere an SDK does, with a context
- * manager. Without a provider nothing is recorded.
+ * Import this module if you run an OpenTelemetry collector. Its functions use the global providers in
+ * `@opentelemetry/api`, so register a provider before you call them. Without a provider, nothing is recorded and no
+ * error appears. On Deno, `OTEL_DENO=true` registers one, and also creates spans for `fetch`. On other runtimes, use an
+ * SDK with a context manager. `/metrics` for Prometheus needs none of this.
+ *
+ * Read the guide: [Traces and metrics](../../docs/operations/traces-and-metrics.md).
  *
  * @example
  * ```ts

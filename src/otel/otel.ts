@@ -97,16 +97,16 @@ function errorType(error: unknown): Attributes {
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300];
 
 /**
- * Returns an observer of reconciles, for the option `observe` of reconcilers.
+ * Returns an observer that records a span and a duration for each reconcile. Pass it as a reconciler's `observe`.
  *
- * - **Spans**: `reconcile <name of the reconciler>` for each call, the root of a trace of its own, and the active span
- *   of the call and of what it awaits. What led to the reconcile, such as a watch or another reconcile, is not its
- *   parent. The span of a call whose time is over ends then.
- * - **Metric**: the histogram `reconciler.reconcile.duration`, in seconds.
- * - **Attributes** of both: `reconciler.name`, `reconciler.outcome` (those of `ReconcilerStatus.outcomes`), and
- *   `error.type` of failures: the status code of a refusal, else the name of the error.
- * - **Attributes** of spans alone: `reconciler.resource`, `reconciler.key`, `k8s.namespace.name`, `reconciler.retries`,
- *   and `reconciler.triggers`, the types of the triggers.
+ * - **Spans:** `reconcile NAME` for each call, with the reconciler's name. It starts its own trace, and is the active
+ *   span in your function and everything that it awaits. A watch or reconcile that triggered the call is not its
+ *   parent. If the call exceeds its time limit, the span ends then.
+ * - **Metric:** the histogram `reconciler.reconcile.duration`, in seconds.
+ * - **Attributes on both:** `reconciler.name`, `reconciler.outcome` (as in `ReconcilerStatus.outcomes`), and for a
+ *   failure `error.type`: the HTTP status code if the server refused a request, else the error's name.
+ * - **Attributes only on spans:** `reconciler.resource`, `reconciler.key`, `k8s.namespace.name`, `reconciler.retries`,
+ *   and `reconciler.triggers`, the trigger types.
  *
  * @example
  * ```ts
@@ -156,20 +156,19 @@ const LIST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 
 const WATCH_SECONDS = [1, 5, 15, 30, 60, 120, 180, 240, 300, 600, 1_800, 3_600];
 
 /**
- * Returns an observer of lists and watches, for the option `reflector` of factories and informers.
+ * Returns an observer that records a span and a duration for each list and watch. Pass it as `observe` in the
+ * `reflector` option of a factory or informer.
  *
- * - **Spans**: `list pods` for each list, with a span `page` for each of its pages, and `watch pods` for each watch,
- *   from its request to its end. Each list and watch is the root of a trace of its own. Its requests are sent with its
- *   span as the active one, so that spans of `fetch` are below it; handlers and later work are not.
- * - **Metrics**: the histograms `informer.list.duration` and `informer.watch.duration`, in seconds, of the lists and
- *   watches that have ended.
- * - **Attributes** of both: `informer.resource` (`"pods"`), `informer.list.type` (`"pages"` or `"stream"`, of lists),
- *   `informer.outcome` (`"listed"`, `"ended"`, `"failed"`, `"relist"`, `"paused"` or `"stopped"`), and `error.type` of
- *   failures: the status code of a refusal, else the name of the error.
- * - **Attributes** of spans alone: `k8s.namespace.name`, `informer.label_selector`, `informer.field_selector`,
- *   `informer.resource_version` (that of the request), `informer.objects`, `informer.events`, and the times that
- *   decoding and the commit to the cache took, `informer.decode.duration` and `informer.commit.duration`, in seconds.
- *   The time to decode is that of a `Client` of this package.
+ * - **Spans:** `list pods` for each list, with a span `page` for each page, and `watch pods` for each watch. A list or
+ *   watch starts its own trace. Spans for its `fetch` calls are below it. Handlers and later work are not.
+ * - **Metrics:** the histograms `informer.list.duration` and `informer.watch.duration`, in seconds, for each list or
+ *   watch that has ended.
+ * - **Attributes on both:** `informer.resource` (`"pods"`), `informer.list.type` (`"pages"` or `"stream"`, only lists),
+ *   `informer.outcome` (`"listed"`, `"ended"`, `"failed"`, `"relist"`, `"paused"` or `"stopped"`), and for a failure
+ *   `error.type`: the HTTP status code if the server refused a request, else the error's name.
+ * - **Attributes only on spans:** `k8s.namespace.name`, `informer.label_selector`, `informer.field_selector`,
+ *   `informer.resource_version` (in the request), `informer.objects`, `informer.events`, and two durations in seconds,
+ *   `informer.decode.duration` and `informer.commit.duration`. Only this package's `Client` measures decoding.
  *
  * @example
  * ```ts
@@ -283,14 +282,14 @@ interface Instruments {
 }
 
 /**
- * Observes the status of a manager, or of the informers of a factory, whenever metrics are collected. Dispose the
- * result to end that.
+ * Publishes the status of a manager, or of a factory's informers, each time metrics are collected. Dispose the result
+ * to stop.
  *
- * The metrics are those of `/metrics` of a manager, with a dot after the first word, and the unit in the instrument
- * instead of the name: `informer.objects`, `informer.stale` (s), `workqueue.waiting_keys`, `reconciler.reconciles`. A
- * histogram such as `workqueue_wait_seconds` becomes the counters `workqueue.wait.time` (s) and `workqueue.wait.count`.
- * Attributes are the labels, below the first word of the metric (`informer.state`), but for `informer.resource` and
- * `reconciler.name`.
+ * The metrics are the same as in a manager's `/metrics`, with a dot after the first word. The unit is in the
+ * instrument, not in the name: `informer.objects`, `informer.stale` (s), `workqueue.waiting_keys`,
+ * `reconciler.reconciles`. A histogram such as `workqueue_wait_seconds` becomes the counters `workqueue.wait.time` (s)
+ * and `workqueue.wait.count`. Labels become attributes under the metric's first word, such as `informer.state`. The
+ * exceptions are `informer.resource` and `reconciler.name`.
  *
  * @example
  * ```ts
@@ -358,12 +357,13 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /**
- * Returns a transport that sends requests by another one, and records the histogram `http.client.request.duration` of
- * the semantic conventions for HTTP: the time from a request to the headers of its answer, in seconds, by
- * `http.request.method`, `server.address`, `server.port`, `url.scheme`, and `http.response.status_code` or
- * `error.type`.
+ * Returns a transport that sends requests through `transport` and measures them. Pass it as `wrapTransport` to
+ * `connect()`, or as a client's `transport`.
  *
- * Disposing it disposes the other one. It makes no spans: runtimes and their instrumentations make those of `fetch`.
+ * It records the histogram `http.client.request.duration` from the HTTP semantic conventions: the seconds from a
+ * request to the response's headers, by `http.request.method`, `server.address`, `server.port`, `url.scheme`, and
+ * `http.response.status_code` or `error.type`. It creates no spans, because runtimes create spans for `fetch`
+ * themselves. If you dispose it, it disposes `transport`.
  *
  * @example
  * ```ts

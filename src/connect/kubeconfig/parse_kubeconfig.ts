@@ -82,33 +82,34 @@ export function isEmptyKubeconfig(config: Kubeconfig): boolean {
 
 /** A place in a kubeconfig. */
 export interface KubeconfigPlace {
-  /** Path of the file, as it was given. */
+  /** The file's path, as it was given. */
   readonly file?: string;
-  /** The entry, `user "admin"`. */
+  /** The entry, such as `user "admin"`. */
   readonly entry?: string;
-  /** The field of the entry, or of the file when there is no entry: `"client-key-data"`. */
+  /** The field in the entry, or in the file if there is no entry, such as `"client-key-data"`. */
   readonly field?: string;
 }
 
 /**
- * A kubeconfig is missing, invalid, or has a field that is not supported. The message never holds credentials.
+ * Thrown if a kubeconfig is missing, invalid, or has a field that is not supported. The message never contains
+ * credentials.
  */
 export class KubeconfigError extends InformerError {
   /** `"KubeconfigError"`. */
   override readonly name = "KubeconfigError";
-  /** Path of the file, if the error is about one file. */
+  /** The file's path, if the error is about one file. */
   readonly file?: string;
   /** The entry, such as `user "admin"`, if the error is about one entry. */
   readonly entry?: string;
   /** The field, such as `"client-key-data"`, if the error is about one field. */
   readonly field?: string;
   /**
-   * `"missing-file"` if a file that was named does not exist, `"missing-context"` if no context is chosen, or the one
-   * that was asked for does not exist. Then another option helps; other errors need another kubeconfig.
+   * `"missing-file"` if an option names a file that does not exist. `"missing-context"` if no context is chosen, or the
+   * chosen one does not exist. With a reason, another option helps. Without one, you need another kubeconfig.
    */
   readonly reason?: "missing-file" | "missing-context";
 
-  /** `options` name the place and the reason. */
+  /** `options` names the place and the reason. */
   constructor(message: string, options: ErrorOptions & KubeconfigPlace & Pick<KubeconfigError, "reason"> = {}) {
     super(message, options);
     if (options.reason !== undefined) this.reason = options.reason;

@@ -9,16 +9,16 @@
 import type { ProxyAddress } from "../kubeconfig/resolve_context.ts";
 import { permittedEnv } from "./permissions.ts";
 
-/** CA certificates, client certificate and key of a connection, as PEM texts. */
+/** The certificates and the key for a connection, as PEM texts. */
 export interface TlsMaterial {
   /**
-   * The CA certificates to trust. Node and Bun trust only these. Deno adds them to its public ones: start the process
-   * with an empty `DENO_TLS_CA_STORE` to trust only these. @default {the public ones of the runtime}
+   * The CA certificates to trust. Without it, the runtime's public ones. Node and Bun trust only your certificates.
+   * Deno trusts its public ones too, unless you start the process with an empty `DENO_TLS_CA_STORE`.
    */
   readonly caCerts?: readonly string[];
-  /** The client certificate with its chain; needs `key`. */
+  /** The client certificate with its chain. It needs `key`. */
   readonly cert?: string;
-  /** The private key of `cert`, not encrypted. */
+  /** The unencrypted private key for `cert`. */
   readonly key?: string;
 }
 

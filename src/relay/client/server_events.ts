@@ -10,21 +10,20 @@ import { DerivedController } from "../../async/signals.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
 
-/** A function that sends a request, as `fetch` does. */
+/** Sends a request, as `fetch` does. */
 export type FetchLike = (input: string, init: RequestInit) => Promise<Response>;
 
-/** Options of every subscription. */
+/** Options for every subscription. */
 export interface RelayClientOptions {
-  /** Ends the subscription: its iterators end, and its waits reject with its reason. */
+  /** Ends the subscription when it aborts. Iterators end, and waits reject with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Returns headers of each request, such as `authorization`. @default {none} */
+  /** Returns headers such as `authorization`. The client calls it before each request. */
   readonly headers?: () => Record<string, string> | Promise<Record<string, string>>;
-  /** Sends the requests. @default {the global function} */
+  /** Sends the requests. @default {globalThis.fetch} */
   readonly fetch?: FetchLike;
   /**
-   * Called with the reason of each failed connection, before it is tried again.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Called with the reason for each failed connection, before the client tries again. By default, the client writes
+   * each new reason to the console, and repeats it at most once a minute.
    */
   readonly onError?: (error: unknown) => unknown;
 }
@@ -32,11 +31,13 @@ export interface RelayClientOptions {
 /** The names of {@linkcode RelayClientOptions}. */
 export const CLIENT_OPTIONS = "signal headers fetch onError";
 
-/** A relay has answered a request by an error. */
+/**
+ * Thrown if a relay responds with an error status. After 401, 403, 404 and other refusals, a subscription ends with it.
+ */
 export class RelayError extends Error {
   /** `"RelayError"`. */
   override readonly name = "RelayError";
-  /** The status code. */
+  /** The HTTP status code. */
   readonly status: number;
 
   /** Creates an error. */

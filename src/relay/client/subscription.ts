@@ -118,37 +118,40 @@ class SubscriptionReader<T extends KubernetesObject> extends PolledIterator<Coll
   }
 }
 
-/** Options of {@linkcode subscribe}. */
+/** Options for {@linkcode subscribe}. */
 export interface SubscribeOptions extends RelayClientOptions, CacheSelection {
-  /** One namespace. @default {all that the relay serves} */
+  /** One namespace. Without it, the copy has everything that the relay serves. */
   readonly namespace?: string;
-  /** The paths of the fields that the relay shall send of each object. @default {all} */
+  /**
+   * The paths of the fields that the relay sends, such as `["status.phase"]`. The identifying fields are always there.
+   * Without it, objects are complete, and a pod is several kB.
+   */
   readonly fields?: readonly string[];
 }
 
 /**
- * The state of a subscription: that of the relay's informer, `"connecting"` before the first connection,
- * `"disconnected"` between two, and `"failed"` once it has ended.
+ * A subscription's state. While it is connected, this is the state of the relay's informer. It is `"connecting"` before
+ * the first connection, `"disconnected"` between two connections, and `"failed"` after the subscription has ended.
  */
 export type SubscriptionState = InformerState | "connecting" | "disconnected" | "failed";
 
-/** The state of a {@linkcode Subscription} at one time. */
+/** A {@linkcode Subscription} at one moment. */
 export interface SubscriptionSnapshot<T> {
-  /** The objects, in the order in which they came; one that has not changed is the same in all snapshots. */
+  /** The objects, in the order in which they arrived. An unchanged object is the same in all snapshots. */
   readonly objects: readonly T[];
   /** The state. */
   readonly state: SubscriptionState;
-  /** `true` once the copy has been equal to the relay's cache. */
+  /** `true` once the copy was equal to the relay's cache. */
   readonly hasSynced: boolean;
-  /** The reason why the subscription has failed; unset unless it has. */
+  /** Why the subscription has failed. Unset otherwise. */
   readonly error?: unknown;
 }
 
 /**
- * A copy of a collection of a relay.
+ * A copy of a relay's collection. You get one from {@linkcode subscribe}.
  *
- * It follows the relay until it is disposed: after a cut it resumes where it was, without a new snapshot where the
- * relay still has the changes since then; otherwise its events are the differences.
+ * It follows the relay until you dispose it. After a cut it reconnects, and the relay sends the changes that you
+ * missed. If the relay no longer has these changes, you receive the differences as ordinary events.
  */
 export class Subscription<T extends KubernetesObject>
   implements ReadableCollection<T>, AsyncIterable<CollectionEvent<T>>, Disposable {
@@ -168,7 +171,7 @@ export class Subscription<T extends KubernetesObject>
   #state: SubscriptionState = "connecting";
   #lastEventId = "";
 
-  /** Connects at once; see {@linkcode subscribe}. */
+  /** Connects immediately. See {@linkcode subscribe}. */
   constructor(relay: string | URL, name: string, options: SubscribeOptions = {}) {
     checkNames("subscribe", options, `${CLIENT_OPTIONS} namespace fields labelSelector fieldSelector`);
     const { signal, namespace = "", labelSelector = "", fieldSelector = "", fields = [] } = options;
@@ -190,45 +193,46 @@ export class Subscription<T extends KubernetesObject>
     });
   }
 
-  /** Returns the present state, and the reason why the subscription has failed, if it has. */
+  /** Returns the current state, and why the subscription has failed, if it has. */
   status(): Omit<SubscriptionSnapshot<T>, "objects"> {
     const { hasSynced } = this;
     return { state: this.#state, hasSynced, ...this.#failure };
   }
 
-  /** `true` once the copy has been equal to the relay's cache. */
+  /** `true` once the copy was equal to the relay's cache. */
   get hasSynced(): boolean {
     return this.#synced.isOpen;
   }
 
-  /** Resolves once {@linkcode hasSynced}; rejects when the signal aborts, or the subscription ends first. */
+  /** Resolves once {@linkcode hasSynced} is `true`. It rejects if the signal aborts or the subscription ends first. */
   async waitForCacheSync(options: Abortable = {}): Promise<void> {
     checkNames("wait", options, "signal");
     await this.#synced.wait(options);
   }
 
   /**
-   * Calls a listener after changes of {@linkcode getSnapshot}, once for all that come together, until the function that
-   * it returns is called. It needs no `this`: `useSyncExternalStore(pods.subscribe, pods.getSnapshot)`.
+   * Calls a listener after {@linkcode getSnapshot} has changed, once for all changes that come together. It returns a
+   * function that removes the listener. You can pass it without `this`:
+   * `useSyncExternalStore(pods.subscribe, pods.getSnapshot)`.
    */
   get subscribe(): (listener: () => void) => () => void {
     return this.#store.subscribe;
   }
 
   /**
-   * Returns what the subscription has: the same snapshot, array of objects, and objects, while they have not changed.
-   * After a change it costs a copy of the array. It needs no `this`.
+   * Returns the current objects and state. Without a change, you get the same snapshot again, and unchanged objects are
+   * the same in the next one. The first call after a change copies the array. You can pass it without `this`.
    */
   get getSnapshot(): () => SubscriptionSnapshot<T> {
     return this.#store.getSnapshot;
   }
 
   /**
-   * Returns the objects as events, then changes. The iterator begins at its first `next()`, and ends with the
-   * subscription, when a signal aborts, or at `break`; `next()` rejects with the reason why the subscription has
-   * failed.
+   * Returns the objects as `added` events, then `synced`, then changes. A slow reader gets the latest state of each
+   * object, and not each state in between.
    *
-   * A slow reader receives the last state of each object, and not those in between.
+   * The iterator begins at its first `next()`. It ends with the subscription, if the signal aborts, or at `break`. If
+   * the subscription has failed, `next()` rejects with the reason.
    */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<CollectionEvent<T>> {
     checkNames("read events", options, "signal");
@@ -236,8 +240,8 @@ export class Subscription<T extends KubernetesObject>
   }
 
   /**
-   * Resolves with the first object, in the copy or to come, for which the predicate holds; with `key`, only the object
-   * of that key is looked at. It rejects when the signal aborts, or the subscription ends first.
+   * Resolves with the first object for which the predicate returns `true`, now or later. With `key`, only this object
+   * is checked. It rejects if the signal aborts or the subscription ends first.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
     const { key, ...others } = options;
@@ -254,7 +258,7 @@ export class Subscription<T extends KubernetesObject>
     return this.events();
   }
 
-  /** Ends the subscription. The copy stays as it is. */
+  /** Ends the subscription. You can still read the copy. */
   [Symbol.dispose](): void {
     this.#over(undefined, new Error("Cannot wait: the subscription has ended"));
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
@@ -322,10 +326,13 @@ function isSame(known: KubernetesObject | undefined, object: KubernetesObject): 
 }
 
 /**
- * Subscribes to a collection of a relay.
+ * Subscribes to a relay's collection, and returns a copy of it that follows the relay. Use it for all objects in a
+ * namespace or with a label. For a long table, use `subscribeViews()`. See the guide:
+ * [Show live data in a browser](../../../docs/relay/browser.md).
  *
- * @param relay The address of the relay: `"https://dash.example.com"`, or in pages of its own `"/"`.
- * @param name The name of the collection.
+ * @param relay The relay's address, such as `"https://dash.example.com"`, or `"/"` on a page from the relay's own
+ * server.
+ * @param name The collection's name.
  *
  * @example
  * ```ts

@@ -22,23 +22,26 @@ import {
   type ServerEvent,
 } from "./server_events.ts";
 
-/** The state of a {@linkcode RemoteView} at one time. */
+/** A {@linkcode RemoteView} at one moment. */
 export interface ViewSnapshot<T> {
-  /** The rows of the window that have come last; one that has not changed is the same in all snapshots with it. */
+  /** The latest rows in the window. An unchanged row is the same in all snapshots. */
   readonly rows: readonly ViewRow<T>[];
-  /** The number of rows of the view, in the window and outside of it. */
+  /** How many rows the view has, inside and outside the window. */
   readonly total: number;
-  /** The number of rows before the window. */
+  /** How many rows precede the window. */
   readonly offset: number;
-  /** `true` once rows have come. */
+  /** `true` once rows have arrived. */
   readonly hasSynced: boolean;
-  /** `true` while the stream is open; otherwise the rows may be out of date. */
+  /** `true` while the stream is open. Otherwise the rows may be out of date. */
   readonly isConnected: boolean;
-  /** The reason why the subscription has failed; unset unless it has. */
+  /** Why the subscription has failed. Unset otherwise. */
   readonly error?: unknown;
 }
 
-/** A window of a collection of a relay. */
+/**
+ * A window into a relay's collection, sorted and filtered by the relay. You get one from
+ * {@linkcode ViewSubscription.view}.
+ */
 export class RemoteView<T> implements Disposable {
   readonly #onChange: (hasEnded: boolean) => void;
   readonly #readers = new Readers<UpdateReader<T>>();
@@ -54,7 +57,10 @@ export class RemoteView<T> implements Disposable {
   /** The last update; `undefined` before the first one. */
   #last: ViewUpdate<T> | undefined;
 
-  /** Made by {@linkcode ViewSubscription.view}. `onChange` is called when it asks for something else, or has ended. */
+  /**
+   * Called by {@linkcode ViewSubscription.view}. `onChange` is called if the view asks for something else, or has
+   * ended.
+   */
   constructor(request: ViewRequest, onChange: (hasEnded: boolean) => void) {
     this.#request = request;
     this.#onChange = onChange;
@@ -65,36 +71,41 @@ export class RemoteView<T> implements Disposable {
     return this.#request;
   }
 
-  /** `true` once rows have come. */
+  /** `true` once rows have arrived. */
   get hasSynced(): boolean {
     return this.#last !== undefined;
   }
 
-  /** The number of rows of the view, in the window and outside of it; 0 before the first ones have come. */
+  /** How many rows the view has, inside and outside the window. It is 0 before rows have arrived. */
   get total(): number {
     return this.#last?.total ?? 0;
   }
 
-  /** The number of rows before those that have come. */
+  /** The number of rows before the rows that have arrived. */
   get offset(): number {
     return this.#last?.offset ?? 0;
   }
 
-  /** The rows of the window that have come last. */
+  /** Returns the latest rows in the window. */
   rows(): readonly ViewRow<T>[] {
     return this.#rows;
   }
 
-  /** Asks for other objects, another order or window; what is not given stays. The rows stay until others have come. */
+  /**
+   * Asks for other objects, another order or another window. Properties that you leave out stay. The old rows stay
+   * until the new ones arrive.
+   */
   replace(request: Partial<ViewRequest>): void {
     this.#request = { ...this.#request, ...request };
     this.#onChange(false);
   }
 
   /**
-   * Returns the rows of the window, once they have come, then their changes. The iterator begins at its first `next()`,
-   * and ends with the view, when a signal aborts, or at `break`; `next()` rejects with the reason why the subscription
-   * has failed. A slow reader receives all rows instead of the changes that it has missed.
+   * Returns all rows in the window once they have arrived, then changes to them. A slow reader receives all rows
+   * instead of the changes that it missed.
+   *
+   * The iterator begins at its first `next()`. It ends with the view, if the signal aborts, or at `break`. If the
+   * subscription has failed, `next()` rejects with the reason.
    */
   changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
     checkNames("read a view", options, "signal");
@@ -102,16 +113,17 @@ export class RemoteView<T> implements Disposable {
   }
 
   /**
-   * Calls a listener after changes of {@linkcode getSnapshot}, once for all that come together, until the function that
-   * it returns is called. It needs no `this`: `useSyncExternalStore(view.subscribe, view.getSnapshot)`.
+   * Calls a listener after {@linkcode getSnapshot} has changed, once for all changes that come together. It returns a
+   * function that removes the listener. You can pass it without `this`:
+   * `useSyncExternalStore(view.subscribe, view.getSnapshot)`.
    */
   get subscribe(): (listener: () => void) => () => void {
     return this.#store.subscribe;
   }
 
   /**
-   * Returns what the view has: the same snapshot, array of rows, and rows, while they have not changed. After a change
-   * it costs a copy of the array. It needs no `this`.
+   * Returns the current rows and state. Without a change, you get the same snapshot again, and unchanged rows are the
+   * same in the next one. The first call after a change copies the array. You can pass it without `this`.
    */
   get getSnapshot(): () => ViewSnapshot<T> {
     return this.#store.getSnapshot;
@@ -142,7 +154,7 @@ export class RemoteView<T> implements Disposable {
     },
   };
 
-  /** Ends the view; its rows stay as they are. */
+  /** Ends the view. You can still read its rows. */
   [Symbol.dispose](): void {
     this[internals].end();
   }
@@ -190,20 +202,23 @@ class UpdateReader<T> extends PolledIterator<ViewUpdate<T>> {
 /** The longest address of a stream with its views; longer ones are sent behind it. */
 const MAX_ADDRESS = 2_000;
 
-/** Options of {@linkcode subscribeViews}. */
+/** Options for {@linkcode subscribeViews}. */
 export interface SubscribeViewsOptions extends RelayClientOptions {
-  /** Called when a collection that views are of has changed, at most twice a second. */
+  /** Called when a collection that has a view changes, at most twice a second. */
   readonly onCollection?: (collection: CollectionData) => unknown;
-  /** Called with the namespaces of a collection that a view of all namespaces is of, and when they have changed. */
+  /**
+   * Called with a collection's namespaces, at first and whenever they change, if one of its views has all namespaces.
+   * Use it for a namespace filter.
+   */
   readonly onNamespaces?: (namespaces: NamespacesData) => unknown;
-  /** Called with `true` when the stream is open, and with `false` when it has ended. */
+  /** Called with `true` when the stream opens, and with `false` when it ends. */
   readonly onConnected?: (isConnected: boolean) => unknown;
 }
 
 /**
- * Views of the collections of a relay, over one stream of events.
+ * Views of a relay's collections. All share one event stream. You get it from {@linkcode subscribeViews}.
  *
- * It follows the relay until it is disposed: after a cut it opens its views again, which costs their windows.
+ * It follows the relay until you dispose it. After a cut it opens its views again, and receives all their rows.
  */
 export class ViewSubscription implements Disposable {
   readonly #relay: string | URL;
@@ -223,7 +238,7 @@ export class ViewSubscription implements Disposable {
   /** Set when the subscription has ended. */
   #end: { readonly failure: IterationFailure | undefined } | undefined;
 
-  /** Connects at once; see {@linkcode subscribeViews}. */
+  /** Connects immediately. See {@linkcode subscribeViews}. */
   constructor(relay: string | URL, options: SubscribeViewsOptions = {}) {
     checkNames("subscribe to views", options, `${CLIENT_OPTIONS} onCollection onNamespaces onConnected`);
     const { signal } = options;
@@ -237,12 +252,12 @@ export class ViewSubscription implements Disposable {
     });
   }
 
-  /** `true` while the stream is open; otherwise the rows may be out of date. */
+  /** `true` while the stream is open. Otherwise the rows may be out of date. */
   get isConnected(): boolean {
     return this.#stream !== undefined;
   }
 
-  /** Opens a view, whose rows come later. @throws {Error} when the subscription has ended. */
+  /** Opens a view. Its rows arrive later. @throws {Error} if the subscription has ended. */
   view<T>(request: ViewRequest): RemoteView<T> {
     if (this.#end !== undefined) throw new Error("Cannot open a view: the subscription has ended");
     const name = String(++this.#count);
@@ -255,7 +270,7 @@ export class ViewSubscription implements Disposable {
     return view;
   }
 
-  /** Ends the subscription and its views, whose rows stay as they are. */
+  /** Ends the subscription and its views. You can still read their rows. */
   [Symbol.dispose](): void {
     this.#over(undefined);
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
@@ -342,10 +357,12 @@ export class ViewSubscription implements Disposable {
 }
 
 /**
- * Subscribes to views of a relay: windows of its collections, in order, which the relay keeps up to date. Of the
- * objects outside of the windows nothing is sent.
+ * Subscribes to views of a relay's collections: sorted, filtered windows that the relay keeps up to date. The relay
+ * sends only the rows in the windows, so use it for tables with thousands of objects. See the guide:
+ * [Show live data in a browser](../../../docs/relay/browser.md).
  *
- * @param relay The address of the relay: `"https://dash.example.com"`, or in pages of its own `"/"`.
+ * @param relay The relay's address, such as `"https://dash.example.com"`, or `"/"` on a page from the relay's own
+ * server.
  *
  * @example
  * ```ts

@@ -50,105 +50,108 @@ export function heartbeatText(id?: string): string {
 }
 
 /**
- * The answer to `GET /api/<name>`, as JSON with an entity tag: a request with `If-None-Match` of a list that has not
- * changed is answered by 304, without a body. Its parameters are those of {@linkcode RelayEvents}, but for
+ * The response to `GET /api/<name>`: JSON with an ETag. If you send the ETag as `If-None-Match` and the list has not
+ * changed, the response is 304 without a body. The parameters are the same as for {@linkcode RelayEvents}, without
  * `lastEventId`.
  */
 export interface RelayList<T extends KubernetesObject = KubernetesObject> extends StateData {
-  /** The name of the collection, as in the path of the request. */
+  /** The collection's name, as in the path. */
   readonly name: string;
-  /** The version up to which the list has every change; of several namespaces, the oldest. */
+  /** The version up to which the list has every change. With several namespaces, it is the oldest version. */
   readonly resourceVersion: string;
   /** The objects, in no particular order. */
   readonly items: readonly T[];
 }
 
-/** The data of `state`. */
+/** The data in a `state` event. */
 export interface StateData {
-  /** The state of the informer; anything but `"live"` says that the objects may be out of date. */
+  /** The informer's state. If it is not `"live"`, the objects may be out of date. */
   readonly state: InformerState;
-  /** The time since which it is not live, as an ISO text; unset while it is. */
+  /** Since when the informer is not live, as an ISO 8601 text. Unset while it is live. */
   readonly notLiveSince?: string;
 }
 
-/** The data of `reset`. */
+/** The data in a `reset` event. */
 export interface ResetData {
-  /** A sentence. */
+  /** The reason, as a sentence. */
   readonly reason: string;
 }
 
-/** The data of `snapshot` and `synced`. */
+/** The data in a `snapshot` or `synced` event. */
 export interface SnapshotData {
   /**
-   * Of `snapshot`, the number of objects of the collection, selected or not; unset where `redact` or the rights of the
-   * client may hide some. Of `synced`, the number of objects that the snapshot had.
+   * In `snapshot`, how many objects the collection has, selected or not. It is unset if `redact` or limited rights may
+   * hide objects. In `synced`, how many objects the snapshot had.
    */
   readonly objects?: number;
 }
 
-/** The data of `deleted`. */
+/** The data in a `deleted` event. */
 export interface DeletedData {
-  /** `"namespace/name"`, or `"name"` of an object without a namespace. */
+  /** `"namespace/name"`, or `"name"` for a cluster-scoped object. */
   readonly key: string;
-  /** The uid of the object. */
+  /** The object's UID. */
   readonly uid: string;
 }
 
-/** The data of `end`. */
+/** The data in an `end` event. */
 export interface EndData {
   /**
-   * - `slow`: the client did not read for too long, or fell too far behind. It should reconnect, and may have to take a
-   *   snapshot.
-   * - `expired`: the time for which the request was authorized is over. It should reconnect, and is asked again.
-   * - `closed`: the relay or its informer was stopped. It should reconnect later.
-   * - `behind`: the client has changes of another relay which the cache of this one does not have. It should keep its
-   *   id, and reconnect.
+   * Why the relay ends the stream. Reconnect with your last event id in each case.
+   *
+   * - `slow`: the client did not read for too long, or missed too many changes. It may get a snapshot.
+   * - `expired`: the authorization has ended. The relay calls `authorize` again for the next request.
+   * - `closed`: the relay or its informer was stopped. Reconnect later.
+   * - `behind`: the client has newer changes from another relay, and this relay's cache does not have them.
    */
   readonly reason: "slow" | "expired" | "closed" | "behind";
 }
 
 /**
- * The events of `GET /events/<name>`: server-sent events, each with a name and one line of JSON as data. The parameters
- * of a request, whose query has at most 4,096 characters, are
+ * The server-sent events of `GET /events/<name>`. Each has a name and one line of JSON as its data. You rarely parse
+ * them yourself: `subscribe()` in `./relay/client` does it, and reconnects.
+ *
+ * A request can have these parameters, in a query with at most 4,096 characters:
  *
  * | parameter | value |
  * | --- | --- |
- * | `namespace` | one namespace. Without it: all that the relay serves |
- * | `labelSelector`, `fieldSelector` | as in Kubernetes; a field selector may name any field |
- * | `fields` | the fields that are kept of each object, as paths of `parseFieldPath`, separated by commas or repeated |
- * | `lastEventId` | as the header `Last-Event-ID`, which takes precedence |
+ * | `namespace` | one namespace; without it, everything that the relay serves |
+ * | `labelSelector`, `fieldSelector` | as in Kubernetes, but a field selector may name any field |
+ * | `fields` | the fields to send, as `parseFieldPath` paths, separated by commas or repeated |
+ * | `lastEventId` | the same as the header `Last-Event-ID`, which takes precedence |
  *
- * The events of one stream, in order:
+ * A stream has these events:
  *
  * | event | data | meaning |
  * | --- | --- | --- |
- * | `state` | {@linkcode StateData} | the state of the informer: first of all, and whenever it changes |
- * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which the id of this event replaces; a snapshot follows |
- * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that the client knows |
- * | `added` | the object | an object of the snapshot, or one that was created, or begins to match the selectors |
- * | `synced` | {@linkcode SnapshotData} | the snapshot is complete: the client has the state of the relay's cache of this moment |
- * | `updated` | the object | the new state of an object |
- * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
- * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
+ * | `state` | {@linkcode StateData} | the informer's state, first of all and whenever it changes |
+ * | `reset` | {@linkcode ResetData} | the relay cannot resume at your `Last-Event-ID`; replace it by this event's id; a snapshot follows |
+ * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that you know |
+ * | `added` | the object | an object in the snapshot, a new object, or an object that starts to match |
+ * | `synced` | {@linkcode SnapshotData} | the snapshot is complete: you have the cache's current state |
+ * | `updated` | the object | an object's new state |
+ * | `deleted` | {@linkcode DeletedData} | an object was deleted, or stops matching |
+ * | `end` | {@linkcode EndData} | the relay ends the stream for this reason |
  *
- * Where the rights of the client change while the stream is open, `reset` and another snapshot follow.
+ * If the client's rights change while the stream is open, `reset` and another snapshot follow.
  *
- * A snapshot is read from the present cache while the client reads it, so changes come between `snapshot` and `synced`
- * too, also of objects that the client does not have yet.
+ * The relay reads a snapshot from the current cache while the client reads it. So changes can arrive between `snapshot`
+ * and `synced`, even for objects that the client does not have yet.
  *
- * **Resuming.** An `id` names a position in the changes of one selection of one cache; it is opaque, and has at most
- * 1,000 characters. A stream that is opened with it, by the same address, continues behind it, without a snapshot,
- * while the relay holds the changes since then. Each change has one, and so have `synced` and the heartbeats, which are
- * comments; before `synced` nothing has. The id of `reset` names no position, and is `""` where no snapshot can be
- * older than the state of the client.
+ * **Resuming.** If you reconnect to the same address with the last id, the stream continues after it, without a
+ * snapshot, as long as the relay still has the later changes.
  *
- * An id has the versions of the server that the client's state equals, by which other relays of the same `cluster`
- * continue the stream. A relay whose cache has not reached them writes nothing for 3 s, in which it usually does. Then
- * it compares its cache with the server, at most every 10 s: where they are equal a snapshot follows, which is not
- * older than what the client has; otherwise the stream ends as `behind`.
+ * - An id is opaque, has at most 1,000 characters, and belongs to one selection in one cache.
+ * - Changes, `synced` and heartbeats have an id. Nothing before `synced` has one. Heartbeats are comments.
+ * - The id of `reset` cannot be resumed. It is `""` if no snapshot can be older than the client's state.
  *
- * Some clients, such as `launchdarkly-eventsource`, emit an event `end` of their own after each cut, which has no data:
- * a listener of `end` must expect both.
+ * **Other relays.** An id holds the server's versions up to which the client is complete, so every relay with the same
+ * `cluster` can continue the stream. If a relay's cache is older, it waits up to 3 s to catch up. Then it compares its
+ * cache with the server, at most every 10 s. If nothing differs, it sends a snapshot. If something differs, it ends the
+ * stream with `behind`. So a client never sees an older state.
+ *
+ * Some clients, such as `launchdarkly-eventsource`, emit their own `end` event without data after each cut. A listener
+ * for `end` must expect both.
  */
 export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
   /** See {@linkcode StateData}. */
@@ -174,102 +177,102 @@ export function stateOf({ state, notLiveSince }: InformerStatus): StateData {
   return defined({ state, notLiveSince: notLiveSince?.toISOString() });
 }
 
-/** The answer to `GET /api`. */
+/** The response to `GET /api`. */
 export interface CollectionList {
   /** The collections that the relay serves. */
   readonly collections: readonly {
-    /** The name, as in addresses. */
+    /** The name, as in URLs. */
     readonly name: string;
-    /** The kind, `"Pod"`. */
+    /** The kind, such as `"Pod"`. */
     readonly kind: string;
-    /** The scope: in namespaces, or in none. */
+    /** Whether the objects are in namespaces. */
     readonly scope: "Namespaced" | "Cluster";
-    /** `true` if the rows of views are rows of the server's table. */
+    /** `true` if the views' rows are rows of the server's table. */
     readonly isTable: boolean;
   }[];
 }
 
-/** A view that a client asks for. */
+/** A view that a client asks for: a window into a sorted and filtered collection. */
 export interface ViewRequest {
-  /** The name of the collection. */
+  /** The collection's name. */
   readonly of: string;
-  /** One namespace. @default {all that the relay serves} */
+  /** One namespace. Without it, the view has everything that the relay serves. */
   readonly namespace?: string;
-  /** As in Kubernetes. @default {any} */
+  /** A label selector, as in Kubernetes. Without it, all labels match. */
   readonly labelSelector?: string;
-  /** As in Kubernetes, but of any fields. @default {any} */
+  /** A field selector, as in Kubernetes, but it may name any field. Without it, all objects match. */
   readonly fieldSelector?: string;
   /**
-   * Words, each of which must be in the namespace, the name, or a cell where the objects are rows of a table. Case does
-   * not matter.
-   *
-   * @default {none}
+   * Words to search for, in any case. Each word must be in the namespace, the name, or for a table a cell. Without it,
+   * all objects match.
    */
   readonly search?: string;
-  /** Up to 100 paths of fields, as in `SortKey`. @default {the order of the object keys} */
+  /** Up to 100 field paths to sort by, as in `SortKey`. Without it, the order of the object keys. */
   readonly sortBy?: readonly string[];
-  /** The paths of the fields that are kept of each object, up to 100. @default {all} */
+  /** Up to 100 paths of fields to send. Without it, complete objects. */
   readonly fields?: readonly string[];
-  /** The number of rows before the window. @default {0} */
+  /** How many rows precede the window. @default {0} */
   readonly offset?: number;
-  /** The greatest number of rows in the window, 1,000 at most. @default {50} */
+  /** The largest number of rows in the window, at most 1,000. @default {50} */
   readonly limit?: number;
 }
 
-/** The data of `stream`. */
+/** The data in a `stream` event. */
 export interface StreamData {
-  /** The name of the stream in `POST /views/<id>`; a secret of this client. */
+  /** The stream's name in `POST /views/<id>`. It is this client's secret. */
   readonly id: string;
 }
 
-/** The data of `collection`. */
+/** The data in a `collection` event. */
 export interface CollectionData extends StateData {
-  /** The name of the collection. */
+  /** The collection's name. */
   readonly name: string;
-  /** The number of objects that the relay has; unset where `redact` or the rights of the client may hide some. */
+  /** How many objects the relay has. Unset if `redact` or limited rights may hide objects. */
   readonly objects?: number;
-  /** The number of events that the relay has received from the server; unset where the client has rights to some. */
+  /** How many events the relay has received from the server. Unset if the client has limited rights. */
   readonly events?: number;
 }
 
 /**
- * The data of `namespaces`. It is sent where a view is of all namespaces, unless `redact` or the rights of the client
- * may hide some.
+ * The data in a `namespaces` event. The relay sends it for views of all namespaces, unless `redact` or limited rights
+ * may hide objects.
  */
 export interface NamespacesData {
-  /** The name of the collection. */
+  /** The collection's name. */
   readonly name: string;
-  /** The namespaces that have objects, in order, 1,000 at most. */
+  /** The namespaces that have objects, sorted, at most 1,000. */
   readonly namespaces: readonly string[];
 }
 
-/** The data of `view`. */
+/** The data in a `view` event. */
 export interface ViewData<T = unknown> extends ViewUpdate<T> {
-  /** The name of the view. */
+  /** The view's name in the request. */
   readonly view: string;
 }
 
 /**
- * The events of `GET /views?views=<JSON>`: server-sent events about views, which are windows of the objects of a
- * collection, in order. A request names up to 16 views by an object of {@linkcode ViewRequest}s by their names.
- *
- * `POST /views/<id>` with such an object as its body, of at most 16,384 bytes, which come within 5 s, replaces the
- * views of an open stream, whose `id` its first event has: a view that differs in its window alone is moved, and one
- * that is the same is kept. It is answered by 204, and by 404 where the stream is not one of this relay (any more): the
- * client then opens another one. Where the views of all clients would take too much memory, both requests are answered
- * by 503, and the stream ends.
+ * The server-sent events of `GET /views?views=<JSON>`. A request has up to 16 views, as a JSON object that maps a name
+ * to each {@linkcode ViewRequest}. You rarely parse these events yourself: `subscribeViews()` in `./relay/client` does
+ * it.
  *
  * | event | data | meaning |
  * | --- | --- | --- |
- * | `stream` | {@linkcode StreamData} | first of all |
- * | `collection` | {@linkcode CollectionData} | the state of a collection that a view is of: at first, and when it has changed |
- * | `namespaces` | {@linkcode NamespacesData} | the namespaces of a collection: at first, and when they have changed |
- * | `view` | {@linkcode ViewData} | all rows of a window, or changes of it |
- * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
+ * | `stream` | {@linkcode StreamData} | the stream's id, first of all |
+ * | `collection` | {@linkcode CollectionData} | a collection's state, at first and whenever it changes |
+ * | `namespaces` | {@linkcode NamespacesData} | a collection's namespaces, at first and whenever they change |
+ * | `view` | {@linkcode ViewData} | all rows in a window, or changes to them |
+ * | `end` | {@linkcode EndData} | the relay ends the stream for this reason |
  *
- * They have no ids: a client that reconnects opens its views again, which costs their windows. A client that reads
- * slowly receives fewer updates of a view, and all rows where they would be less than the changes. Changes come at most
- * every 50 ms for each view, and those of a collection's state at most every 500 ms.
+ * To change the views of an open stream, send such an object as the body of `POST /views/<id>`: at most 16,384 bytes,
+ * within 5 s. The relay moves a view that differs only in its window, and keeps an unchanged view. It responds with
+ *
+ * - 204 if the views were replaced,
+ * - 404 if this relay does not have the stream: open another one,
+ * - 503 if all clients' views would take too much memory. The stream then ends. `GET` gets the same status.
+ *
+ * These events have no ids. A client that reconnects opens its views again, and receives their rows. A slow client
+ * receives fewer updates to a view, and all rows if they are smaller than the changes. Changes arrive at most every 50
+ * ms per view, and a collection's state at most every 500 ms.
  */
 export interface ViewEvents {
   /** See {@linkcode StreamData}. */

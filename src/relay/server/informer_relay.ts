@@ -26,26 +26,27 @@ import { KubernetesApi } from "./kubernetes_api.ts";
 import { type ConnectionInfo, type RelayOptions, type RelaySettings, relaySettings } from "./options.ts";
 import { planViews, ViewHub } from "./views.ts";
 
-/** Options of {@linkcode informerProbes}. */
+/** Options for {@linkcode informerProbes}. */
 export interface InformerProbesOptions {
   /**
-   * The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never.
-   *
+   * The longest time in milliseconds for which a cache may be out of date before `/readyz` fails. `Infinity` means
+   * never.
    * @default {60_000}
    */
   readonly maxStaleMs?: number;
 }
 
 /**
- * Returns a function that answers `/healthz`, `/readyz` and `/metrics` for the informers of a factory, for a port of
- * their own.
+ * Returns a function that serves `/healthz`, `/readyz` and `/metrics` for a factory's informers. Use it on a second
+ * port, because the kubelet asks for probes under names that a relay's `hosts` does not list.
  *
- * - `/healthz`: 200.
- * - `/readyz`: 200 while all informers have synced, and have been live within `maxStaleMs`. Those that are not started
- *   or paused, as nobody reads them, do not count.
- * - `/metrics`: their status in the OpenMetrics format.
+ * - `/healthz` responds with 200.
+ * - `/readyz` responds with 200 if every informer has synced and has been live within `maxStaleMs`. Informers that are
+ *   not started, or paused because nobody reads them, do not count.
+ * - `/metrics` responds with the informers' status in the OpenMetrics format.
  *
- * A failed probe is 503 with the reasons as text; other paths are 404, other methods than GET and HEAD 405.
+ * A failed probe responds with 503 and the reasons as text. Other paths respond with 404, and other methods than GET
+ * and HEAD with 405.
  */
 export function informerProbes(
   informers: SharedInformerFactory,
@@ -89,43 +90,53 @@ function unreadiness(informers: SharedInformerFactory, maxStaleMs: number): stri
   return behind.length === 0 ? undefined : behind.join("\n");
 }
 
-/** The status of a {@linkcode InformerRelay}. */
+/** The status of an {@linkcode InformerRelay}. */
 export interface RelayStatus {
-  /** The number of requests that are being answered, open streams included. */
+  /** How many requests are open, event streams included. */
   readonly connections: number;
   /**
-   * The number of event streams of each collection that has any, had some within `lingerMs`, or is followed for
-   * replicas; those of views are not among them.
+   * How many event streams each collection has. A collection is listed if it has streams, had one within `lingerMs`, or
+   * is followed because the relay has a `cluster` name. Streams of views are not counted.
    */
   readonly streams: Readonly<Record<string, number>>;
-  /** The number of bytes that are kept and held for clients, of `maxBytes`. */
+  /** How many bytes of `maxBytes` the relay uses for its clients. */
   readonly bytes: number;
 }
 
 /**
- * Serves the caches of informers to any number of clients, as JSON and as server-sent events, from one upstream watch.
+ * Serves informer caches to any number of clients, as JSON and as server-sent events, from one watch per collection.
+ * See the guide: [Serve a cache to many clients](../../../docs/relay/serve.md).
  *
- * | path | answer |
+ * | path | response |
  * | --- | --- |
  * | `/api` | the collections: {@linkcode CollectionList} |
- * | `/api/<name>` | a list with an entity tag: {@linkcode RelayList} |
- * | `/events/<name>` | a snapshot and then changes, which a client resumes by `Last-Event-ID`: {@linkcode RelayEvents} |
- * | `/views`, `/views/<id>` | windows of ordered objects, and their changes: {@linkcode ViewEvents} |
+ * | `/api/<name>` | a list with an ETag: {@linkcode RelayList} |
+ * | `/events/<name>` | a snapshot, then changes; a client resumes with `Last-Event-ID`: {@linkcode RelayEvents} |
+ * | `/views`, `/views/<id>` | windows of sorted objects, and their changes: {@linkcode ViewEvents} |
  * | `/kubernetes/api/v1/…`, `/kubernetes/apis/…` | the Kubernetes API: discovery, gets, lists and watches of complete objects |
- * | `/healthz`, `/readyz`, `/metrics` | those of {@linkcode informerProbes} |
+ * | `/healthz`, `/readyz`, `/metrics` | the same as {@linkcode informerProbes} |
  *
- * - The informers are acquired while there are requests, so the upstream watch follows demand; those of a relay that
- *   names a `cluster` are held from the beginning.
- * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does
- *   not read is disconnected, and what is kept for all clients together has a bound, `maxBytes`.
- * - Where `redact` may hide objects, their number is not served: neither in events nor in `/metrics`. Clients to which
- *   `authorize` grants some objects are served as if there were no others.
- * - Errors are JSON: `{"error": "…"}`. 400 is a parameter or host that cannot be read, 401 and 403 a request that may
- *   not be answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413, 414 and 431 a
- *   body, an address or a header that is too long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 501 a
- *   method that is too long, 502 an API server that refuses the relay, and 503, with `Retry-After`, a cache that has
- *   not synced, too many requests, lists or views, or a relay that was disposed. Those below `/kubernetes` are a
- *   Status, as a server's.
+ * - **The watch follows demand.** The relay acquires an informer for the first request, and releases it after the last
+ *   stream has ended. A relay with a `cluster` name holds its informers from the start.
+ * - **Clients share the work.** The relay encodes each change once per selection, and sends the same bytes to all.
+ * - **Memory has a limit.** The relay disconnects clients that do not read. All buffers together have one limit,
+ *   `maxBytes`.
+ * - **Counts cannot reveal hidden objects.** With `redact`, neither events nor `/metrics` count the objects of a
+ *   collection. For a user with limited rights, the relay behaves as if no other objects existed.
+ *
+ * Errors are JSON, `{"error": "…"}`. Below `/kubernetes` they are a Kubernetes `Status`.
+ *
+ * | status | reason |
+ * | --- | --- |
+ * | 400 | a parameter or host is invalid |
+ * | 401, 403 | `authorize` or the relay refuses the request |
+ * | 404 | the path, collection or view stream is unknown |
+ * | 408 | the body came too late |
+ * | 413, 414, 431, 501 | the body, the address, a header or the method is too long |
+ * | 421 | `hosts` does not list the host |
+ * | 500 | `authorize` has failed |
+ * | 502 | the API server refuses the relay |
+ * | 503 with `Retry-After` | the cache has not synced, there are too many requests, lists or views, or the relay was disposed |
  *
  * @example
  * ```ts
@@ -157,12 +168,12 @@ export class InformerRelay implements AsyncDisposable {
   #isOver = false;
 
   /**
-   * Makes a relay, which asks the API server for nothing before its first request, unless it names a `cluster`. The
-   * caller disposes the factory.
+   * Creates a relay. It sends no request to the API server before its own first request, unless you set `cluster`. You
+   * dispose the factory yourself, after the relay.
    *
-   * @throws {TypeError} when there is no collection, the name of one cannot be part of an address, or an origin is
-   *   none.
-   * @throws {RangeError} when a number is out of range.
+   * @throws {TypeError} if `collections` is empty, a collection's name cannot be part of an address, or an origin is
+   * invalid.
+   * @throws {RangeError} if a number is out of range.
    */
   constructor(informers: SharedInformerFactory, options: RelayOptions) {
     if (typeof informers?.acquire !== "function") {
@@ -185,9 +196,10 @@ export class InformerRelay implements AsyncDisposable {
   }
 
   /**
-   * Answers a request, for `Deno.serve(relay.fetch)` or any other server. It never rejects.
+   * Handles a request. Pass this function to `Deno.serve`, `FetchServer.listen` or any other server. It never rejects.
    *
-   * @param info The connection, which `Deno.serve` passes; without `authorize` a request without it is refused.
+   * @param info The connection, which `Deno.serve` and `FetchServer` pass. Without `authorize`, the relay refuses
+   * requests that come without it.
    */
   readonly fetch = async (request: Request, info?: ConnectionInfo): Promise<Response> => {
     const response = await this.#answer(request, info);
@@ -195,7 +207,7 @@ export class InformerRelay implements AsyncDisposable {
     return response;
   };
 
-  /** Returns the present status. */
+  /** Returns the current status. */
   status(): RelayStatus {
     const streams = [...this.#collections.values()].flatMap((collection) => {
       const watches = this.#kubernetes.streamsOf(collection);
@@ -209,7 +221,7 @@ export class InformerRelay implements AsyncDisposable {
     };
   }
 
-  /** Ends all streams, with the reason `closed`, cuts lists that are being read, and gives the informers back. */
+  /** Ends all streams with the reason `closed`, cuts lists that are being read, and releases the informers. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     for (const collection of this.#collections.values()) collection[Symbol.dispose]();

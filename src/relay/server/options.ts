@@ -23,95 +23,106 @@ const LIMITS = "maxConnections maxBytes heartbeatMs stallMs syncMs lingerMs maxS
 export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * One collection that a relay serves: its resource, and the options of its informer. The data of Secrets is served if
- * `secretData: "keep"` asks for it.
+ * A collection that a relay serves, as its resource and its informer's options. The relay leaves out the data of
+ * Secrets, unless you set `secretData: "keep"`.
  */
 export interface RelayedCollection extends Selection, SharedIndexInformerOptions<KubernetesObject> {
-  /** The kind, or the table of it: then views have its rows, and lists and event streams the objects in them. */
+  /** The kind, or its table. Views of a table have the table's rows. Its lists and event streams have the objects. */
   readonly resource: Resource;
 }
 
-/** The objects of a collection that a user may see: those for which all members hold that are given. */
+/** Which objects of a collection a user may see. An object must match every property that is set. */
 export interface ObjectRight {
-  /** The namespaces of the objects. @default {all} */
+  /** The allowed namespaces. Without it, all are allowed. */
   readonly namespaces?: readonly string[];
-  /** The names of the objects. @default {all} */
+  /** The allowed object names. Without it, all are allowed. */
   readonly names?: readonly string[];
   /**
-   * Predicates of the relay that hold, by their names, each with the text that it receives: `{ team: "cart" }`. Users
-   * with the same names and texts share their answers.
-   *
-   * @default {all}
+   * The predicates that must return true, as their names in {@linkcode RelayOptions.predicates}, each with the text
+   * that it receives for this user: `{ team: "cart" }`. Users with the same names and texts share one selection, its
+   * streams and its views.
    */
   readonly where?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns true for the objects that a user may see, as `redact` leaves them; of a table, for the objects in its rows.
- * Only `text`, which {@linkcode ObjectRight.where} gives, depends on the user, and the answer is the same for the same
- * object and text: it is shared. An object for which it throws is not seen, and the error is reported.
+ * Decides whether a user may see an object. The result may depend only on the object and on `text`, because users with
+ * the same text share it. `text` comes from {@linkcode ObjectRight.where}. The object is as `redact` returns it. For a
+ * table, it is the object in the row. If the predicate throws, the object stays hidden, and `onError` receives the
+ * error.
  */
 export type ObjectPredicate = { matches(object: KubernetesObject, text: string): boolean }["matches"];
 
-/** The rights of a request, and their times. */
+/** The rights that `authorize` gives to a request, and how long they last. */
 export interface Grant {
   /**
-   * The right to each collection, by their names; `{}` has all of its objects. A request for a collection that is not
-   * among them is refused by 403. Clients with the same right to a collection share all that is made for them.
-   *
-   * @default {all objects}
+   * The right to each collection, by the collection's name. `{}` allows all objects. A request for a collection that is
+   * missing here gets 403. Without `rights`, the request may see everything. Users with the same right share one
+   * selection, its streams and its views.
    */
   readonly rights?: Readonly<Record<string, ObjectRight>>;
-  /** The time at which an open stream ends; its client asks again. @default {never} */
+  /** When the relay ends an open stream. Its client then asks again. Without it, the stream has no such end. */
   readonly expiresAt?: Date;
   /**
-   * The time at which `authorize` is asked again while a stream is open, a second later at the earliest, by a request
-   * with the same address and headers. The stream continues with the rights of that answer: where they are others, an
-   * event stream has a new snapshot, and views have new rows. It ends as `expired` where that is a refusal or an error.
+   * When the relay calls `authorize` again for an open stream, at least one second ahead. The new request has the same
+   * address and headers.
    *
-   * @default {never}
+   * - **The same rights:** the stream continues.
+   * - **Other rights:** an event stream gets a new snapshot, views get new rows, and a watch under `/kubernetes` ends
+   *   with 410.
+   * - **A refusal or an error:** the stream ends as `expired`.
+   *
+   * A revoked right lasts until then. Without `askAgainAt` or `expiresAt`, it lasts as long as the stream.
    */
   readonly askAgainAt?: Date;
 }
 
-/** An answer of `authorize`: whether the request is answered, and what it may see; a response is sent as it is. */
+/**
+ * The decision of `authorize`. `true` serves everything that the request asks for, and `false` responds with 403. The
+ * relay sends a `Response` as it is, and serves only the objects that a {@linkcode Grant} allows.
+ */
 export type Authorization = boolean | Response | Grant;
 
-/** The objects of one collection that a request asks for. */
+/** The objects that a request asks for in one collection. */
 export interface RequestedPart {
-  /** The name of the collection. */
+  /** The collection's name. */
   readonly collection: string;
-  /** The kind, or the table of it. */
+  /** The kind, or its table. */
   readonly resource: Resource;
-  /** The namespaces of the objects; `"all"` where it asks for all that the relay serves. */
+  /** The namespaces that the request asks for. `"all"` means every namespace, if the collection itself has no limit. */
   readonly namespaces: readonly string[] | "all";
 }
 
-/** The objects that a request asks for, as `authorize` sees them. */
+/** The objects that a request asks for. `authorize` receives it. */
 export interface RequestedData {
-  /** The objects of each collection; a request for views has a part for each of them. */
+  /** The objects in each collection. A request for views has one part per view. */
   readonly parts: readonly RequestedPart[];
   /**
-   * The names of the collections whose objects it asks for; none for `/api`, probes, metrics, and requests that are
-   * refused anyway.
+   * The names of the requested collections. The list is empty for `/api`, probes, metrics, and requests that the relay
+   * refuses anyway.
    */
   readonly collections: readonly string[];
   /**
-   * The namespaces of these objects, of all collections together; `"all"` where it asks for all that the relay serves
-   * of one. Those of a collection that is limited to some are named.
+   * The namespaces that the request asks for, across all its collections. `"all"` means every namespace of at least one
+   * collection. For a collection that is limited to some namespaces, these are listed instead.
    */
   readonly namespaces: readonly string[] | "all";
-  /** `true` if it follows the objects, by events, views or a watch: RBAC has a verb of its own for that, `watch`. */
+  /**
+   * `true` if the request follows changes, as an event stream, a view or a watch does. RBAC has a verb for it, `watch`.
+   */
   readonly follows: boolean;
 }
 
-/** The connection of a request, which servers pass beside it. */
+/** The connection of a request, which `Deno.serve` and `FetchServer` pass as the second argument of `relay.fetch`. */
 export interface ConnectionInfo {
-  /** The address of the other end. */
+  /** The address of the other end: the client, or a proxy in front of the relay. */
   readonly remoteAddr: { readonly transport?: string; readonly hostname?: string };
 }
 
-/** Decides about a request, whose body has been read. The connection is what the server has passed to `fetch`. */
+/**
+ * Decides whether the relay may serve a request. The relay has read the request's body before. `connection` is the
+ * second argument of `relay.fetch`.
+ */
 export type AuthorizeRequest = (
   request: Request,
   requested: RequestedData,
@@ -121,117 +132,113 @@ export type AuthorizeRequest = (
 /** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
 const MAX_HEARTBEAT_MS = 30_000;
 
-/** Options of an `InformerRelay`. */
+/** Options for {@linkcode InformerRelay}. */
 export interface RelayOptions {
   /**
-   * The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. A
-   * derived collection has this name as its kind, and as the `plural` that `redact` receives. It has no version: lists
-   * have `""`, its streams are continued by this relay alone, and the Kubernetes API of the relay lacks it. The caller
-   * disposes it, behind the relay.
+   * The collections, by their names in URLs: `{ pods: Pod }` gives `/api/pods` and `/events/pods`.
+   *
+   * You can also serve a derived collection, which you dispose yourself after the relay. Its name here is its kind, and
+   * the `plural` that `redact` receives. It has no version. Its lists therefore have the `resourceVersion` `""`, only
+   * this relay can resume its streams, and `/kubernetes` does not serve it.
    */
   readonly collections: Readonly<
     Record<string, Resource | RelayedCollection | DerivedCollection<DerivedObject, string>>
   >;
   /**
-   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its
-   * body has been read. A request that replaces the views of a stream may set other rights and times. All clients that
-   * may see an object see the same of it. An error that it throws is reported, and answered by 500.
-   *
-   * An object that the `rights` of a client do not have does not show in numbers, orders, views, entity tags, resumes
-   * and errors, and its changes send no byte. Versions and ids move with all changes of the collection, and times and
-   * chunks of answers depend on them. A request for `/metrics` that is granted rights is refused by 403.
-   *
+   * Decides for each request whether the user may see the requested objects, from the headers, collections and
+   * namespaces. For example, this lets users see their own namespaces:
    * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))`
-   * lets clients see their namespaces.
    *
-   * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
+   * Without `authorize`, the relay answers only clients on the same machine, needs their address from your server, and
+   * refuses requests that carry a proxy's headers.
+   *
+   * - The relay calls it for each list, event stream, view and watch, and again when a client changes its views.
+   * - If it throws, the relay responds with 500, and passes the error to `onError`.
+   * - Every user who may see an object sees the same fields.
+   * - Hidden objects do not show in objects, counts, orders, views, ETags, resumed streams or errors, and a change to
+   *   one sends no byte. A user can still notice versions and event ids, which move with every change, and timing.
+   * - A user with limited `rights` gets 403 for `/metrics`. See the guide:
+   *   [Decide who may see what](../../../docs/relay/authorize.md).
    */
   readonly authorize?: AuthorizeRequest;
   /**
-   * The predicates that rights name: `{ team: ({ metadata }, team) => metadata.labels?.team === team }`. The relay has
-   * them once for all users, so that no user is shown what another one's predicate lets through.
-   *
-   * @default {none}
+   * The predicates that rights can name: `{ team: ({ metadata }, team) => metadata.labels?.team === team }`. They
+   * belong to the relay, because users with the same rights share one selection.
+   * @default {{}}
    */
   readonly predicates?: Readonly<Record<string, ObjectPredicate>>;
   /**
-   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same
-   * object, and changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their
-   * collection keeps it. An object for which it throws is left out, and the error is reported.
+   * Returns the object as clients may see it, or `undefined` to hide it from everybody. Selectors, `fields` and views
+   * see only its result, so nobody can guess a hidden value by filtering.
    *
-   * @default {the object}
+   * It must return the same result for the same object, and must not change the object. If it throws, the relay leaves
+   * the object out, and passes the error to `onError`. Secrets come without data, unless their collection keeps it.
    */
   readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
   /**
-   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so.
-   * Requests to other names are refused, because a page of another site could make its name point here.
-   *
-   * @default {localhost, 127.0.0.1 and [::1]}
+   * The host names under which clients reach this server, without ports. `*.example.com` allows every name with that
+   * ending. The relay refuses other names, because a page of another site could point its own name at your relay.
+   * @default {["localhost", "127.0.0.1", "[::1]"]}
    */
   readonly hosts?: readonly string[];
   /**
-   * The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`.
-   *
-   * @default {none}
+   * The origins of other sites whose pages may send requests and read responses, such as `"https://dash.example.com"`.
+   * @default {[]}
    */
   readonly origins?: readonly string[];
   /**
-   * The name of the cluster, of a relay that has replicas: relays of the same name and options, on the same cluster,
-   * continue each other's event streams by the versions of the server; give another name to a cluster that was made
-   * anew. Such a relay follows its collections from its construction on, with clients or without, so that `/readyz`
-   * waits for them, and it knows the changes that a client of another relay has missed: those since its own first list,
-   * as far as `maxBytes` has room. `lingerMs` does not apply.
+   * A name for the cluster, if you run several relays behind a load balancer. Relays with the same name and options
+   * continue each other's event streams by the server's versions. Give a rebuilt cluster a new name.
    *
-   * @default {streams are continued by the relay that they came from}
+   * A relay with this name follows its collections from the start, even without clients, so `lingerMs` does not apply.
+   * `/readyz` waits for these caches. The relay knows the changes since its own first list, as far as `maxBytes` has
+   * room. Without `cluster`, only the relay that started a stream can resume it. See the guide:
+   * [Replicas](../../../docs/relay/replicas.md).
    */
   readonly cluster?: string;
   /**
-   * The largest number of requests that are answered at one time, with answers that are not read to their end; others
-   * are answered by
-   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one
-   *   object), and an
-   * open file. Connections without a request are bounded by the open files of the process alone.
+   * The largest number of open requests, unread responses included. Others get 503.
    *
+   * With `Deno.serve`, an open request takes about 65 kB, up to 64 kB or one object that is not read yet, and an open
+   * file. Connections without a request are limited only by the process's open files.
    * @default {2_000}
    */
   readonly maxConnections?: number;
   /**
-   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for
-   * changes, by which clients resume, and parts of snapshots that are being read; three quarters for the rows of views,
-   * and the versions of objects that unread lists hold. Where they are used up, the oldest changes are forgotten, the
-   * oldest unread list is cut, views without readers are closed, and then views are refused by 503.
+   * The memory in bytes that the relay may use for its clients, in addition to one copy of its collections:
    *
+   * - A quarter holds changes, from which clients resume, and parts of snapshots that are being read.
+   * - Three quarters hold the rows of views, and the old object versions that unread lists still need.
+   *
+   * At the limit, the relay drops the oldest changes, cuts the oldest unread list, closes views without readers, and
+   * then refuses views with 503.
    * @default {134_217_728}
    */
   readonly maxBytes?: number;
-  /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
+  /** How often a silent stream sends a heartbeat, in milliseconds, at most 30,000. @default {15_000} */
   readonly heartbeatMs?: number;
   /**
-   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds;
-   * `Infinity` is for ever.
-   *
+   * How long a client may leave a stream or a list unread, in milliseconds. `Infinity` means forever.
    * @default {30_000}
    */
   readonly stallMs?: number;
-  /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
+  /** How long a list waits for the first sync, in milliseconds. `Infinity` means forever. @default {10_000} */
   readonly syncMs?: number;
   /**
-   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that
-   * clients that reconnect can resume; `Infinity` keeps it. The informer's own `idleTimeoutMs` follows.
-   *
+   * How long the relay keeps an informer after the collection's last stream has ended, in milliseconds, so that clients
+   * that reconnect can resume. `Infinity` keeps it. After that, the informer's own `idleTimeoutMs` begins.
    * @default {10_000}
    */
   readonly lingerMs?: number;
   /**
-   * The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never.
-   *
+   * The longest time in milliseconds for which a cache may be out of date before `/readyz` fails. `Infinity` means
+   * never.
    * @default {60_000}
    */
   readonly maxStaleMs?: number;
   /**
-   * Called with errors of `authorize` and `redact`, and with the reason of each answer by 500.
-   *
-   * @default {written to the console}
+   * Called with errors from `authorize` and `redact`, and with the reason for each response with status 500. By
+   * default, the relay writes them to the console.
    */
   readonly onError?: (error: unknown) => unknown;
 }

@@ -131,19 +131,19 @@ const AT_ONCE = 10;
 /** The number of namespaces that are reviewed for one request. */
 const MOST_NAMESPACES = 200;
 
-/** A user, as the `status.user` of a TokenReview names him, or an authenticating proxy. */
+/** A user, as in the `status.user` of a TokenReview, or as an authenticating proxy names the user. */
 export interface ReviewedUser {
-  /** The name. A user without one is refused. */
+  /** The name. The relay refuses a user without a name. */
   readonly username?: string;
-  /** The groups, `system:authenticated` included. @default {none} */
+  /** The groups, including `system:authenticated`. @default {[]} */
   readonly groups?: readonly string[];
-  /** The uid. @default {none} */
+  /** The UID. */
   readonly uid?: string;
-  /** Further attributes, for authorizers. @default {none} */
+  /** Further attributes for authorizers, such as scopes. @default {{}} */
   readonly extra?: { readonly [name: string]: readonly string[] };
 }
 
-/** Decides what a user may see of that which a request asks for. Rejects where the server does not answer. */
+/** Decides which requested objects a user may see. It rejects if the API server does not respond. */
 export type ReviewAccess = (user: ReviewedUser, requested: RequestedData) => Promise<Authorization>;
 
 /** An answer, or the wait for it. */
@@ -154,14 +154,17 @@ interface Review {
 }
 
 /**
- * Returns a function for `authorize` that asks the API server, by SubjectAccessReviews, whether a user may list what a
- * request asks for. The client needs the right to create `subjectaccessreviews`.
+ * Returns a function for `authorize` that asks the API server whether a user may list or watch what the request asks
+ * for, so that RBAC decides. It sends SubjectAccessReviews, so the client needs the right to `create`
+ * `subjectaccessreviews`.
  *
- * - A user who may list the collection sees all of it. Else each namespace that the request asks for is reviewed,
- *   and he sees those that he may list; a request for all namespaces is refused, and so is one for more than 200.
- * - Ten reviews are under way at one time. Answers are kept for a minute, 10,000 of them, and open streams are reviewed
- *   again when theirs are over: a right that is withdrawn lasts for a minute, and so does a refusal.
- * - Event streams, views and watches need the right to `watch`, too.
+ * - **Lists need `list`. Event streams, views and watches need `list` and `watch`.**
+ * - **First the whole collection, then each namespace.** If the user may not list all namespaces, it reviews the
+ *   namespaces that the request names, and allows those to which the user has access. It refuses a request for all
+ *   namespaces, or for more than 200.
+ * - **Responses are kept for a minute**, 10,000 at most. A right that you grant or revoke takes effect within a minute,
+ *   in open streams too.
+ * - **At most ten reviews run at one time.**
  *
  * @example
  * ```ts
