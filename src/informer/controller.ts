@@ -104,7 +104,7 @@ export class Controller<T extends KubernetesObject> {
     return this.#hasSynced;
   }
 
-  /** The version up to which everything has been processed; `""` before the first list. */
+  /** The version up to which everything has been processed, and `""` before the first list. */
   get lastSyncResourceVersion(): string {
     return this.#version;
   }

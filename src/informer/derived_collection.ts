@@ -210,7 +210,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       name: collection.informer,
       cache,
       resourceVersion: () => "",
-      present: () => Promise.resolve(), // positions are refused
+      present: () => Promise.resolve(), // checkpoints are refused
       report,
       waitForSync: (handler, signal, call) => this.#waits.forHandler(handler, signal, call),
       resyncMs,

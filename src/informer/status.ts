@@ -63,7 +63,7 @@ export interface InformerStatus {
   readonly objects: number;
   /** The bytes that the cache holds, if the factory has `maxBytes`. 0 after the informer has stopped. */
   readonly memory?: CountedBytes;
-  /** The progress of a running list: objects received, and objects left if the server tells their number. */
+  /** The progress of a running list: objects received, and objects left, if the server sends their number. */
   readonly listing?: { readonly objects: number; readonly remaining?: number };
   /** When the last byte came from the server. */
   readonly lastByteAt?: Date;

@@ -79,7 +79,7 @@ export function retry(): ReconcileResult {
  * });
  * ```
  *
- * @throws {RangeError} when `ms` is `NaN`, `Infinity` or not a number.
+ * @throws {RangeError} if `ms` is `NaN`, `Infinity` or not a number.
  */
 export function requeueAfter(ms: number): ReconcileResult {
   const afterMs = typeof ms === "number" ? Math.max(0, ms) : ms ?? NaN;

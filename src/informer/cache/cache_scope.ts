@@ -55,7 +55,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    * data, or a copy of it; further annotations are named for Secrets alone.
    */
   readonly form: Required<DecodeOptions & Pick<Projection, "secretData">>;
-  /** `"data"` if the fields of Secrets are to be kept though they are secret. */
+  /** `"keep"` if the fields of Secrets are to be kept though they are secret. */
   readonly secretData: "keep" | undefined;
   /** The ranges of hashes whose objects are cached; `undefined` for all. */
   readonly shard: ShardSource | undefined;
