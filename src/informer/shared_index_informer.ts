@@ -37,8 +37,8 @@ import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/c
  * Lists and watches a collection, caches its objects, and delivers changes to any number of handlers.
  *
  * - The cache only shows states that the server had: a relist replaces it in one step.
- * - Each handler receives a gap-free sequence for every object: added, updated with rising versions, deleted. States
- *   between two lists may be missing. The last state always arrives.
+ * - Each handler receives a gap-free sequence for every object: added, updated with rising versions, deleted, and then
+ *   only added again. States between two lists may be missing. The last state always arrives.
  * - Reads are synchronous, and between two `await`s all reads show one moment. Do not change the objects: they belong
  *   to the cache.
  * - After every failure the informer resumes or relists, until you stop it. {@linkcode status} names the failure.
