@@ -1,13 +1,19 @@
 /**
- * A Kubernetes informer toolkit: a cache that stays equal to the server, handlers that receive every change in order,
- * and listers and indexes to read from.
+ * Watch Kubernetes from TypeScript: a local cache that stays in sync, callbacks for changes in order, and the parts to
+ * build controllers on.
  *
- * A client sends requests to the API server. A reflector lists and watches a collection through it. A queue orders the
- * changes, and a store caches the objects. An informer joins these, delivers events to handlers, and has listers. A
- * workqueue holds the keys that handlers enqueue for workers.
+ * Import this entry point in every program. The main parts are:
  *
- * This entry has what programs write. Types that the compiler infers, such as those of options and of parts of types,
- * are in `@kube/informer/types`.
+ * - {@linkcode Client} sends requests to the API server.
+ * - {@linkcode SharedInformerFactory} creates informers. An informer lists and watches a kind, caches its objects, and
+ *   calls your handlers. Its listers and indexes read the cache.
+ * - {@linkcode WorkQueue} holds the keys that handlers add for workers, with retries.
+ *
+ * Kinds are in `@kube/informer/kinds/…`, `connect()` is in `@kube/informer/connect`, and reconcilers are in
+ * `@kube/informer/reconcile`. The types of options and of type parts are in `@kube/informer/types`.
+ *
+ * See the guides: [First program](./docs/start/first-program.md), [Concepts](./docs/start/concepts.md),
+ * [Watch and react](./docs/guides/watch-and-react.md).
  *
  * @example
  * ```ts

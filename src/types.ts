@@ -1,8 +1,8 @@
 /**
- * Types for declarations: the parts and the machinery of the types that the root entry exports.
+ * Types for declarations: options, and the parts of types that the root entry point exports.
  *
- * A program does not need this entry: the compiler infers these types. Import from it only to name an inferred type,
- * for example the return type of an exported function. This entry has no values, so it loads no code.
+ * Most programs do not need this entry point, because the compiler infers these types. Import from it only to name one,
+ * for example as the return type of a function that you export. It contains no values, so it loads no code.
  *
  * @example Name the options that a helper function passes on
  * ```ts

@@ -16,45 +16,45 @@ import type { SharedInformerFactoryOptions } from "./options.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /**
- * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
+ * A holder of a shared informer. `SharedInformerFactory.acquire()` returns it.
  *
- * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues,
- * with its signal aborted), iterators and views end, and {@linkcode signal} aborts, which ends waits of the informer
- * that were given it. Then its other members throw; a second disposal does nothing.
+ * When you dispose the holder, everything that you started on it ends: handlers, iterators and views. A running handler
+ * call continues, with its signal aborted. {@linkcode signal} aborts, so pass it to waits on the informer. The other
+ * members throw after that. A second disposal does nothing.
  */
 export class AcquiredInformer<T extends KubernetesObject, Name extends string = never> implements Disposable {
   readonly #name: string;
   readonly #job = new AbortController();
-  /** Aborts when the holder is disposed: for the waits of {@linkcode informer}. */
+  /** Aborts when you dispose the holder. Pass it to waits on {@linkcode informer}. */
   readonly signal: AbortSignal = this.#job.signal;
   /** `undefined` from the disposal on, so that a holder which is kept does not keep the cache. */
   #informer: SharedIndexInformer<T, Name> | undefined;
   readonly #release: () => void;
 
-  /** Holds `informer`, called `name` in errors, until the disposal calls `release`. */
+  /** Creates a holder. `name` appears in errors, and `release` is called at the disposal. */
   constructor(informer: SharedIndexInformer<T, Name>, name: string, release: () => void) {
     this.#informer = informer;
     this.#name = name;
     this.#release = release;
   }
 
-  /** The informer, which runs at least until the disposal. After a pause it is `stale` until the watch is open. */
+  /** The informer. It runs until the disposal, or longer. After a pause it is `stale` until the watch is open. */
   get informer(): SharedIndexInformer<T, Name> {
     if (this.#informer === undefined) throw this.#disposed();
     return this.#informer;
   }
 
-  /** See `SharedIndexInformer.addEventHandler()`. The disposal removes the handler. */
+  /** Like `SharedIndexInformer.addEventHandler()`. The handler is removed with the holder. */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#bound(this.informer.addEventHandler(handler, options));
   }
 
-  /** See `SharedIndexInformer.events()`. The disposal ends the iterator. */
+  /** Like `SharedIndexInformer.events()`. The iterator ends with the holder. */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#bound(this.informer.events(options));
   }
 
-  /** See `SharedIndexInformer.view()`. The disposal ends the view. */
+  /** Like `SharedIndexInformer.view()`. The view ends with the holder. */
   view(options: ViewOptions<T> = {}): CacheView<T> {
     return new CacheView<T>(this, options);
   }

@@ -26,30 +26,29 @@ import type {
   UpdatedEvent,
 } from "./events/event.ts";
 
-/** A row of a view. */
+/** A row in a view. */
 export interface ViewRow<T> {
-  /** The name of the cluster, in a view of several. */
+  /** The cluster's name, in a view over several clusters. */
   readonly cluster?: string;
   /**
-   * The key of the object, which no other row of the view has; in a view of several clusters behind the name of the
-   * cluster: `"berlin/shop/cart-0"`.
+   * The object's key, unique in the view. In a view over several clusters it starts with the cluster's name:
+   * `"berlin/shop/cart-0"`.
    */
   readonly key: ObjectKey;
-  /** The object; parsed when it is first read. Throws `DecodeError` when it cannot be. */
+  /** The object, parsed on first read. Throws `DecodeError` if it cannot be read. */
   readonly object: T;
 }
 
 /**
- * A change of a window. Its positions count from the beginning of the window, and are those of the moment at which the
- * change is applied, behind the ones before it.
+ * A change in a window. Positions count from the start of the window. Apply the changes one after the other: each
+ * position is correct after the changes before it.
  *
- * - `entered`: a row is inserted at `to`.
- * - `left`: the row at `from` is removed; it was deleted, or no longer belongs to the view, or is now outside of the
- *   window.
- * - `moved`: the row at `from` has changed, is removed there, and inserted at `to`.
+ * - `entered`: insert the row at `to`.
+ * - `left`: remove the row at `from`. It was deleted, does not match any more, or is now outside the window.
+ * - `moved`: the row has changed. Remove it at `from`, and insert it at `to`.
  * - `changed`: the row at `to` has changed, and keeps its place.
  *
- * Rows that make room for another one have no change of their own.
+ * Rows that only shift by one have no change.
  */
 export type RowChange<T> =
   | { readonly type: "entered"; readonly to: number; readonly row: ViewRow<T> }
@@ -57,25 +56,22 @@ export type RowChange<T> =
   | { readonly type: "moved"; readonly from: number; readonly to: number; readonly row: ViewRow<T> }
   | { readonly type: "changed"; readonly to: number; readonly row: ViewRow<T> };
 
-/** A step of a window from one state to a later one. */
+/** A step from one state of a window to a later one. Apply it with {@linkcode applyViewUpdate}. */
 export interface ViewUpdate<T> {
-  /** The number of rows of the view, in the window and outside of it. */
+  /** The number of rows in the view, inside and outside the window. */
   readonly total: number;
   /** The number of rows before the window. */
   readonly offset: number;
   /**
-   * All rows of the window, which replace those before: in the first update, after a move, and where the reader fell
-   * behind.
+   * All rows in the window. They replace the rows that you have: in the first update, after `moveTo()`, and if the
+   * reader was too slow.
    */
   readonly rows?: readonly ViewRow<T>[];
-  /** The changes since the last update; none where `rows` is set. */
+  /** The changes since the last update. Empty if `rows` is set. */
   readonly changes: readonly RowChange<T>[];
 }
 
-/**
- * Applies an update to the rows of a window, and returns the new rows. The array may be changed, and be the one
- * returned.
- */
+/** Applies an update to your rows of a window, and returns the new rows. It may change the array and return it. */
 export function applyViewUpdate<T>(rows: ViewRow<T>[], update: ViewUpdate<T>): ViewRow<T>[] {
   if (update.rows !== undefined) return [...update.rows];
   for (const change of update.changes) {
@@ -89,11 +85,11 @@ export function applyViewUpdate<T>(rows: ViewRow<T>[], update: ViewUpdate<T>): V
   return rows;
 }
 
-/** A part of a view. */
+/** A window: the part of a view that you read. */
 export interface ViewWindow {
   /** The number of rows before the window. @default {0} */
   readonly offset?: number;
-  /** The greatest number of rows in the window. @default {Infinity} */
+  /** The largest number of rows in the window. @default {Infinity} */
   readonly limit?: number;
 }
 
@@ -109,12 +105,12 @@ export function checkedWindow({ offset, limit }: ViewWindow, base: ViewWindow = 
   return window;
 }
 
-/** The updates of a window, which may be moved meanwhile. */
+/** The updates of a window that you can move. */
 export interface ViewUpdates<T> extends AsyncIterableIterator<ViewUpdate<T>, undefined> {
   /**
-   * Moves the window; what is not given stays as it is. The next update has all of its rows.
+   * Moves the window. A property that you leave out stays as it is. The next update has all rows.
    *
-   * @throws {RangeError} when the offset or limit is no count.
+   * @throws {RangeError} if the offset or limit is not a count.
    */
   moveTo(window: ViewWindow): void;
 }
@@ -231,35 +227,37 @@ function placeOf(rank: number, first: number, last: number): "ahead" | "inside" 
   return rank < first ? "ahead" : rank <= last && rank < Infinity ? "inside" : "behind";
 }
 
-/** The reading side of a view of a cache, see `CacheView`: the type for functions over several kinds. */
+/**
+ * The methods to read a view, see `CacheView`. Use it as the type of a parameter that accepts views over several kinds.
+ */
 export interface OrderedView<T> extends Disposable {
   /** `true` once the view has all objects that were cached when it began. */
   readonly hasSynced: boolean;
   /** The number of rows. */
   readonly total: number;
-  /** Returns the rows of a window. @throws {RangeError} when the offset or limit is no count. */
+  /** Returns the rows in a window. @throws {RangeError} if the offset or limit is not a count. */
   rows(window?: ViewWindow): readonly ViewRow<T>[];
-  /** Returns the rows of a window, then their changes. @throws {RangeError} when the offset or limit is no count. */
+  /** Yields the rows in a window, then their changes. @throws {RangeError} if the offset or limit is not a count. */
   changes(options?: ViewWindow & Abortable): ViewUpdates<T>;
 }
 
-/** A value that objects are sorted by. `undefined`, `null` and `NaN` come last, in descending order too. */
+/** A value to sort by. `undefined`, `null` and `NaN` come last, in descending order too. */
 export type SortValue = string | number | bigint | boolean | Date | null | undefined;
 
 /** A sort key with its direction. */
 export interface SortOrder<T> {
-  /** Returns the value that an object is sorted by. */
+  /** Returns the value to sort an object by. */
   by(object: T): SortValue;
   /** `true` for descending order. @default {false} */
   readonly descending?: boolean;
 }
 
 /**
- * A key that objects are sorted by: a function, one with a direction, or the path of a field, as `fields` of a cache
- * has it; of several values the first one counts. `cells.1` is the second cell of a row of a table. A minus before the
- * path makes the order descending: `-metadata.creationTimestamp`.
+ * A sort key: a function, a function with a direction, or the path of a field, such as `spec.nodeName`. A minus before
+ * the path means descending order: `-metadata.creationTimestamp`. If a path leads to several values, the first one
+ * counts. In table rows, `cells.1` is the second cell.
  *
- * Numbers come before dates, dates before booleans, and these before strings, which are compared by UTF-16 code units.
+ * Numbers come before dates, dates before booleans, and booleans before strings. Strings compare by UTF-16 code units.
  */
 export type SortKey<T> = string | ((object: T) => SortValue) | SortOrder<T>;
 
@@ -292,24 +290,20 @@ function kindOf(value: SortValue): number {
   return Number.isNaN(value) ? MISSING : KINDS[typeof value] ?? MISSING;
 }
 
-/** Options of a view. The signal ends it. */
+/** Options for a view. The signal ends the view. */
 export interface ViewOptions<T> extends ViewWindow, Abortable {
   /**
-   * Restricts the view to objects for which it holds. It reads, and so parses, every object. An object for which it
-   * throws is left out, and the error is reported.
-   *
-   * @default {all objects}
+   * Selects the objects in the view. It reads, and so parses, every object. If it throws, the object is left out, and
+   * the error is reported. By default, all objects.
    */
   readonly where?: (object: T) => boolean;
   /**
-   * The order; the first key counts most, and rows that are equal in all of them are in the order of their object keys.
-   * It reads, and so parses, every object, once for each change of it. An object for which a function throws is left
-   * out, and the error is reported.
-   *
-   * @default {the order of the object keys, for which no object is parsed}
+   * The order of rows. The first key counts most, and rows with equal values follow the order of their object keys. It
+   * reads, and so parses, every object after each change. If a function throws, the object is left out, and the error
+   * is reported. By default, rows follow the object keys, and no object is parsed.
    */
   readonly sortBy?: SortKey<T> | readonly SortKey<T>[];
-  /** The name in status and errors. @default {"view"} */
+  /** The view's name in status and errors. @default {"view"} */
   readonly name?: string;
 }
 
@@ -344,12 +338,11 @@ function rowKey(cluster: string | undefined, key: ObjectKey): ObjectKey {
 }
 
 /**
- * The objects of a cache that a predicate selects, in order, for readers that show a part of them.
+ * A view: cached objects that a predicate selects, in order, for readers that show one page of them.
  *
- * - A change of an object costs O(log n), whatever the number of rows, and a comparison for each reader. Nothing is
- *   sorted again.
- * - The memory is a row of about 150 bytes for each object, beside the cache.
- * - Any number of readers share the rows, each with a window of its own.
+ * - A change costs O(log n), plus one comparison for each reader. Nothing is sorted again.
+ * - Each row takes about 150 bytes, in addition to the cache.
+ * - Any number of readers share the rows. Each has its own window.
  */
 export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   readonly #window: Required<ViewWindow>;
@@ -362,10 +355,10 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   #hasSynced = false;
 
   /**
-   * Begins a view, which is a handler of `informer`.
+   * Creates a view, which is a handler on `informer`.
    *
-   * @throws {SyntaxError} when a sort key is no path of a field.
-   * @throws {RangeError} when the offset or limit is no count.
+   * @throws {SyntaxError} if a sort key is not a field path.
+   * @throws {RangeError} if the offset or limit is not a count.
    */
   constructor(
     informer: { addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration },
@@ -393,7 +386,9 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     this.#registration.waitForSync().catch(this.#end); // rejects before the initial sync, and never afterwards
   }
 
-  /** `true` once the view has all objects that were cached when it began; of several clusters, those of one. */
+  /**
+   * `true` once the view has all objects that were cached when it began. With several clusters, one of them is enough.
+   */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -404,11 +399,11 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   }
 
   /**
-   * Returns the rows of a window, in O(log n) and their number; before {@linkcode hasSynced}, of the objects that have
-   * been read.
+   * Returns the rows in a window, in O(log n) plus their number. Before {@linkcode hasSynced}, some objects are
+   * missing.
    *
-   * @param window A window other than that of the view.
-   * @throws {RangeError} when the offset or limit is no count.
+   * @param window A window that differs from the view's.
+   * @throws {RangeError} if the offset or limit is not a count.
    */
   rows(window: ViewWindow = {}): readonly ViewRow<T>[] {
     checkNames("read a view", window, "offset limit");
@@ -417,14 +412,14 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   }
 
   /**
-   * Returns the rows of a window, once the view has synced, then their changes. The iterator begins at its first
-   * `next()`, and ends with the view, when the signal aborts, or at `break`.
+   * Yields the rows in a window once the view has synced, then their changes. The iterator begins at the first
+   * `next()`. It ends with the view, when the signal aborts, or at `break`.
    *
-   * Changes are collected until `next()` is called, and a reader that is behind by more changes than its window has
-   * rows gets the rows instead, so that a slow reader needs no more memory than its window.
+   * Changes are collected until you call `next()`. If there are more changes than rows in the window, you get all rows
+   * instead. So a slow reader needs no more memory than its window.
    *
-   * @param options A signal, and a window other than that of the view.
-   * @throws {RangeError} when the offset or limit is no count.
+   * @param options A signal, and a window that differs from the view's.
+   * @throws {RangeError} if the offset or limit is not a count.
    */
   changes(options: ViewWindow & Abortable = {}): ViewUpdates<T> {
     checkNames("read a view", options, "offset limit signal");

@@ -27,12 +27,12 @@ export interface ControllerOptions<T extends KubernetesObject> {
 }
 
 /**
- * Follows one collection: a {@linkcode Reflector} writes into a {@linkcode DeltaFIFO}, and `process` receives what the
- * queue holds. Use it if a store of your own takes the place of an informer's cache; otherwise create an informer.
+ * Follows one collection with your own store: a {@linkcode Reflector} writes into a {@linkcode DeltaFIFO}, and
+ * `process` receives the queued changes. Unless you need your own store, create an informer.
  *
- * The controller drains the queue after each change of a watch. So it processes changes in the order in which the
- * server sent them, across keys, and in the turn in which their bytes arrived. After a list it drains the queue once
- * the list is committed. Only then does the version count as seen.
+ * The controller drains the queue after each change from the watch. So you get changes in the server's order, across
+ * keys, in the turn in which their bytes arrived. After a list it drains the queue once the list is committed. Only
+ * then does the version count as seen.
  *
  * @example
  * ```ts
@@ -69,9 +69,9 @@ export class Controller<T extends KubernetesObject> {
   #version = "";
 
   /**
-   * Sends no request before it runs.
+   * Creates a controller. It sends no request before `run()`.
    *
-   * @throws {RangeError} if an option of the reflector is out of range.
+   * @throws {RangeError} if a reflector option is out of range.
    */
   constructor(options: ControllerOptions<T>) {
     checkNames("create a controller", options, "source queue process onProgress reflector");
@@ -104,7 +104,7 @@ export class Controller<T extends KubernetesObject> {
     return this.#hasSynced;
   }
 
-  /** The version up to which everything has been processed; `""` before the first list. */
+  /** The version up to which everything has been processed, and `""` before the first list. */
   get lastSyncResourceVersion(): string {
     return this.#version;
   }

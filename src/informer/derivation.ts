@@ -24,24 +24,24 @@ import type { LogFollower } from "./events/event_log.ts";
 import type { Processor } from "./events/processor.ts";
 import type { StateKeeper } from "./sync/state.ts";
 
-/** The objects of a collection that a computation reads. */
+/** Which objects to read from a collection, see {@linkcode ReadObjects}. */
 export type ReadQuery<T, Name extends string = string> =
   | {
-    /** The key of one object; without one, there is none. */
+    /** The object's key. `undefined` reads no object. */
     readonly key: ObjectKey | undefined;
   }
   | {
-    /** The name of an index of the collection. */
+    /** The name of an index on the collection. */
     readonly index: Name | "namespace";
     /** The index value. */
     readonly value: string;
   }
   | (CacheSelection & {
-    /** One namespace. @default {all of them} */
+    /** A namespace. By default, all namespaces. */
     readonly namespace?: string;
   })
   | {
-    /** Holds for the objects that are read. */
+    /** Returns `true` for the objects to read. */
     readonly where: (object: T) => boolean;
   };
 
@@ -281,14 +281,17 @@ class DerivedEntry extends ObjectEntry<KubernetesObject> {
   }
 }
 
-/** A part of the inputs of a derivation is not computed as it should be. */
+/**
+ * `derive()` could not compute the result for one input: your function threw, its result cannot be cached, or two
+ * inputs returned the same key. Reported to `onError`.
+ */
 export class DerivationError extends InformerError {
   /** `"DerivationError"`. */
   override readonly name = "DerivationError";
-  /** The key of the input. */
+  /** The input's key. */
   readonly input: string;
 
-  /** Names the input. */
+  /** Creates an error for this input. */
   constructor(message: string, input: string, options?: ErrorOptions) {
     super(message, options);
     this.input = input;

@@ -33,34 +33,35 @@ import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, InformerWaits, joined } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
 
-/** An object of a derived collection: it has a name, which together with the namespace is its key. */
+/** An object in a derived collection. Its name and namespace together are its key. */
 export interface DerivedObject {
-  /** The identity, and the labels that selectors match. */
+  /** The object's identity, and its labels. */
   readonly metadata: {
-    /** The name; unique among the objects of one namespace. */
+    /** The name, unique in its namespace. */
     readonly name: string;
-    /** The namespace, where the object is in one. */
+    /** The namespace, if the object belongs to one. */
     readonly namespace?: string;
-    /** Names and values that label selectors match. */
+    /** Labels, if you want to select by label. */
     readonly labels?: Readonly<Record<string, string>>;
   };
 }
 
 /**
- * Reads another collection for the call in progress, which is made again when the result may be another one:
+ * Reads another collection inside your function, and remembers what you read. When the result may have changed, your
+ * function is called again:
  *
- * | query | result | the call is made again when |
+ * | you read | you get | called again when |
  * | --- | --- | --- |
- * | `{ key }` | the object, or `undefined` | that object changes |
- * | `{ index, value }` | those with the index value | one that has the value, or had it before, changes |
- * | `{ labelSelector, fieldSelector, namespace }`, any of them or none | those that are selected | one that is selected, or was before, changes |
- * | `{ where }` | those for which the predicate holds | any object changes |
+ * | `{ key }` | the object, or `undefined` | this object changes |
+ * | `{ index, value }` | the objects with this index value | an object changes that has the value, or had it before |
+ * | `{ labelSelector, fieldSelector, namespace }`, all optional | the objects that match | an object changes that matches, or matched before |
+ * | `{ where }` | the objects that the predicate accepts | any object changes |
  *
- * It throws an error for an unknown index, a selector that does not parse, a collection that is itself computed from
- * the result, and once the call has returned.
+ * It throws if there is no such index, a selector does not parse, the collection depends on your result, or your
+ * function has returned already.
  */
 export interface ReadObjects {
-  /** Returns the object of a key; `undefined` if there is none. */
+  /** Returns the object with this key, or `undefined`. */
   <T>(source: IndexedCollection<T, string>, query: { readonly key: ObjectKey | undefined }): T | undefined;
   /** Returns the objects that a query selects. */
   <T, Name extends string>(
@@ -69,64 +70,67 @@ export interface ReadObjects {
   ): T[];
 }
 
-/** The second argument of the function of a derived collection. */
+/** The second argument of the function that you give to {@linkcode derive}. */
 export interface DeriveContext {
   /** Reads another collection, see {@linkcode ReadObjects}. */
   readonly read: ReadObjects;
 }
 
-/** Objects that have an index value in common. */
+/** A group: objects with the same index value. */
 export interface ObjectGroup<T> {
   /** The index value. */
   readonly value: string;
-  /** The objects, in no particular order; at least one. */
+  /** The objects, at least one, in no particular order. */
   readonly objects: readonly T[];
 }
 
-/** The output of an input: an object, several, or none. */
+/** The result for one input: an object, several, or `undefined` for none. */
 export type Derived<T extends DerivedObject> = T | readonly T[] | undefined;
 
-/** Options of a derived collection. */
+/** Options for a derived collection. */
 export interface DeriveOptions<T extends DerivedObject, Name extends string = never> {
-  /** Its name in status and errors. @default {`derived from "pods"`, by the input} */
+  /** The collection's name in status and errors. The default names the input: `derived from "pods"`. */
   readonly name?: string;
-  /** Index functions by name. An object for which one throws is missing from that index, and the error is reported. */
+  /**
+   * Index functions by name. If a function throws, the object is missing from that index, and the error is reported.
+   */
   readonly indexers?: Indexers<T, Name>;
-  /** The resync period of handlers that name none, in milliseconds; 0 or `Infinity` is never. @default {0} */
+  /** The resync period in milliseconds, for handlers that set none. 0 and `Infinity` mean never. @default {0} */
   readonly resyncMs?: number;
-  /** The time that stopping waits for running calls of handlers, in milliseconds. @default {10_000} */
+  /** How long stopping waits for running handler calls, in milliseconds. @default {10_000} */
   readonly graceMs?: number;
   /**
-   * Called with each error: of the function, of two inputs with one output key, of handlers and index functions. Its
-   * return value is ignored.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives each error: from your function, from handlers and index functions, and if two inputs return the same key.
+   * The return value is ignored. By default each new error is written to the console in one line, and repeated at most
+   * once a minute.
    */
   readonly onError?: (error: unknown) => unknown;
 }
 
-/** The status of a derived collection at one moment. */
+/** A derived collection's status at one moment. */
 export interface DerivedStatus extends
   Pick<
     InformerStatus,
     "state" | "since" | "cause" | "notLiveSince" | "staleForMs" | "objects" | "errors" | "handlers"
   > {
-  /** Always `""`: what is computed from several collections has no version. */
+  /** Always `""`: the result comes from several collections, so it has no version. */
   readonly resourceVersion: "";
-  /** The number of changes of objects. */
+  /** The number of changes so far. */
   readonly events: number;
-  /** The number of inputs for which the function is to be called. */
+  /** The number of inputs that wait for a call of your function. */
   readonly due: number;
   /**
-   * The time that the objects have been behind the caches of their sources, in milliseconds. It counts from the moment
-   * at which this collection, or a derived collection that it reads, began to have calls to make. 0 without such calls.
+   * How long the result has been out of date, in milliseconds: since calls have been waiting, here or in a derived
+   * collection that this one reads. 0 if no call waits.
    */
   readonly behindMs: number;
-  /** The number of inputs for which the function has thrown; the objects that it returned before have stayed. */
+  /** The number of inputs for which your function threw. Their earlier results stay. */
   readonly failing: number;
-  /** The errors of the first ten of them. */
+  /** The errors for the first ten of these inputs. */
   readonly failures: readonly DerivationError[];
-  /** The number of keys that several inputs have an object of; that of the first input, by its key, counts. */
+  /**
+   * The number of keys that several inputs return. The object from the first input counts, in the order of input keys.
+   */
   readonly conflicting: number;
   /** The first ten of these keys. */
   readonly conflicts: readonly ObjectKey[];
@@ -146,25 +150,25 @@ function checkedSource(source: unknown): AnySource {
 }
 
 /**
- * A collection whose objects are computed from those of others, made by {@linkcode derive} and
- * {@linkcode deriveGroups}. It is read as an informer is: by handlers, events, a lister, indexes and views.
+ * A collection that a function computes from other collections. Create it with {@linkcode derive} or
+ * {@linkcode deriveGroups}. You use it like an informer: handlers, events, a lister, indexes and views.
  *
- * - It has synced when all inputs have been computed, and all that they fetched has synced. An output that needs a
- *   collection which has not synced is not there yet, or stays as it is.
- * - It follows its sources in later turns of the event loop: a turn takes all changes so far. It waits for the derived
- *   collections that it reads, for a second at most, so what is derived from one change by several ways is computed
- *   once.
- * - Collections take turns of some 5 ms, so that a busy one delays no other for long. `status()` says how far it is
- *   behind: `due` and `behindMs`.
- * - An output that equals the one before, by its members, leads to no event.
- * - Its state is the worst of its sources. When its input stops, it stops.
- * - Its objects have no version: it has no snapshots, checks, waits for versions, or durable positions.
+ * - **No half joins.** It has synced when every input is computed and everything that was read has synced. A call that
+ *   reads a collection before it has synced does not count, and is repeated.
+ * - **No state in between.** Changes are collected, and your function runs in a later turn of the event loop. If one
+ *   change arrives by two paths, it is computed once: the collection waits up to one second for the collections it
+ *   reads.
+ * - **Fair turns.** Each collection computes for about 5 ms, then the next one gets its turn. `status()` shows how far
+ *   it lags: `due` and `behindMs`.
+ * - **No event without a change.** A result that equals the previous result, member by member, causes no event.
+ * - **State follows the sources.** Its state is the worst state of all sources. It stops when its input stops.
+ * - **No versions.** So there are no snapshots, consistency checks, waits for a version, or durable checkpoints.
  */
 export class DerivedCollection<T extends DerivedObject, Name extends string = never>
   implements IndexedCollection<T, Name>, AsyncDisposable {
-  /** The objects, indexed by namespace and by `indexers`. */
+  /** The objects, indexed by namespace and by your `indexers`. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
-  /** The same, as entries. */
+  /** The same objects, as entries. */
   readonly entries: ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
   /** Reads the objects by namespace, name and label selector. */
   readonly lister: Lister<T>;
@@ -206,7 +210,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       name: collection.informer,
       cache,
       resourceVersion: () => "",
-      present: () => Promise.resolve(), // positions are refused
+      present: () => Promise.resolve(), // checkpoints are refused
       report,
       waitForSync: (handler, signal, call) => this.#waits.forHandler(handler, signal, call),
       resyncMs,
@@ -241,12 +245,12 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     return new DerivedCollection<T, Name>(input, compute, options);
   }
 
-  /** `true` once all inputs have been computed, and all that they fetched has synced. */
+  /** `true` once every input is computed, and everything that was read has synced. */
   get hasSynced(): boolean {
     return this.#derivation.hasSynced;
   }
 
-  /** Returns the present status. */
+  /** Returns the current status. */
   status(): DerivedStatus {
     const { state, since, cause, notLiveSince } = this.#derivation.state;
     const failures = [...this.#derivation.failures];
@@ -270,18 +274,18 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     });
   }
 
-  /** Yields the present status, then the newest one after changes of state; as `SharedIndexInformer` does. */
+  /** Yields the current status, then the newest one after each change of state, like `SharedIndexInformer`. */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<DerivedStatus> {
     checkNames("read the status", options, "signal");
     return this.#changes.read(options);
   }
 
   /**
-   * Calls `handler` for the objects, as added events with `initial`, then for changes; see `SharedIndexInformer`.
+   * Calls `handler` for each object, as added events with `initial: true`, then for each change.
    *
-   * @throws {Error} when the collection has stopped.
-   * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a checkpoint: the objects have no version.
+   * @throws {Error} if the collection has stopped.
+   * @throws {RangeError} if an option is out of range.
+   * @throws {TypeError} if you pass a checkpoint, because the objects have no version.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     this.#checkOptions(options);
@@ -289,10 +293,10 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   /**
-   * Returns the objects as events, then changes; see `SharedIndexInformer`.
+   * Returns the objects as events, then each change, like `SharedIndexInformer`.
    *
-   * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a checkpoint: the objects have no version.
+   * @throws {RangeError} if an option is out of range.
+   * @throws {TypeError} if you pass a checkpoint, because the objects have no version.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     this.#checkOptions(options);
@@ -300,11 +304,11 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   /**
-   * Returns the objects for which `where` holds, in the order of `sortBy`; see `SharedIndexInformer`.
+   * Returns a view: the objects that `where` accepts, in the order of `sortBy`, see `SharedIndexInformer`.
    *
-   * @throws {SyntaxError} when a sort key is no path of a field.
-   * @throws {RangeError} when the offset or limit is no count.
-   * @throws {Error} when the collection has stopped.
+   * @throws {SyntaxError} if a sort key is not a field path.
+   * @throws {RangeError} if the offset or limit is not a count.
+   * @throws {Error} if the collection has stopped.
    */
   view(options: ViewOptions<T> = {}): OrderedView<T> {
     const addEventHandler = this.#processor.add.bind(this.#processor);
@@ -312,29 +316,28 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   /**
-   * Resolves with the first object, there or to come, for which the predicate holds.
+   * Resolves with the first object that the predicate accepts, whether it exists now or arrives later.
    *
-   * @throws {WaitError} when the signal aborts, or the collection stops first.
-   * @throws an error of the predicate.
+   * @throws {WaitError} if the signal aborts, or the collection stops first.
+   * @throws the predicate's error.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
     return (await this.#waits.until(predicate, options)).object;
   }
 
   /**
-   * Resolves when there is no object of that key: at once, if there is none when the collection has synced.
+   * Resolves when no object with this key exists: immediately if the synced collection has none.
    *
-   * @throws {WaitError} when the signal aborts, or the collection stops first.
+   * @throws {WaitError} if the signal aborts, or the collection stops first.
    */
   untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
     return this.#waits.untilDeleted(key, options);
   }
 
   /**
-   * Resolves once {@linkcode hasSynced}.
+   * Resolves when {@linkcode hasSynced} is `true`.
    *
-   * @throws {WaitError} when the wait for the sync of a source rejects, the signal aborts, or the collection stops
-   * first.
+   * @throws {WaitError} if a source's wait for its sync rejects, the signal aborts, or the collection stops first.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
@@ -350,8 +353,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   /**
-   * Stops: it follows its sources no more, streams end, handlers are removed, and their running calls are waited for.
-   * The sources are not touched; the objects can still be read.
+   * Stops the collection: streams end, handlers are removed, and running handler calls are awaited. The sources
+   * continue, and you can still read the objects.
    */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#end ??= this.#stop();
@@ -404,20 +407,25 @@ type Compute = (input: never, context: DeriveContext) => unknown;
 type AnySource = IndexedCollection<never, string> & DerivationInput["source"];
 
 /**
- * Derives a collection: calls `compute` for each object of `source`, and again when the object, or what the call has
- * fetched, changes. What it returns are the objects of the collection: one, several, or none.
+ * Derives a collection: calls `compute` for each object in `source`, and again when the object changes, or anything
+ * that the call has read. `compute` returns one object, several, or `undefined` for none. Use it to join kinds without
+ * stale results.
  *
- * `compute` depends only on its argument, and on what it reads by {@linkcode ReadObjects}; it changes nothing, and
- * what it returns is not changed later. It cannot be async. If it throws, or returns what cannot be cached, the objects
- * that it returned before stay, the error is reported as a `DerivationError` with the key of the input, and the status
- * names it until a later call returns; no other input or collection is affected. Each object has a name of its own;
- * where two inputs return the same, the one of the first input, by its key, counts, and the conflict is reported.
+ * - Read other collections only through {@linkcode ReadObjects}. A change to the clock or an outer variable does not
+ *   trigger another call.
+ * - `compute` cannot be async. Do not change an object after you returned it.
+ * - If it throws, or returns an object that cannot be cached, the input's earlier results stay. A `DerivationError`
+ *   with the input's key is reported, and `status().failures` lists it until a later call succeeds.
+ * - If two inputs return the same key, the object from the first input counts, in the order of input keys. The conflict
+ *   is reported.
  *
- * A change costs the calls that it leads to: those for objects that were fetched by key or by an index are looked up;
- * each distinct selector is tested; a predicate leads to all calls that have used one on that collection.
+ * A change costs a look-up for reads by key or index, and one test for each distinct selector. A predicate repeats all
+ * calls that used one on that collection.
  *
- * @throws {TypeError} when the source is none.
- * @throws {RangeError} when an option is out of range.
+ * See the guide: [Derived collections](../../docs/guides/derived-collections.md).
+ *
+ * @throws {TypeError} if `source` is not an informer or derived collection.
+ * @throws {RangeError} if an option is out of range.
  *
  * @example
  * ```ts
@@ -462,11 +470,11 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
 }
 
 /**
- * Derives a collection from groups of objects, as {@linkcode derive} does from single ones: the objects of `source`
- * that have a value of its index `index` in common are one input, while there are any.
+ * Derives a collection from groups: objects in `source` that share a value of its index `index` are one input.
+ * Otherwise it works like {@linkcode derive}. A group without objects is no input.
  *
- * @throws {TypeError} when the source is none.
- * @throws {RangeError} when the source has no such index, or an option is out of range.
+ * @throws {TypeError} if `source` is not an informer or derived collection.
+ * @throws {RangeError} if `source` has no such index, or an option is out of range.
  *
  * @example
  * ```ts

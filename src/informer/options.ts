@@ -20,30 +20,37 @@ import type { NamespaceFinder } from "./cache/cache_scope.ts";
 import type { MemoryBudget } from "./cache/memory_budget.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
-/** Options of an informer's cache; those of a factory are the defaults of its informers. */
+/** Options for an informer's cache. On a factory they are the defaults for its informers. */
 export interface CacheOptions extends DecodeOptions {
-  /** `"eager"` parses objects as they arrive, for programs that read all of them anyway. @default {"lazy"} */
+  /**
+   * When to parse objects: `"lazy"` when you first read them, `"eager"` when they arrive. Set `"eager"` if your program
+   * reads all objects anyway. @default {"lazy"}
+   */
   readonly parse?: "lazy" | "eager";
-  /** Freezes objects when they are first read, so that writing to the cache throws a `TypeError`. @default {false} */
+  /**
+   * If `true`, freezes objects when you first read them, so that changing a cached object throws a `TypeError`.
+   * @default {false}
+   */
   readonly freeze?: boolean;
-  /** The resync period of handlers that name none, in milliseconds; 0 or `Infinity` is never. @default {0} */
+  /**
+   * The resync period in milliseconds, for handlers that set none: the handler gets all cached objects again, as
+   * updates with `resync: true`. 0 and `Infinity` mean never. @default {0}
+   */
   readonly resyncMs?: number;
-  /** Options of lists and watches. */
+  /** Options for lists and watches: page size, timeouts, back-off. */
   readonly reflector?: ReflectorOptions;
   /**
-   * The time that stopping waits for running calls of handlers, in milliseconds; `Infinity` waits until they return. A
-   * call that has not returned after a second is reported.
+   * How long stopping waits for running handler calls, in milliseconds. `Infinity` waits until they return. A call that
+   * is still running after one second is reported.
    *
    * @default {10_000}
    */
   readonly graceMs?: number;
-  /** Compares the cache with the server regularly, see `SharedIndexInformer.checkConsistency()`. @default {never} */
+  /** Compares the cache with the server regularly, see `SharedIndexInformer.checkConsistency()`. By default, never. */
   readonly consistencyCheck?: ConsistencyCheckOptions;
   /**
-   * The name of the cluster, for programs that follow several: events, rows of views, status and errors have it. A
-   * `ClusterSet` sets it.
-   *
-   * @default {none}
+   * The cluster's name, if your program follows several. It appears in events, view rows, status and errors. A
+   * `ClusterSet` sets it for you.
    */
   readonly cluster?: string;
 }
@@ -51,85 +58,85 @@ export interface CacheOptions extends DecodeOptions {
 /** Options for regular consistency checks. */
 export interface ConsistencyCheckOptions {
   /**
-   * The time between two checks, in milliseconds: at random between this and 1.2 times it, so that clients do not check
-   * at once. At least 60,000; `Infinity` is never.
+   * The time between two checks, in milliseconds: at least 60,000, and `Infinity` for never. Each wait is random, up to
+   * 1.2 times as long, so that many clients do not check at the same moment.
    */
   readonly intervalMs: number;
 }
 
-/** Options of a {@linkcode SharedIndexInformer}. */
+/** Options for a {@linkcode SharedIndexInformer}. */
 export interface SharedIndexInformerOptions<T extends KubernetesObject, Name extends string = never>
   extends CacheOptions {
   /**
-   * Index functions by name. They read, and so parse, every object as it arrives; those of {@linkcode field} read one
-   * field without parsing. An object for which one throws is missing from that index, and the error is reported.
+   * Index functions by name. A function reads, and so parses, every object as it arrives. {@linkcode field} reads one
+   * field without parsing. If a function throws, the object is missing from that index, and the error is reported.
    */
   readonly indexers?: Indexers<T, Name>;
   /**
-   * Changes each object once, as it arrives and before it is cached; it may change its argument. An object for which it
-   * throws is quarantined: it is in the cache, and reading it throws. It may change an object's name or namespace, in
-   * the same way for each version of the object, because the last state of a deleted object is transformed too.
+   * Changes each object once, before it is cached. The function may change its argument.
+   *
+   * - If it throws, the object is quarantined: it stays in the cache, and reading it throws.
+   * - It may change the name or namespace, but in the same way for every version. The last state of a deleted object is
+   *   transformed too.
    */
   readonly transform?: (object: T) => T;
   /**
-   * `"data"` keeps the data of Secrets. Without it, an informer of Secrets leaves out `data`, `stringData`, and the
-   * annotations in which tools keep a copy (see `secretAnnotations`), before anything is parsed; reading the former
-   * throws an error, and the objects cannot be written back. So do informers of metadata, of rows and of named fields;
-   * a path that leads to the data is refused. Only allowed for Secrets.
+   * `"keep"` caches Secrets with their data. Only allowed for Secrets.
    *
-   * @default {the data is left out}
+   * By default the informer removes `data`, `stringData`, and the annotations in which tools keep a copy (see
+   * `secretAnnotations`), before anything is parsed. Reading `data` then throws, and you cannot write such a Secret
+   * back. Metadata, table rows and selected fields follow the same rule: without `"keep"`, a path to the data throws.
    */
   readonly secretData?: "keep";
   /**
-   * Caches the objects of a part of all hashes: `"0/4"` is the first of four parts by uid, and a
-   * {@linkcode ShardSource} has ranges that may change. The server is asked for these objects alone; where it does not
-   * filter, it sends all, and the others are dropped before they are decoded.
+   * Caches one shard of the objects: `"0/4"` is the first of four parts by uid. A {@linkcode ShardSource} holds ranges
+   * that may change while the informer runs. By default the informer caches all objects.
    *
-   * Where ranges change, objects of a range that goes are deleted with `event.reason` `"moved"`; those of a range that
-   * comes are listed, by a list of the newest state that begins after it was taken, while the watch waits, and nothing
-   * else is listed again. Such an informer has no snapshots and no durable checkpoints.
-   *
-   * @default {all objects}
+   * - The informer requests only these objects. If the server does not filter, the informer drops the others before it
+   *   decodes them.
+   * - When a range leaves, its objects are deleted with `event.reason` `"moved"`.
+   * - When a range arrives, the informer lists only this range, in its newest state. The watch waits meanwhile.
+   * - With ranges that may change, the informer has no snapshots and no durable checkpoints.
    */
   readonly shard?: string | ShardSource;
   /**
-   * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the
-   * new version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared.
-   * Only allowed for resources that `onlyFields` reduces.
+   * If `true`, delivers updates that change no selected field, only the resourceVersion. Otherwise the informer caches
+   * the new version without an event. With a `transform`, its results are compared. Only allowed for resources that
+   * `onlyFields` reduces.
    *
-   * @default {"skip"}
+   * @default {false}
    */
   readonly deliverUnchanged?: boolean;
   /**
-   * The server need not have the kind: while it answers 404, the informer has synced, with an empty cache, nothing is
-   * reported, and `status()` says `unserved`. When the kind goes, its cached objects are deleted, at the second such
-   * answer in a row; when it comes, they are added. An informer looks at most every 30 s, or `reflector.backoff.maxMs`;
-   * one of a factory begins as soon as the kind is defined, where the definitions may be watched.
+   * If `true`, a kind that the server does not have counts as an empty collection: the informer syncs, reports no
+   * error, and `status()` has `unserved`. If `false`, the first list is refused, and a cache keeps its objects when the
+   * kind goes.
    *
-   * @default {false: the first list is refused, and the cache keeps its objects}
+   * - When the kind goes, its cached objects are deleted after the second 404 in a row. When it comes, they are added.
+   * - The informer looks again after at most 30 s, or `reflector.backoff.maxMs`. In a factory, it tries as soon
+   *   as the CRD changes, if your client may list and watch CRDs.
+   *
+   * @default {false}
    */
   readonly optional?: boolean;
   /**
-   * Lists the objects every so many milliseconds in place of a watch, for kinds that have none, such as `PodMetrics`:
-   * at least 1,000. Events, listers and indexes are the same.
+   * Lists the objects at this interval in milliseconds (at least 1,000) instead of watching them. Use it for kinds that
+   * cannot be watched, such as `PodMetrics`. Events, listers and indexes work as usual.
    *
-   * - A change is seen up to `pollMs` late, as the newest state: states in between, and an object that was deleted and
-   *   made again with the same content, are never seen.
-   * - Objects without a version are compared by their content, without `timestamp`, `window` and creationTimestamp: the
-   *   cached times are those of the last change of the rest. `event.resourceVersion`, `status()` and `waitForVersion()`
-   *   have versions of their own then: the times of the lists, in milliseconds since 1970.
-   * - Each list is complete: the cost for the server is that of `kubectl get` every `pollMs`, and one text of each
-   *   object without a version is kept for the comparison.
-   * - Such an informer has no shard and no snapshot.
-   *
-   * @default {the objects are watched}
+   * - Changes are up to `pollMs` late, and states between two lists are never seen. An object that was deleted and
+   *   created again with the same content counts as the same object.
+   * - Objects without a version are compared by content, without `timestamp`, `window` and `creationTimestamp`. The
+   *   cached times are therefore from the last real change. To compare, the informer keeps one text for each object.
+   * - For such kinds, `event.resourceVersion`, `status()` and `waitForVersion()` use the list's time as the version, in
+   *   milliseconds since 1970.
+   * - Each list is complete: it costs the server as much as `kubectl get`.
+   * - `shard` throws, and the informer has no snapshots.
    */
   readonly pollMs?: number;
   /**
-   * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return
-   * value is ignored.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives each error that does not reject a wait: failed lists and watches, handler errors, unreadable objects. The
+   * return value is ignored. By default each new error is written to the console in one line, and repeated at most once
+   * a minute.
    */
   readonly onError?: (error: unknown) => unknown;
   /**
@@ -141,81 +148,79 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   readonly [internals]?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> };
 }
 
-/** The namespaces whose labels match. */
+/** Selects the namespaces whose labels match. */
 export interface NamespacesByLabel {
   /** A label selector: `"team=a"`. */
   readonly labels: string;
 }
 
-/** The part of a collection that an informer of a factory caches. */
+/** The part of a collection that an informer in a factory caches. */
 export interface CachedSelection extends Omit<Selection, "namespaces"> {
   /**
-   * - Several namespaces by name: each is listed and watched by itself.
-   * - Those that have labels: one list and watch of all namespaces, of which the objects of others are dropped before
-   *   they are decoded. A namespace whose labels match from now on is listed by itself, while the watch waits, and
-   *   nothing else is listed again. The client needs the rights to list and watch the kind in all namespaces, and
-   *   namespaces themselves.
-   * - `"readable"`: those in which the client may list and watch the kind, as `readableNamespaces()` finds them, each
-   *   by itself; where it may do so in all namespaces at once, one list and watch of all. The server is asked at the
-   *   start, after each answer 403, and each minute, or less often where that takes longer than 3 s. So a right that is
-   *   granted is seen within about a minute. One that is withdrawn is seen as soon, or when the watch of all namespaces
-   *   ends, within 4 minutes. A namespace that comes is listed by itself, and nothing else is listed again, but all at
-   *   once where all may be read from then on. While none may be read, the informer is `forbidden`.
+   * The namespaces to cache:
    *
-   * The objects of a namespace that goes are deleted with `event.reason` `"moved"`. Where namespaces come and go, an
+   * - **Names**: each namespace is listed and watched separately.
+   * - **`{ labels }`**: one list and watch across all namespaces. Objects in other namespaces are dropped before they
+   *   are decoded. When a namespace starts to match, only this namespace is listed, while the watch waits. Your client
+   *   needs the rights to list and watch the kind in all namespaces, and to list and watch namespaces.
+   * - **`"readable"`**: every namespace in which your client may list and watch the kind, see `readableNamespaces()`.
+   *   If it may read all namespaces, one list and watch covers them. Otherwise each namespace is listed and watched
+   *   separately. Rights are checked at the start, after each 403, and about every minute. A granted right takes effect
+   *   within about a minute, a withdrawn one within 4 minutes. Without any right the informer is `forbidden`.
+   *
+   * When a namespace leaves, its objects are deleted with `event.reason` `"moved"`. With `labels` or `"readable"`, an
    * informer has no snapshots and no durable checkpoints.
    */
   readonly namespaces?: readonly string[] | NamespacesByLabel | "readable";
 }
 
-/** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
+/** Options for a {@linkcode SharedInformerFactory}: the defaults for its informers. */
 export interface SharedInformerFactoryOptions extends CachedSelection, CacheOptions {
   /**
-   * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is
-   * ignored.
-   *
-   * @default {as for a `SharedIndexInformer`; a cause that several informers share is written once}
+   * Receives each error that does not reject a wait, with the resource concerned. The return value is ignored. By
+   * default errors go to the console, as for a `SharedIndexInformer`. An error that several informers share is written
+   * once.
    */
   readonly onError?: (error: unknown, resource: Resource) => unknown;
   /**
-   * The time from the disposal of the last holder of an acquired informer to the end of its watch, in milliseconds;
-   * `Infinity` is never.
+   * How long the watch stays open after you dispose the last holder of an acquired informer, in milliseconds.
+   * `Infinity` means forever.
    *
    * @default {30_000}
    */
   readonly idleTimeoutMs?: number;
   /**
-   * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps
-   * the versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
+   * How long the cache is kept after its watch has ended, in milliseconds. `Infinity` means forever. Servers keep old
+   * versions for at least 5 minutes, so a watch that resumes within that time needs no list.
    *
    * @default {300_000}
    */
   readonly cacheTtlMs?: number;
   /**
-   * The bytes that all caches may hold: texts and indexes, as they are counted by each write. Memory of the process is
-   * a multiple of them, see the guide to lean caches.
+   * The bytes that all caches together may hold, in texts and indexes. The process needs a multiple of them, see
+   * [Limit the memory of all caches](../../docs/guides/limit-memory.md). By default nothing is counted or limited.
    *
-   * - At 80 % `onError` receives a `MemoryWarning`, which names the largest caches and their largest fields.
-   * - Above 100 % the list or watch that makes a cache grow ends by a `MemoryLimitError`. A list counts what it stages.
-   *   The cache stays readable, and is `stale`; `waitForCacheSync()` of a first list rejects, unless it is `patient`.
-   *   Caches that do not grow are not touched.
-   * - Below 70 % what has ended is listed again, after a random wait. A list that did not fit waits until more is
-   *   free than it had staged, or for 5 to 10 minutes. A cache that is too large alone stays stale until `maxBytes` is
-   *   raised, see `SharedInformerFactory.maxBytes`.
-   *
-   * @default {nothing is counted, and there is no limit}
+   * - At 80 %, `onError` receives a `MemoryWarning` with the largest caches and their largest fields.
+   * - Above 100 %, the list or watch that makes a cache grow ends with a `MemoryLimitError`. You can still read the
+   *   cache, but it is `stale`. If it was the first list, `waitForCacheSync()` rejects, unless it is `patient`. Caches
+   *   that do not grow continue.
+   * - Below 70 %, stopped informers list again, after a random wait. A list that did not fit waits until there is more
+   *   room than it had used, or for 5 to 10 minutes. A cache that is too large by itself stays stale until you raise
+   *   `SharedInformerFactory.maxBytes`.
    */
   readonly maxBytes?: number;
   /**
-   * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is
-   * one: it can be read before any request, is `stale` until its watch has resumed, and lists only where the server has
-   * the version of the snapshot no longer, or not its objects, for which it is asked. Snapshots are written while the
-   * caches change, and when an informer stops, so dispose the factory. Those that cannot be used or written are
-   * reported. Caches with the data of Secrets are left out, unless `secretData` is `"keep"`.
+   * Keeps the caches across restarts. By default, nothing is kept.
    *
-   * A snapshot is of one resource and selection, which its name says, and of the server's address, or of `cluster`.
+   * - An informer starts with its snapshot, if there is one. You can read the cache immediately. It is `stale` until
+   *   the watch has resumed. The informer lists only if the server no longer has the snapshot's version, or does not
+   *   know its objects.
+   * - Snapshots are written while caches change, and when an informer stops. So dispose the factory at the end.
+   * - A snapshot that cannot be read or written is reported.
+   * - A cache that holds the data of Secrets is skipped, unless `secretData` is `"keep"`.
+   * - Each snapshot belongs to one resource, selection and server address (or `cluster`).
    *
-   * @default {nothing is kept}
+   * See the guide: [Warm start](../../docs/guides/warm-start.md).
    */
   readonly snapshots?: FactorySnapshots;
 }
@@ -282,25 +287,25 @@ export const FACTORY_OPTIONS = `${CACHE} ${SELECTION} onError idleTimeoutMs cach
 /**
  * The type of the objects that an informer of `Resource<T>` caches:
  *
- * - with the option `fields`, whose paths are `P`, the objects have only these fields, see `onlyFields()`;
- * - Secrets have no data, unless the option `secretData`, whose type is `D`, is `"keep"`;
- * - otherwise the objects are complete.
+ * - With the option `fields` (paths `P`), objects have only these fields, see `onlyFields()`.
+ * - Secrets have no data, unless `secretData` (type `D`) is `"keep"`.
+ * - Otherwise objects are complete.
  *
- * In a generic function the compiler does not know whether `T` is a Secret. Name the informer's objects `Cached<T>`
- * there, or give `secretData: "keep"`, with which they are `T`.
+ * In a generic function the compiler does not know whether `T` is a Secret. There, write `Cached<T>` for the cached
+ * objects, or set `secretData: "keep"` so that they are `T`.
  */
 export type Cached<T extends KubernetesObject, P extends readonly string[] = never, D = undefined> = [P] extends [never]
   ? D extends "keep" ? T : T extends SecretLike ? WithoutData<T> : T
   : Picked<T, P>;
 
-/** The options of `forResource()` and `acquire()`. Functions among them receive the objects that are cached. */
+/** Options for `forResource()` and `acquire()`. Your functions in them receive the objects as they are cached. */
 export type CachedOptions<T extends KubernetesObject, Name extends string, P extends readonly string[], D> =
   & CachedSelection
   & SharedIndexInformerOptions<Cached<T, P, D>, Name>
   & {
-    /** This option also decides whether the type of Secrets has the data. */
+    /** `"keep"` caches Secrets with their data, and gives them a type with data. */
     readonly secretData?: D;
-    /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
+    /** The paths of the fields to keep, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
     readonly fields?: P;
   }
   // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.

@@ -13,7 +13,7 @@ import type { OrderedView, ViewOptions } from "./cache_view.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import type { InformerStatus } from "./status.ts";
 
-/** An event of any {@linkcode ReadableCollection}: the members that all of them have. */
+/** An event from any {@linkcode ReadableCollection}, with the members that all of them have. */
 export type CollectionEvent<T> =
   | { readonly type: "added"; readonly key: ObjectKey; readonly object: T; readonly initial: boolean }
   | { readonly type: "updated"; readonly key: ObjectKey; readonly object: T; readonly previous: T }
@@ -21,11 +21,11 @@ export type CollectionEvent<T> =
   | { readonly type: "synced"; readonly objects: number };
 
 /**
- * A collection of objects that follows its source: an informer, an informer of several clusters, a derived collection,
- * or a subscription to a relay. Use it as the type of a parameter, so that your function takes all of them.
+ * A collection that follows its source: an informer, an informer for several clusters, a derived collection, or a
+ * subscription to a relay. Use it as the type of a parameter, so that your function accepts all of them.
  *
- * `Read` is what reads return: the object, or for several clusters the object with its cluster. `Status` is what
- * {@linkcode ReadableCollection.status} returns: a status, or for several clusters an array.
+ * `Read` is the type that reads return: the object, or with several clusters the object and its cluster. `Status` is
+ * the type that {@linkcode ReadableCollection.status} returns: a status, or with several clusters an array.
  *
  * @example
  * ```ts
@@ -50,23 +50,23 @@ export type CollectionEvent<T> =
 export interface ReadableCollection<T, Read = T, Status = { readonly state: string }> {
   /** Reads the objects. */
   readonly lister: {
-    /** Returns the objects that a label selector, or a selection, matches; without one, all. */
+    /** Returns the objects that match a label selector, or a selection. Without one, returns all. */
     list(selection?: string | CacheSelection): Read[];
-    /** Returns a lister of one namespace. */
+    /** Returns a lister for one namespace. */
     namespace(namespace: string): {
-      /** Returns the objects of the namespace that match. */
+      /** Returns the namespace's objects that match. */
       list(selection?: string | CacheSelection): Read[];
     };
   };
-  /** `true` once it has had all objects of its source. */
+  /** `true` once the collection has had all objects from its source. */
   readonly hasSynced: boolean;
-  /** Returns the present status; for several clusters, one for each. */
+  /** Returns the current status. With several clusters, one for each. */
   status(): Status;
-  /** Resolves once {@linkcode hasSynced}; rejects if the signal aborts, or the collection stops first. */
+  /** Resolves when {@linkcode hasSynced} is `true`. Rejects if the signal aborts, or the collection stops first. */
   waitForCacheSync(options?: Abortable): Promise<void>;
-  /** Resolves with the first object, there or to come, for which the predicate holds; with `key`, of that key. */
+  /** Resolves with the first object that the predicate accepts, now or later. With `key`, only that object counts. */
   until(predicate: (object: T) => boolean, options?: Abortable & { readonly key?: ObjectKey }): Promise<Read>;
-  /** Returns the objects as events, then changes. */
+  /** Returns the objects as events, then each change. */
   events(options?: Abortable): AsyncIterableIterator<CollectionEvent<T>>;
 }
 
@@ -84,16 +84,19 @@ export interface IndexedCollection<T, Name extends string = never> extends Reada
     /** The parts that a derived collection follows: a `FollowedCollection`. */
     readonly sync: unknown;
   };
-  /** Returns the present status. */
+  /** Returns the current status. */
   status(): Pick<InformerStatus, "state" | "since" | "cause" | "objects" | "errors" | "handlers">;
-  /** Yields the present status, then the newest one after changes of state, and ends when the collection stops. */
+  /** Yields the current status, then the newest one after each change of state. Ends when the collection stops. */
   statusChanges(options?: Abortable): AsyncIterableIterator<Pick<InformerStatus, "state">>;
-  /** Resolves once {@linkcode hasSynced}; with `patient`, also if the server refuses the first list for now. */
+  /**
+   * Resolves when {@linkcode hasSynced} is `true`. With `patient`, it keeps waiting if the server refuses the first
+   * list.
+   */
   waitForCacheSync(options?: Abortable & { readonly patient?: boolean }): Promise<void>;
-  /** Calls `handler` for the objects, then for changes. */
+  /** Calls `handler` for each object, then for each change. */
   addEventHandler(handler: ResourceEventHandler<T>, options?: HandlerOptions<T>): HandlerRegistration;
-  /** Returns the objects as events, then changes. */
+  /** Returns the objects as events, then each change. */
   events(options?: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>>;
-  /** Returns the objects in order, for readers of a part of them. */
+  /** Returns a view: the objects in order, for readers that show a part of them. */
   view(options?: ViewOptions<T>): OrderedView<T>;
 }

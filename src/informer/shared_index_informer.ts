@@ -34,14 +34,17 @@ import { CollectionSync } from "./sync/collection_sync.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 
 /**
- * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
+ * Lists and watches a collection, caches its objects, and delivers changes to any number of handlers.
  *
- * - The cache never shows a state that the server did not have: a relist replaces it in one step.
- * - Each handler receives a gap-free sequence of events for every object: added, updated with rising versions, deleted,
- *   and after that only added. States between two lists may be missing; the last one never is.
- * - Reads are synchronous: those without an `await` between them see one state. The objects are the cache's own.
- * - The informer resumes or relists after every failure until it is stopped; {@linkcode status} names the failure
- *   meanwhile.
+ * - The cache only shows states that the server had: a relist replaces it in one step.
+ * - Each handler receives a gap-free sequence for every object: added, updated with rising versions, deleted, and then
+ *   only added again. States between two lists may be missing. The last state always arrives.
+ * - Reads are synchronous, and between two `await`s all reads show one moment. Do not change the objects: they belong
+ *   to the cache.
+ * - After every failure the informer resumes or relists, until you stop it. {@linkcode status} names the failure.
+ *
+ * See the guides: [Watch and react](../../docs/guides/watch-and-react.md),
+ * [Read the cache](../../docs/guides/read-the-cache.md).
  *
  * @example
  * ```ts
@@ -63,16 +66,16 @@ import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/c
  */
 export class SharedIndexInformer<T extends KubernetesObject, Name extends string = never>
   implements IndexedCollection<T, Name>, AsyncDisposable {
-  /** The cache, indexed by namespace and by `indexers`. Lists leave out objects that cannot be read. */
+  /** The cache, indexed by namespace and by your `indexers`. Lists leave out unreadable objects. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
-  /** The same cache, as entries that are not parsed. */
+  /** The same cache, as entries that are not parsed yet. */
   readonly entries: ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
   /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
-  /** The parts of the collection that its sources select, where they say so: those of a client do. */
+  /** The selected parts of the collection, as far as the sources name them. A client's source does. */
   readonly selections: readonly Selection[];
-  /** `true` if the objects are Secrets with their data. */
+  /** `true` if the cache holds Secrets with their data. */
   readonly keepsSecretData: boolean;
 
   /** @internal */
@@ -100,15 +103,15 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #observe: (error: unknown) => void;
 
   /**
-   * Makes an informer, which sends no request before `run()`.
+   * Creates an informer. It sends no request before `run()`.
    *
-   * Several sources, each of its own namespace, make one informer, which lists and watches each namespace separately:
-   * when the server refuses one, the others continue. There is no order between namespaces; the cache has synced when
-   * all of them have.
+   * With several sources, one for each namespace, the informer lists and watches each namespace separately. If the
+   * server refuses one, the others continue. There is no order between namespaces. The cache has synced when all of
+   * them have.
    *
-   * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `deliverUnchanged` is given
-   * and the sources are not reduced to named fields, or `secretData` and they are not of Secrets.
+   * @throws {RangeError} if an option is out of range.
+   * @throws {TypeError} if there is no source, or a namespace is empty or repeated. Also if `deliverUnchanged` is set
+   * for sources without selected fields, or `secretData` for a kind other than Secrets.
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
@@ -155,23 +158,23 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#waits = new InformerWaits<T>(sync);
   }
 
-  /** `true` once the cache has been equal to the server; of several namespaces, in each of them. */
+  /** `true` once the cache has matched the server, in each of its namespaces. */
   get hasSynced(): boolean {
     return this.#sync.hasSynced;
   }
 
   /**
-   * The version up to which the cache has everything; `""` before the first list. Of several namespaces it is the
-   * oldest, or `""` where their versions cannot be ordered.
+   * The version up to which the cache has everything, and `""` before the first list. With several namespaces it is the
+   * oldest version, or `""` if the versions cannot be ordered.
    */
   get lastSyncResourceVersion(): string {
     return this.#sync.resourceVersion;
   }
 
   /**
-   * Adds indexes, fills them at once, and returns this informer, typed with their names.
+   * Adds indexes, fills them immediately, and returns this informer, typed with the new names.
    *
-   * @throws {Error} when an index of one of these names exists, or the informer has stopped; then it adds none of them.
+   * @throws {Error} if an index name exists already, or the informer has stopped. No index is added then.
    */
   withIndexers<More extends string>(indexers: Indexers<T, More>): SharedIndexInformer<T, Name | More> {
     if (this.#sync.stage === "stopped") {
@@ -182,7 +185,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     return this as SharedIndexInformer<T, Name | More>;
   }
 
-  /** Returns the present status, in a few microseconds, whatever the size of the cache. */
+  /** Returns the current status. It takes a few microseconds, whatever the cache size. */
   status(): InformerStatus {
     return withErrorJson({
       ...defined({ cluster: this.#options.cluster }),
@@ -198,31 +201,30 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Measures from now on, for `status().deliveryMs`, the time from the creation of an object on the server to each call
-   * of a handler for its addition; a `Manager` asks for it.
+   * Starts to measure delivery times, for `status().deliveryMs`: from an object's creation on the server to each
+   * handler call for its addition. A `Manager` calls this for you.
    *
-   * - Objects are measured that were created since, not those of the first list. What was created while the watch was
-   *   interrupted counts with that time.
-   * - The server writes `creationTimestamp` in whole seconds, by its own clock: a time is up to a second too long, and
-   *   has the difference of the clocks in it.
-   * - Handlers with a filter, and informers with selectors, are not measured: an old object that begins to match is an
-   *   addition, too. Nor are objects from which a `transform` has taken the field.
+   * - Only objects that are created from now on are measured. If the watch was interrupted, the outage counts too.
+   * - The server writes `creationTimestamp` in whole seconds and by its own clock. So a time may be up to a second too
+   *   long, and it includes any difference between the clocks.
+   * - Handlers with a filter and informers with selectors are not measured, because an old object may be added there.
+   *   Objects without the field, after a `transform`, are not measured either.
    *
-   * It reads one field of such an object, unparsed, for each handler.
+   * Each handler reads one field of each new object, without parsing it.
    */
   measureDelivery(): void {
     const isSelective = this.selections.some((it) => it.labelSelector !== undefined || it.fieldSelector !== undefined);
     if (!isSelective) this.#sync.processor.measureDelivery();
   }
 
-  /** Returns the sizes of the cached objects. It takes 0.1 to 0.3 s for a million of them, and parses none. */
+  /** Returns the sizes of the cached objects. It parses nothing, and takes 0.1 to 0.3 s for a million objects. */
   memory(): MemoryReport {
     return this.#sync.cache.memory;
   }
 
   /**
-   * Yields the present status, then the newest one after changes of state, cause, lists or watches. The iterator ends
-   * behind the last status when the informer stops, at once when the signal aborts, and at `break`.
+   * Yields the current status, then the newest one after each change of state, cause, lists or watches. The iterator
+   * ends after the last status when the informer stops, immediately when the signal aborts, and at `break`.
    */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
     checkNames("read the status", options, "signal");
@@ -230,39 +232,36 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Calls `handler` for the cached objects, as added events with `initial`, then for changes; never before this method
-   * has returned.
+   * Calls `handler` for each cached object, as added events with `initial: true`, and then for each change. The first
+   * call comes after this method has returned.
    *
-   * @throws {Error} when the informer has stopped.
-   * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a checkpoint, and the ranges of the informer's shard, or its namespaces, change:
-   * what moved meanwhile would count as deleted.
+   * @throws {Error} if the informer has stopped.
+   * @throws {RangeError} if an option is out of range.
+   * @throws {TypeError} if you pass a checkpoint, and the informer's shard or namespaces may change: objects that moved
+   * while your program was down would count as deleted.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#sync.processor.add(handler, this.#checked(options));
   }
 
   /**
-   * Returns the cached objects as events, then changes. The iterator begins at its first `next()`, and ends when the
+   * Returns the cached objects as events, then each change. The iterator begins at the first `next()`. It ends when the
    * informer stops, when the signal aborts, or at `break`.
    *
-   * `next()` rejects with an error when the backlog exceeds its `{ max }`, and when the informer has stopped before the
-   * first one.
+   * `next()` rejects if the backlog exceeds its `{ max }`, or if the informer stopped before the first `next()`.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#sync.processor.stream(this.#checked(options));
   }
 
   /**
-   * Returns the cached objects for which `where` holds, in the order of `sortBy`, for readers that show a part of them:
-   * `offset` and `limit` are the part that they read if they name none. The view follows the cache until it is
-   * disposed, the signal aborts, or the informer stops.
+   * Returns a view: the cached objects that `where` accepts, in the order of `sortBy`. Use it to show one page of a
+   * long list. `offset` and `limit` are the default window for its readers. The view follows the cache until you
+   * dispose it, the signal aborts, or the informer stops. A change costs O(log n), see {@linkcode CacheView}.
    *
-   * A change of an object costs O(log n); see {@linkcode CacheView}.
-   *
-   * @throws {SyntaxError} when a sort key is no path of a field.
-   * @throws {RangeError} when the offset or limit is no count.
-   * @throws {Error} when the informer has stopped.
+   * @throws {SyntaxError} if a sort key is not a field path.
+   * @throws {RangeError} if the offset or limit is not a count.
+   * @throws {Error} if the informer has stopped.
    *
    * @example
    * ```ts
@@ -288,36 +287,36 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every
-   * object, or only the one of `key`, which is looked up; a predicate of {@linkcode field} parses none but the last.
+   * Resolves with the first object that the predicate accepts, whether it is cached now or arrives later. With `key`,
+   * only that object is looked up. Otherwise every object is read, and so parsed. A predicate made by {@linkcode field}
+   * parses only the result.
    *
-   * @throws {WaitError} when the signal aborts, or the informer stops first.
-   * @throws an error of the predicate.
+   * @throws {WaitError} if the signal aborts, or the informer stops first.
+   * @throws the predicate's error.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
     return (await this.#waits.until(predicate, options)).object;
   }
 
   /**
-   * Resolves when there is no object of that key: at once, if there is none when the cache has synced, otherwise when
-   * it is deleted, even if another object of that name follows.
+   * Resolves when no object with this key exists: immediately if the synced cache has none, otherwise at its deletion,
+   * even if a new object with the same name follows.
    *
-   * @throws {WaitError} when the signal aborts, or the informer stops first.
+   * @throws {WaitError} if the signal aborts, or the informer stops first.
    */
   untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
     return this.#waits.untilDeleted(key, options);
   }
 
   /**
-   * Resolves once the cache is at `resourceVersion` or later, so that a program can read its own write. The cache
-   * learns of a write outside its selection only by the next change or bookmark, so pass a signal.
+   * Resolves when the cache has reached `resourceVersion`, so that you can read your own write. If the informer does
+   * not select the written object, that takes until the next change or bookmark. So pass a signal.
    *
-   * For an informer of several namespaces, `namespace` names that of the write; without it, every
-   * namespace must have reached the version.
+   * With several namespaces, set `namespace` to the one you wrote to. Otherwise every namespace must reach the version.
    *
-   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace.
-   * @throws {Error} when a relist goes back to an older state.
-   * @throws {WaitError} when the signal aborts, or the informer stops first.
+   * @throws {RangeError} if a version is not a decimal number, or the informer does not have this namespace.
+   * @throws {Error} if a relist goes back to an older state.
+   * @throws {WaitError} if the signal aborts, or the informer stops first.
    */
   async waitForVersion(
     resourceVersion: string,
@@ -327,10 +326,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Lists and watches until the signal aborts or the informer is disposed; resolves when the running calls of handlers
-   * have returned. An informer runs once.
+   * Lists and watches until the signal aborts or you dispose the informer. Resolves when the running handler calls have
+   * returned. You can run an informer once.
    *
-   * @throws {Error} when it runs or has run already; when a handler's call has not returned within `graceMs`.
+   * @throws {Error} if it runs or has run already, or if a handler call has not returned within `graceMs`.
    */
   run(options: Abortable = {}): Promise<void> {
     checkNames(`run ${this.#sync.informer}`, options, "signal");
@@ -343,30 +342,30 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Ends the list or watch until {@linkcode resume}: the informer sends no requests, and keeps cache, indexes and
-   * handlers. Before `run()` it delays the first list. Waits continue until the informer is resumed or stopped.
+   * Ends the list or watch until {@linkcode resume}. The informer sends no requests, and keeps its cache, indexes and
+   * handlers. Before `run()`, it delays the first list. Waits continue until the informer resumes or stops.
    */
   pause(): void {
     this.#sync.pause();
   }
 
   /**
-   * Ends a pause. The cache is `stale` until the watch is open, which resumes at the version of the cache, without a
-   * list. If the server has that version no longer, the collection is listed, and handlers receive the difference.
+   * Ends a pause: the watch resumes at the cache's version, without a list. The cache is `stale` until the watch is
+   * open. If the server no longer has the version, the informer lists, and handlers receive the difference.
    */
   resume(): void {
     this.#sync.resume();
   }
 
   /**
-   * Returns the cache as bytes: its objects as they are now, and their version, for {@linkcode restore}. Objects that
-   * were never read are copied and not parsed. What a `transform` returned is written as JSON.
+   * Returns the cache as bytes: its objects as they are now, and their version. Pass them to {@linkcode restore} after
+   * a restart. Objects that were never read are copied without parsing. The result of a `transform` is written as JSON.
    *
-   * The bytes are made as they are read, 256 KiB at a time, or one object if that is larger; until then the objects
+   * The bytes are created while you read the stream, in chunks of 256 KiB or one larger object. Until then the objects
    * stay in memory.
    *
-   * @throws {Error} when the cache has not synced.
-   * @throws {TypeError} when the objects are Secrets with their data, unless `secrets` is set.
+   * @throws {Error} if the cache has not synced.
+   * @throws {TypeError} if the cache holds the data of Secrets, unless you set `secretData: "keep"`.
    */
   snapshot(options: SnapshotOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
     checkNames("make a snapshot", options, "cluster secretData");
@@ -374,21 +373,21 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Fills the cache from a snapshot, before {@linkcode run}: it can be read at once, and is `stale`, with the age of
-   * the snapshot. Handlers receive its objects as initial ones. The watch resumes at the version of the snapshot,
-   * without a list; if the server has that version no longer, the collection is listed, and handlers receive the
-   * difference.
+   * Fills the cache from a snapshot, before {@linkcode run}. You can read it immediately. It is `stale`, with the
+   * snapshot's age, until the watch has resumed at the snapshot's version. Handlers receive the objects as initial
+   * ones.
    *
-   * {@linkcode run} first asks the server for objects of the snapshot. If it has none of them, has not reached the
-   * version, or cannot read it, the snapshot is of another cluster or history, or forged: the collection is listed too,
-   * and `onError` receives the reason. A source that is not a client's, without `identities`, is not asked.
+   * - {@linkcode run} first asks the server for some objects from the snapshot. It lists instead, and `onError`
+   *   receives the reason, if the server has none of them or has not reached the version. Then the snapshot is from
+   *   another cluster or history, or forged. A source that is not a client's, without `identities`, is not asked.
+   * - If the server no longer has the version, the informer lists, and handlers receive the difference.
+   * - Objects are not transformed again. If you change the `transform`, store its snapshots in another place.
+   * - Checksums find damage, but not forgery.
    *
-   * The objects are not transformed again: give snapshots of another `transform` another place. A damaged snapshot is
-   * found by checksums; a forged one is not.
-   *
-   * @throws {SnapshotError} when the snapshot is damaged, or of another resource, selection, cluster or form of
-   * objects; then nothing has changed.
-   * @throws {Error} when the informer has run or has objects already; what the reading of `snapshot` throws.
+   * @throws {SnapshotError} if the snapshot is damaged, or belongs to another resource, selection, cluster or object
+   * form. Nothing has changed then.
+   * @throws {Error} if the informer has run, or has objects already.
+   * @throws the error from reading `snapshot`.
    */
   async restore(
     snapshot: AsyncIterable<Uint8Array>,
@@ -400,13 +399,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves once {@linkcode hasSynced}; with `namespace`, once that one of several has synced.
+   * Resolves when {@linkcode hasSynced} is `true`. With `namespace`, only this namespace must have synced.
    *
-   * @throws {WaitError} unless `patient`, as soon as the server refuses the first list (400, 401, 403, 404), there are
-   * no credentials, or the runtime does not permit the connection; the error is its `cause`, and the informer retries
-   * in any case. Of several namespaces it throws the first refusal, and {@linkcode status} has the cause of each.
-   * @throws {WaitError} when the signal aborts, or the informer stops first.
-   * @throws {RangeError} when the informer has no such namespace.
+   * @throws {WaitError} as soon as the first list cannot succeed: the server refuses it (400, 401, 403, 404), there are
+   * no credentials, or the runtime does not permit the connection. `cause` is the error. With several namespaces it is
+   * the first refusal, and {@linkcode status} has each cause. With `patient` it keeps waiting. The informer retries
+   * either way.
+   * @throws {WaitError} if the signal aborts, or the informer stops first.
+   * @throws {RangeError} if the informer does not have this namespace.
    */
   async waitForCacheSync(
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},
@@ -415,23 +415,23 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Compares the cache with the server, and repairs what differs. A difference means that the server, or something
-   * between, has lost an event; or that the server's history went back, as that of a restored etcd does. It is reported
-   * to `onError` as a {@linkcode CacheDifferenceError}, and counted by {@linkcode status}.
+   * Compares the cache with the server, and repairs any difference. A difference means that the server or a proxy lost
+   * an event, or that the server's history went back, for example because etcd was restored. It is reported to
+   * `onError` as a {@linkcode CacheDifferenceError}, and counted in {@linkcode status}.
    *
-   * - The server is asked for metadata alone, in pages, at the version of the cache, or that of the options, or a newer
-   *   one. Objects are compared by uid and resourceVersion; equal ones lead to no event.
-   * - Up to 100 objects that differ are read again, one by one, and handlers receive events of them. A deletion that
-   *   was missed has `finalStateUnknown`. A state that the watch has sent meanwhile is never replaced by an older one.
-   * - The collection is listed if more differ, if the history went back, or if the watch is silent: it does not reach
-   *   the version of objects that differ within 90 s.
-   * - What this cannot show: an object of which cache and server have different states of one uid and version.
+   * - The check lists only metadata, in pages, and compares uid and resourceVersion. The list is at least as new as the
+   *   cache, or as the version in the options. Equal objects cause no event.
+   * - Up to 100 different objects are read again, and handlers receive events. A missed deletion has
+   *   `finalStateUnknown`. A newer state from the watch is never replaced by an older one.
+   * - The informer lists everything if more objects differ, if the history went back, or if the watch does not deliver
+   *   the differing versions within 90 s.
+   * - The check cannot find an object with the same uid and version but different content.
    *
-   * One check runs at a time per client; others wait for it. `consistencyCheck: { intervalMs }` of the options checks
-   * regularly while the informer is live.
+   * One check runs at a time per client, others wait for it. To check regularly while the informer is live, set
+   * `consistencyCheck: { intervalMs }`.
    *
-   * @throws {Error} when the informer is paused, has stopped, or has not synced yet.
-   * @throws the error of a request that fails, or the reason of the signal.
+   * @throws {Error} if the informer is paused, has stopped, or has not synced yet.
+   * @throws the error of a failed request, or the signal's reason.
    */
   async checkConsistency(options: CheckOptions = {}): Promise<CheckResult> {
     checkNames("check a cache", options, "signal resourceVersion");
@@ -439,9 +439,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Stops the informer and waits for running calls of handlers; from inside a handler it does not wait for that call.
-   * After an `await` the informer cannot see where it is called from: abort the signal of `run()` there. It rejects as
-   * `run()` does, unless that has rejected before.
+   * Stops the informer and waits for running handler calls. If you call it inside a handler, it does not wait for that
+   * call. After an `await` the informer cannot detect the handler: abort the signal of `run()` there instead. It
+   * rejects with the same error as `run()`, unless `run()` has rejected already.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#hasEnded) return; // a failure was that of run()

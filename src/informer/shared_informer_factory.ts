@@ -41,17 +41,17 @@ import { FactoryRun, type InformerEnd, SharedInformer } from "./shared_informer.
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
 
-/** The status of one informer of a factory. */
+/** The status of one informer in a factory. */
 export interface InformerOfFactory {
   /** The resource. */
   readonly resource: Resource;
-  /** The part of the collection that is selected, with the defaults of the factory. */
+  /** The selected part of the collection, including the factory's defaults. */
   readonly selection: Selection;
-  /** The status of the informer. */
+  /** The informer's status. */
   readonly status: InformerStatus;
 }
 
-/** The sizes of the objects that one informer of a factory caches. */
+/** The sizes of the objects that one informer in a factory caches. */
 export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
   /** The sizes. */
   readonly memory: MemoryReport;
@@ -73,10 +73,13 @@ function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | Name
 }
 
 /**
- * Makes informers and shares them: one per resource and selection, however many callers ask for it.
+ * Creates informers and shares them: one for each resource and selection, however many callers need it.
  *
- * An informer of `forResource()` runs from `start()` on, as long as the factory. One of `acquire()` runs while it has
- * holders, and somewhat longer, as `idleTimeoutMs` and `cacheTtlMs` say.
+ * `forResource()` returns an informer that runs as long as the factory. `acquire()` returns a holder: the informer runs
+ * while it has holders, and a little longer (`idleTimeoutMs`, `cacheTtlMs`).
+ *
+ * See the guides: [Read the cache](../../docs/guides/read-the-cache.md),
+ * [Informers on demand](../../docs/guides/informers-on-demand.md).
  *
  * @example
  * ```ts
@@ -175,11 +178,11 @@ export class SharedInformerFactory implements AsyncDisposable {
   };
 
   /**
-   * Makes a factory without informers. The caller disposes the client.
+   * Creates a factory without informers. Dispose the client yourself, after the factory.
    *
-   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
-   * @throws {SyntaxError} when a selector does not parse.
-   * @throws {RangeError} when `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
+   * @throws {TypeError} if the namespaces contradict each other.
+   * @throws {SyntaxError} if a selector does not parse.
+   * @throws {RangeError} if `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
     checkNames("make a factory", given, `${FACTORY_OPTIONS} cluster`);
@@ -202,23 +205,19 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns the informer of a resource and selection: the first call makes it, later calls return the same. While
-   * `run()` runs, the informer starts at once; otherwise call `run()` afterwards, or `start()` again.
+   * Returns the informer for a resource and selection. The first call creates it, later calls return the same one.
+   * While `run()` runs, the informer starts immediately. Otherwise call `run()` or `start()` afterwards.
    *
-   * - The type of the cached objects follows from the resource and the options, see `Cached` in
-   *   `@kube/informer/types`.
-   * - `indexers` of a later call are added to the existing ones; the same function under the same name is added once.
-   * - With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a
-   *   list of one namespace means the same as `namespace`. Either option replaces both options of the factory. A
-   *   cluster-scoped resource ignores them.
-   * - Another informer caches the objects of each `shard`, and Secrets with `secretData: "keep"`.
-   * - With `fields`, the informer is the one of `onlyFields(resource, fields)`: another one than the informer of the
-   *   complete objects, and the same for paths that keep the same fields.
+   * - The type of the cached objects follows from the resource and options, see `Cached` in `@kube/informer/types`.
+   * - A later call may add `indexers`. The same function under the same name is added once.
+   * - With `namespaces`, one informer lists and watches each namespace separately. One name means the same as
+   *   `namespace`. Either option replaces both factory options. Cluster-scoped resources ignore them.
+   * - Each `shard`, each set of `fields`, and `secretData: "keep"` has its own informer.
    *
-   * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's;
-   * when the factory was shut down. An option that is left out never differs.
-   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
-   * @throws {SyntaxError} when a selector does not parse.
+   * @throws {Error} if an option differs from the first call, an index name is taken by another function, or the
+   * factory was shut down. You may leave out options in later calls.
+   * @throws {TypeError} if the namespaces contradict each other, or are not valid in a URL path.
+   * @throws {SyntaxError} if a selector does not parse.
    *
    * @example
    * ```ts
@@ -275,17 +274,19 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns a holder of the informer of a resource and selection, which runs, without `start()`, while it has holders:
-   * dispose it with `using`. Options are those of `forResource()`, and are shared with its callers.
+   * Returns a holder for the informer of a resource and selection, and starts it. The informer runs while it has
+   * holders, so dispose yours with `using`. The options are the same as for `forResource()`, and both share one
+   * informer.
    *
-   * `idleTimeoutMs` after the last holder was disposed the watch ends, and the cache is kept; `cacheTtlMs` later it is
-   * dropped. A holder that comes before that reads the cache at once (`status()` calls it `stale`, with its age), while
-   * the watch resumes without a list. If the server has that version no longer, the collection is listed, and handlers
-   * receive the difference.
+   * 1. You dispose the last holder. After `idleTimeoutMs` the watch ends, and the cache stays.
+   * 2. A new holder within `cacheTtlMs` reads that cache immediately. It is `stale` until the watch has resumed,
+   *    without a list. If the server no longer has the version, the informer lists, and handlers receive the
+   *    difference.
+   * 3. After `cacheTtlMs` the cache is dropped. The next holder starts with a list.
    *
-   * An informer that has stopped is replaced by a new one.
+   * If the informer has stopped, you get a new one.
    *
-   * @throws as {@linkcode forResource}.
+   * @throws the same errors as {@linkcode forResource}.
    *
    * @example
    * ```ts
@@ -318,10 +319,10 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers of `forResource()` that have not been started. They stop when the signal aborts, and by
+   * Starts the informers from `forResource()` that do not run yet. They stop when the signal aborts, or at
    * `shutdown()`.
    *
-   * @throws {Error} when the factory was shut down.
+   * @throws {Error} if the factory was shut down.
    */
   start(options: Abortable = {}): void {
     checkNames("start informers", options, "signal");
@@ -330,21 +331,19 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It
-   * starts those that have not been started, and those that `forResource()` is asked for meanwhile. Those of
-   * `acquire()` alone follow their holders, and end with `shutdown()`.
+   * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It also
+   * starts informers that `forResource()` creates later. Acquired informers follow their holders instead.
    *
-   * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a
-   * program that must end then, there is {@linkcode waitForCacheSync}.
+   * If the server refuses or cannot be reached, the run continues: informers retry and report to `onError`. If your
+   * program should end in that case, use {@linkcode waitForCacheSync}, or set `syncTimeoutMs`: the longest time for the
+   * first sync, in milliseconds.
    *
-   * With `syncTimeoutMs`, the first sync of these informers may take that long, in milliseconds.
-   *
-   * @throws {Error} when the factory runs or was shut down already.
-   * @throws {RangeError} when `syncTimeoutMs` is out of range.
-   * @throws {WaitError} that names the informers which have not synced within `syncTimeoutMs`, and why; then it stops
-   * all of them first.
-   * @throws the error of an informer that ends for another reason than the signal, or of handlers whose calls have not
-   * returned within `graceMs`; then it stops the others first.
+   * @throws {Error} if the factory is running or was shut down.
+   * @throws {RangeError} if `syncTimeoutMs` is out of range.
+   * @throws {WaitError} if informers have not synced within `syncTimeoutMs`. It names them and the reasons. All
+   * informers are stopped first.
+   * @throws the error of an informer that ended by itself, or of handler calls that did not return within `graceMs`.
+   * The other informers are stopped first.
    *
    * @example
    * ```ts
@@ -384,10 +383,10 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Resolves once all informers have synced, but for those of `acquire()` that have no holder.
+   * Resolves when all informers have synced. Acquired informers without a holder do not count.
    *
-   * @throws {Error} when an informer has not been started.
-   * @throws as `SharedIndexInformer.waitForCacheSync()`, for the first wait that fails.
+   * @throws {Error} if an informer has not been started.
+   * @throws the error from `SharedIndexInformer.waitForCacheSync()`, for the first wait that fails.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
@@ -409,29 +408,29 @@ export class SharedInformerFactory implements AsyncDisposable {
     );
   }
 
-  /** Returns the status of each informer, in the order in which they were made. */
+  /** Returns the status of each informer, in the order of their creation. */
   status(): InformerOfFactory[] {
     return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
       return { resource, selection, status: informer.status() };
     });
   }
 
-  /** Calls `SharedIndexInformer.measureDelivery()` of each informer, also of those that are made later. */
+  /** Calls `SharedIndexInformer.measureDelivery()` on each informer, and on each later one. */
   measureDelivery(): void {
     this.#measuresDelivery = true;
     for (const { informer } of this.#informers.values()) informer.measureDelivery();
   }
 
-  /** The bytes that all caches may hold, see the option; `undefined` without it. */
+  /** The bytes that all caches may hold, see the option. `undefined` without the option. */
   get maxBytes(): number | undefined {
     return this.#budget?.maxBytes;
   }
 
   /**
-   * Changes that limit. Informers that it had ended list again, if there is room now.
+   * Changes the limit while the factory runs. Informers that it had stopped list again, if there is room now.
    *
-   * @throws {RangeError} when it is no whole number above 0.
-   * @throws {TypeError} when the factory has no option `maxBytes`, so that nothing was counted.
+   * @throws {RangeError} if it is not a whole number above 0.
+   * @throws {TypeError} if the factory was created without `maxBytes`, because nothing was counted.
    */
   set maxBytes(maxBytes: number) {
     if (this.#budget === undefined) {
@@ -440,12 +439,12 @@ export class SharedInformerFactory implements AsyncDisposable {
     this.#budget.maxBytes = maxBytes;
   }
 
-  /** The bytes that all caches hold, as they are counted for `maxBytes`; `undefined` without that option. */
+  /** The bytes that all caches hold, as counted for `maxBytes`. `undefined` without that option. */
   get countedBytes(): number | undefined {
     return this.#budget?.bytes;
   }
 
-  /** Returns the sizes of the objects that each informer caches, in the same order. */
+  /** Returns the sizes of the cached objects for each informer, in the order of their creation. */
   memory(): MemoryOfInformer[] {
     return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
       return { resource, selection, memory: informer.memory() };
@@ -453,10 +452,11 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running calls of their handlers; from
-   * inside a handler it does not wait for that call, see the disposal of `SharedIndexInformer`.
+   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running handler calls. If you call it
+   * inside a handler, it does not wait for that call.
    *
-   * @throws {Error} that names the handlers whose calls have not returned by then, unless `run()` has.
+   * @throws {Error} if handler calls have not returned by then. It names the handlers. `run()` throws it instead, if it
+   * runs.
    */
   shutdown(): Promise<void> {
     this.#isShutDown = true;
@@ -466,7 +466,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
 
-  /** Shuts the factory down; see {@linkcode shutdown}. */
+  /** Shuts the factory down, see {@linkcode shutdown}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown();
   }

@@ -31,15 +31,16 @@ import type { EntryTransform } from "./cache/entry_transform.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
 
 /**
- * A snapshot cannot be restored.
+ * A snapshot cannot be restored. `reason` says why:
  *
- * `reason` is `"damaged"` if it is cut off or its bytes were changed, `"format"` if it is no snapshot, or one of a
- * format that this version does not read, and `"other"` if it is of another collection, cluster or form of objects.
+ * - `"damaged"`: it is cut off, or its bytes were changed.
+ * - `"format"`: it is not a snapshot, or this version cannot read its format.
+ * - `"other"`: it belongs to another collection, cluster or object form.
  */
 export class SnapshotError extends InformerError {
   /** `"SnapshotError"`. */
   override readonly name = "SnapshotError";
-  /** The kind of the failure. */
+  /** Why the snapshot cannot be restored. */
   readonly reason: "damaged" | "format" | "other";
 
   /** Creates an error. */
@@ -62,23 +63,23 @@ export interface SnapshotHeader {
   readonly at: number;
 }
 
-/** Options of a snapshot of a cache. */
+/** Options for a cache's snapshot. */
 export interface SnapshotOptions {
   /**
-   * The name of the cluster. A snapshot of another one is not restored. Give another name to a cluster that was made
-   * anew: its versions begin anew too. @default {not compared}
+   * The cluster's name. A snapshot from a cluster with another name is not restored. If you create a cluster again,
+   * give it another name, because its versions start again. By default the name is not compared.
    */
   readonly cluster?: string;
-  /** `"keep"` writes Secrets that have their data; without it they are refused. @default {none is written} */
+  /** `"keep"` also writes Secrets with their data. Without it, a cache that holds such data is refused. */
   readonly secretData?: "keep";
 }
 
-/** The snapshots that a factory keeps of its caches. */
+/** Options for the snapshots that a factory keeps of its caches. */
 export interface FactorySnapshots extends SnapshotOptions {
-  /** The place of the snapshots. */
+  /** Where to keep the snapshots. */
   readonly store: SnapshotStore;
   /**
-   * The time between two snapshots of a cache that changes, in milliseconds; `Infinity` writes only when the informer
+   * The time between two snapshots of a changing cache, in milliseconds. `Infinity` writes only when the informer
    * stops.
    * @default {60_000}
    */
@@ -114,24 +115,24 @@ function mixed(sum: number, word: number): number {
   return (product << 15) | (product >>> 17);
 }
 
-/** Keeps snapshots in memory, for tests, and for factories that follow each other in one process. */
+/** Keeps snapshots in memory: for tests, or for factories that follow each other in one process. */
 export class MemorySnapshots implements SnapshotStore {
   readonly #snapshots = new Map<string, { readonly version: string; readonly chunks: readonly Uint8Array[] }>();
   readonly #maxBytes: number;
 
-  /** There are none at first. The default of `maxBytes` is no limit. */
+  /** Creates an empty store. Without `maxBytes` there is no limit. */
   constructor(options: SnapshotLimit = {}) {
     checkNames("keep snapshots", options, "maxBytes");
     this.#maxBytes = options.maxBytes ?? Infinity;
   }
 
-  /** Returns the last snapshot of a name, if there is one. */
+  /** Returns the last snapshot with this name, if there is one. */
   get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const found = this.#snapshots.get(name);
     return Promise.resolve(found && chunksOf(found.chunks));
   }
 
-  /** Keeps a snapshot, unless there is a newer one. @throws {RangeError} when it is too large. */
+  /** Stores a snapshot, unless there is a newer one. @throws {RangeError} if it is too large. */
   async set(name: string, { bytes, version, replacesNewer }: StoredSnapshot): Promise<boolean> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of limitedSnapshot(name, bytes, this.#maxBytes)) chunks.push(chunk);

@@ -26,90 +26,92 @@ import type { CheckResult } from "./sync/consistency_check.ts";
 import type { PartSync } from "./sync/part_sync.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 
-/** The status of an informer at one moment. */
+/** An informer's status at one moment. For several namespaces, see also `namespaces`. */
 export interface InformerStatus {
-  /** The name of the cluster, for an informer of one of several; see `CacheOptions.cluster`. */
+  /** The cluster's name, if your program follows several. See `CacheOptions.cluster`. */
   readonly cluster?: string;
-  /** The state; of several namespaces, the worst one: the last in the order of `InformerState`. */
+  /** The state. With several namespaces, the worst state, which is the last in the order of `InformerState`. */
   readonly state: InformerState;
-  /** The time at which it entered that state. */
+  /** When the informer entered this state. */
   readonly since: Date;
-  /** The error behind the state, when something is wrong. */
+  /** The error that led to the state, if something is wrong. */
   readonly cause?: unknown;
-  /** The time since which it is not `live`; unset while it is live and before it was started. */
+  /** Since when the informer has not been `live`. Not set while it is live, and before it was started. */
   readonly notLiveSince?: Date;
   /**
-   * The age of the cache, in milliseconds: the time since `notLiveSince`, once the cache has synced. Unset while it is
-   * live.
+   * The cache's age in milliseconds: the time since `notLiveSince`. Not set while the informer is live, and before the
+   * cache has synced.
    */
   readonly staleForMs?: number;
-  /** Set while the server does not have the kind, of an informer with the option `optional`: it waits for the kind. */
+  /**
+   * `true` while the server does not have the kind and the informer has the option `optional`. It waits for the kind.
+   */
   readonly unserved?: true;
   /**
-   * The time of the next request, while it backs off; of several namespaces, the earliest. Unset while it waits for
-   * room after a `MemoryLimitError`.
+   * When the next request follows, while the informer backs off. With several namespaces, the earliest time. Not set
+   * while it waits for room after a `MemoryLimitError`.
    */
   readonly retryAt?: Date;
   /**
-   * The version up to which the cache has everything, `""` before the first list; of several namespaces, the oldest.
+   * The version up to which the cache has everything, and `""` before the first list. With several namespaces, the
+   * oldest.
    */
   readonly resourceVersion: string;
-  /** The status of each namespace, for an informer of several. */
+  /** The status for each namespace, if the informer follows several. */
   readonly namespaces?: readonly NamespaceStatus[];
   /** The number of cached objects. */
   readonly objects: number;
-  /** The bytes that the cache holds, where its factory has `maxBytes`; 0 once the informer has stopped. */
+  /** The bytes that the cache holds, if the factory has `maxBytes`. 0 after the informer has stopped. */
   readonly memory?: CountedBytes;
-  /** The progress of a running list: objects received, and objects left where the server says. */
+  /** The progress of a running list: objects received, and objects left, if the server sends their number. */
   readonly listing?: { readonly objects: number; readonly remaining?: number };
-  /** The time at which the last byte came from the server. */
+  /** When the last byte came from the server. */
   readonly lastByteAt?: Date;
-  /** The option `pollMs`: the objects are listed again and again, and not watched. Unset where they are watched. */
+  /** The option `pollMs`: the interval of the lists, in milliseconds. Not set if the objects are watched. */
   readonly pollMs?: number;
   /** The time of the last bookmark. */
   readonly lastBookmarkAt?: Date;
   /**
-   * The time since which its watch has been silent: when it last sent an event or a bookmark, or was opened; of several
-   * namespaces, the earliest. Unset while none watches. A watch that stays silent is renewed, see `Client`.
+   * Since when the watch has sent no event and no bookmark. With several namespaces, the earliest time. Not set while
+   * no watch is open. A watch that stays silent is renewed, see `Client`.
    */
   readonly silentSince?: Date;
   /** The number of changes received. */
   readonly events: number;
-  /** The number of lists begun, without streaming lists. */
+  /** The number of lists started, without streaming lists. */
   readonly lists: number;
-  /**
-   * The number of lists that have replaced the contents of the cache, streaming lists included; a restore counts as
-   * one.
-   */
+  /** The number of lists that replaced the cache, including streaming lists and restored snapshots. */
   readonly completedLists: number;
-  /** The number of watches begun, streaming lists included. */
+  /** The number of watches started, including streaming lists. */
   readonly watches: number;
-  /** The number of relists begun within the last minute. */
+  /** The number of relists started within the last minute. */
   readonly recentRelists: number;
-  /** The number of watches begun within the last minute that resumed at the version of the one before. */
+  /** The number of watches within the last minute that resumed from the last version. */
   readonly recentResumes: number;
   /**
-   * Counts how often dead connections were looked for. `suspicions` and `renewals` are sums over the namespaces;
-   * `probes` are the client's, for all its informers. Unset for a source that is not a client's.
+   * How often the client looked for dead connections. `suspicions` and `renewals` are sums for all namespaces. `probes`
+   * counts for all informers that share the client. Not set if the source is not a client's.
    */
   readonly connections?: ConnectionsStatus;
-  /** The end of the last watch: time, reason, and error if there was one. Unset before a watch has ended. */
+  /** When and why the last watch ended, with the error if there was one. Not set before a watch has ended. */
   readonly lastWatchEnd?: { readonly at: Date; readonly reason: string; readonly error?: unknown };
-  /** The times from the beginning of a list to the end of its commit, of complete lists. */
+  /** How long complete lists took, from the request to the end of the commit. */
   readonly listMs: Durations;
-  /** The times that commits to the cache took: of lists, and of snapshots that were restored. */
+  /** How long commits to the cache took, for lists and restored snapshots. */
   readonly commitMs: Durations;
-  /** See `SharedIndexInformer.measureDelivery()`. Unset where that was not called. */
+  /** The delivery times, if you called `SharedIndexInformer.measureDelivery()`. */
   readonly deliveryMs?: Durations;
-  /** The number of errors: failed lists and watches, handlers, filters, index functions, transforms, broken objects. */
+  /**
+   * The number of errors: failed lists and watches, handlers, filters, index functions, transforms, unreadable objects.
+   */
   readonly errors: number;
   /** The number of cached objects that are known to be unreadable. */
   readonly quarantined: number;
   /** The number of changes that were dropped because the cached object was newer. */
   readonly outdated: number;
-  /** The number of objects that consistency checks have found to differ from the server. */
+  /** The number of objects that differed from the server in consistency checks. */
   readonly differences: number;
-  /** The result of the last consistency check, and the time of its end. Unset before the first. */
+  /** The last consistency check's result, and when it ended. Not set before the first check. */
   readonly lastCheck?: CheckResult & { readonly at: Date };
   /** The status of each handler and event stream. */
   readonly handlers: readonly HandlerStatus[];
@@ -173,36 +175,36 @@ function connectionsOf(parts: readonly ConnectionsStatus[]): ConnectionsStatus |
   return { ...parts[0], suspicions: sum((it) => it.suspicions), renewals: sum((it) => it.renewals) };
 }
 
-/** The facts of a {@linkcode WaitError}. */
+/** The details in a {@linkcode WaitError}. */
 export interface WaitFailure {
-  /** The resource, `"pods"` or `"deployments.apps"`. */
+  /** The resource: `"pods"` or `"deployments.apps"`. */
   readonly resource: string;
-  /** The state of the informer when the wait ended. */
+  /** The informer's state when the wait ended. */
   readonly state: InformerState;
-  /** The time for which it had been in that state, in milliseconds. */
+  /** How long the informer had been in that state, in milliseconds. */
   readonly stateMs: number;
-  /** The reason of the signal that ended the wait, if one did. */
+  /** The signal's reason, if a signal ended the wait. */
   readonly reason?: unknown;
 }
 
 /**
- * A wait of an informer has ended without success: its signal aborted, the server refuses, or the informer stopped. The
- * message names the resource, the state of the informer and the duration of that state; `cause` is the error that led
- * to the state, or else the reason of the signal.
+ * A wait on an informer ended without success: the signal aborted, the server refuses the list, or the informer
+ * stopped. The message names the resource, the informer's state and how long it lasted. `cause` is the error that led
+ * to the state, or else the signal's reason.
  */
 export class WaitError extends InformerError implements WaitFailure {
   /** `"WaitError"`. */
   override readonly name = "WaitError";
-  /** The resource, `"pods"` or `"deployments.apps"`. */
+  /** The resource: `"pods"` or `"deployments.apps"`. */
   readonly resource: string;
-  /** The state of the informer when the wait ended. */
+  /** The informer's state when the wait ended. */
   readonly state: InformerState;
-  /** The time for which it had been in that state, in milliseconds. */
+  /** How long the informer had been in that state, in milliseconds. */
   readonly stateMs: number;
-  /** The reason of the signal that ended the wait, if one did. */
+  /** The signal's reason, if a signal ended the wait. */
   readonly reason?: unknown;
 
-  /** Creates an error. `cause` defaults to the reason of the signal. */
+  /** Creates an error. `cause` defaults to the signal's reason. */
   constructor(message: string, failure: WaitFailure, options: ErrorOptions = {}) {
     const { resource, state, stateMs, reason } = failure;
     super(message, { cause: options.cause ?? reason });

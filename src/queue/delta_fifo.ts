@@ -9,10 +9,10 @@
  */
 import { checkNames } from "../errors/option_names.ts";
 
-/** One change of a value. */
+/** One change to a value. */
 export type Delta<V> =
   | {
-    /** The value is new, has changed, is part of a replacement, or is delivered again by a resync. */
+    /** The value is new, changed, part of a replacement, or delivered again by a resync. */
     readonly type: "Added" | "Updated" | "Replaced" | "Sync";
     /** The state after the change. */
     readonly value: V;
@@ -22,60 +22,58 @@ export type Delta<V> =
     readonly type: "Deleted";
     /** The last known state. */
     readonly value: V;
-    /** A replacement revealed the deletion, so `value` may not be the last state that existed. */
+    /** `true` if a replacement found the deletion (a tombstone). `value` may then not be the last state. */
     readonly finalStateUnknown: boolean;
   };
 
-/** All changes of one key since it was last popped, oldest first. */
+/** All changes for one key since it was last popped, oldest first. */
 export interface Deltas<V> {
   /** The key. */
   readonly key: string;
   /** At least one change. */
   readonly deltas: readonly [Delta<V>, ...Delta<V>[]];
-  /** The first replacement has not been processed yet. */
+  /** `true` while the first replacement has not been processed. */
   readonly initial: boolean;
 }
 
-/** The values that a queue takes for known, which it reads to find what a replacement deletes. */
+/** The values that your queue's consumer knows. A replacement reads them to find deletions. */
 export interface KnownObjects<V> {
   /** All keys. */
   keys(): Iterable<string>;
-  /** The value of a key. */
+  /** Returns the value for a key. */
   getByKey(key: string): V | undefined;
   /** The number of values. */
   readonly size?: number;
   /**
-   * A number that is another one after every change. With it and `size`, the commit of a replacement costs as much as
-   * it changes, unless a value changed while the replacement was staged; without them, as much as there are values.
+   * A number that differs after every change. With `revision` and `size`, committing a replacement costs as much as it
+   * changes, unless a value changed while the replacement was staged. Without them, it costs as much as there are
+   * values.
    */
   readonly revision?: number;
 }
 
 /** Options for a {@linkcode DeltaFIFO}. */
 export interface DeltaFIFOOptions<V> {
-  /** Returns the key of a value. */
+  /** Returns a value's key. */
   readonly keyOf: (value: V) => string;
-  /** The values that consumers of the queue know: usually the store that they fill. */
+  /** The values that the queue's consumer knows, usually the store that it fills. */
   readonly knownObjects: KnownObjects<V>;
   /**
-   * Returns `true` if two values are the same version of the same thing. A replacement keeps the known one of the two,
-   * and queues nothing for it.
-   * @default {never}
+   * Returns `true` if two values are the same version of the same thing. A replacement then keeps the known value and
+   * queues nothing. By default, never.
    */
   readonly same?: (known: V, value: V) => boolean;
   /**
-   * Applied once to each incoming value that a replacement does not drop for a known one. If it throws, nothing is
-   * queued.
+   * Applied once to each incoming value, unless a replacement keeps the known value. If it throws, nothing is queued.
    */
   readonly transform?: (value: V) => V;
   /**
-   * Returns the bytes that a value holds; called as a replacement stages one that is not known.
-   *
-   * @default {bytes are not counted}
+   * Returns the bytes that a value holds. Called when a replacement stages an unknown value. By default, bytes are not
+   * counted.
    */
   readonly sizeOf?: (value: V) => number;
   /**
-   * A replacement queues `Replaced` deltas; if `false`, `Sync` deltas, as the first queues of client-go did.
+   * If `true`, a replacement queues `Replaced` deltas. If `false`, `Sync` deltas, like client-go's first queues.
    *
    * @default {true}
    */
@@ -200,8 +198,8 @@ class PendingKeys<V> {
 }
 
 /**
- * A replacement of everything in a `DeltaFIFO`: the staged values, committed as the deltas by which they differ from
- * what is known and queued. Values are compared as they are staged, so a commit costs as much as it changes.
+ * Replaces everything in a `DeltaFIFO`. You stage values, and the commit queues only the differences from the known and
+ * queued values. Values are compared while you stage them, so a commit costs as much as it changes.
  */
 export class QueueReplacement<V> {
   readonly #options: DeltaFIFOOptions<V>;
@@ -227,7 +225,8 @@ export class QueueReplacement<V> {
   #over = false;
 
   /**
-   * Made by `DeltaFIFO.replacing()`. `commit` receives the function that adds the deltas to the queue's pending keys.
+   * Created by `DeltaFIFO.replacing()`. `commit` receives the function that adds the deltas to the queue's pending
+   * keys.
    */
   constructor(options: DeltaFIFOOptions<V>, commit: (enqueue: (pending: PendingKeys<V>) => void) => void) {
     this.#options = options;
@@ -235,13 +234,14 @@ export class QueueReplacement<V> {
     this.#revision = options.knownObjects.revision;
   }
 
-  /** The bytes of the staged values that are not known, where they are counted; not less for those taken back. */
+  /** The bytes of the staged values that are not known, if they are counted. `delete()` does not lower it. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Stages values. Of two with the same key the later counts; a known value takes the place of one that is the same.
+   * Stages values. If two have the same key, the later one counts. A known value replaces a staged one that is the
+   * same.
    */
   add(values: readonly V[]): void {
     this.#check("add to");
@@ -257,14 +257,14 @@ export class QueueReplacement<V> {
     this.#changed.delete(key);
   }
 
-  /** Queues the deletions and the staged values that differ, in one step. The queue does not use the version. */
+  /** Queues the deletions, then the staged values that differ, in one step. The queue does not use the version. */
   commit(_resourceVersion: string): void {
     this.#check("commit");
     this.#over = true;
     this.#commit((pending) => this.#enqueue(pending));
   }
 
-  /** Drops what was staged; the queue stays as it is. */
+  /** Drops the staged values. The queue stays as it is. */
   abandon(): void {
     this.#over = true;
     this.#values.clear();
@@ -345,16 +345,17 @@ export class QueueReplacement<V> {
 }
 
 /**
- * Orders changes per key, and turns a list into deletions and replacements.
+ * Orders changes by key, and turns a list into deletions and replacements. Use it with a {@linkcode Controller}, if you
+ * process changes with your own store.
  *
- * - A key is queued once, in the order of its first change. Later changes of a queued key are appended, oldest first.
- *   Two deletions in a row become one.
- * - A replacement is staged value by value and committed in one step: first the deletions of what is known or queued
- *   and is not part of it, then its values in their order.
- * - It has synced once the first replacement has been popped *and processed* to the last key.
+ * - A key is queued once, in the order of its first change. Later changes to a queued key are appended. Two deletions
+ *   in a row become one.
+ * - You stage a replacement value by value, and commit it in one step. Known or queued values that are missing from it
+ *   come first, as deletions. Then its values follow in their order.
+ * - It has synced when the first replacement has been popped *and processed*, to the last key.
  *
- * (client-go `tools/cache/delta_fifo.go`, with the later RealFIFO's order of a replacement and its counting after
- * processing.)
+ * (client-go `tools/cache/delta_fifo.go`. As in its later RealFIFO, deletions come first, and keys count when they are
+ * processed.)
  *
  * @example
  * ```ts
@@ -386,7 +387,7 @@ export class DeltaFIFO<V> implements Disposable {
   /** `#closed` is true if and only if {@linkcode close} was called: every write throws. */
   #closed = false;
 
-  /** An empty queue that has not synced. */
+  /** Creates an empty queue that has not synced. */
   constructor(options: DeltaFIFOOptions<V>) {
     checkNames("make a queue", options, "keyOf knownObjects same transform sizeOf emitReplaced");
     this.#options = options;
@@ -398,24 +399,24 @@ export class DeltaFIFO<V> implements Disposable {
   }
 
   /**
-   * The first replacement has been processed. `true` at once if another change came first, or the replacement was
-   * empty.
+   * `true` once the first replacement has been processed. `true` immediately if another change came first, or the
+   * replacement was empty.
    */
   get hasSynced(): boolean {
     return this.#populated && this.#initialLeft === 0;
   }
 
-  /** Queues an `Added`. */
+  /** Queues an `Added` delta. */
   add(value: V): void {
     this.#upsert("Added", value);
   }
 
-  /** Queues an `Updated`. */
+  /** Queues an `Updated` delta. */
   update(value: V): void {
     this.#upsert("Updated", value);
   }
 
-  /** Queues a `Deleted`, unless the key is neither queued nor known. */
+  /** Queues a `Deleted` delta, unless the key is neither queued nor known. */
   delete(value: V): void {
     this.#open("delete from");
     const { keyOf, knownObjects, transform } = this.#options;
@@ -426,14 +427,14 @@ export class DeltaFIFO<V> implements Disposable {
     this.#items.append(key, { type: "Deleted", value: taken, finalStateUnknown: false });
   }
 
-  /** Queues a `Deleted` of a known value whose final state is unknown. It is not transformed. */
+  /** Queues a `Deleted` delta for a known value whose final state is unknown. The value is not transformed. */
   deleteUnknown(value: V): void {
     this.#open("delete from");
     this.#populated = true;
     this.#items.append(this.#options.keyOf(value), { type: "Deleted", value, finalStateUnknown: true });
   }
 
-  /** Begins a replacement of everything. Nothing changes before it is committed. */
+  /** Starts to replace everything. Nothing changes before the commit. */
   replacing(): QueueReplacement<V> {
     this.#open("replace");
     return new QueueReplacement<V>(this.#options, (enqueue) => this.#replace(enqueue));
@@ -446,7 +447,7 @@ export class DeltaFIFO<V> implements Disposable {
     replacement.commit(resourceVersion);
   }
 
-  /** Queues a `Sync` for each known key that is not queued already. */
+  /** Queues a `Sync` delta for each known key that is not queued already. */
   resync(): void {
     this.#open("resync");
     const { knownObjects } = this.#options;
@@ -458,9 +459,8 @@ export class DeltaFIFO<V> implements Disposable {
   }
 
   /**
-   * Passes the oldest key's deltas to `process`, in this turn. Returns `false` if the queue is empty.
-   *
-   * An error that `process` throws is thrown. The deltas are gone then, and count as processed.
+   * Passes the oldest key's deltas to `process`, in this turn. Returns `false` if the queue is empty. If `process`
+   * throws, you get its error. The deltas are gone then, and count as processed.
    */
   pop(process: (deltas: Deltas<V>) => void): boolean {
     const key = this.#items.oldest;

@@ -61,62 +61,63 @@ import {
 /** The names of options that are times. */
 const TIMES = "watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs reconnectMs";
 
-/** Options for `Reflector`. */
+/** Options for lists and watches. */
 export interface ReflectorOptions {
   /**
    * Parts that come while the rest is watched. With them, every list is of the newest state.
    * @internal
    */
   readonly [internals]?: ArrivingParts;
-  /** The number of objects to a page of a list. @default {500} */
+  /** The number of objects in each page of a list. @default {500} */
   readonly pageSize?: number;
   /**
-   * Lists over the watch (a streaming list; Kubernetes 1.32 and later) take the server less memory, and some 1.5 times
-   * as long as pages. `"auto"` falls back to pages where the server refuses streaming lists or does not complete them;
-   * `"on"` does not. @default {"auto"}
+   * Whether to list over the watch (a streaming list, Kubernetes 1.32 and later). It takes the server less memory, but
+   * about 1.5 times as long as pages. `"auto"` falls back to pages if the server refuses or does not complete streaming
+   * lists. `"on"` does not. @default {"auto"}
    */
   readonly streamingList?: "auto" | "on" | "off";
   /**
-   * The duration that is requested for a watch, in milliseconds: a random time between this and 1.8 times it. A watch
-   * that stays open 10 s longer is given up, and resumed. `Infinity` leaves the duration to the server; then a dead
-   * connection is not noticed. @default {120_000}
+   * The duration to request for a watch, in milliseconds: a random time from this to 1.8 times this. A watch that stays
+   * open 10 s longer is closed and resumed. With `Infinity` the server decides, and a dead connection is not noticed.
+   * @default {120_000}
    */
   readonly watchTimeoutMs?: number;
   /**
-   * The longest wait of a list for its first or next object, in milliseconds; `Infinity` is no limit. @default {70_000}
+   * How long a list waits for its first or next object, in milliseconds. `Infinity` means no limit. @default {70_000}
    */
   readonly listIdleMs?: number;
   /**
-   * The longest wait of a streaming list for its next object or its end, in milliseconds. In total it may take three
-   * times as long, and 2 ms more for each object; then pages are requested. `Infinity` is no limit. @default {20_000}
+   * How long a streaming list waits for its next object or its end, in milliseconds. The whole list may take three
+   * times as long, plus 2 ms per object. After that, pages are requested. `Infinity` means no limit. @default {20_000}
    */
   readonly initialEventsTimeoutMs?: number;
   /**
-   * The period after which the store re-delivers every cached object, in milliseconds; 0 and `Infinity` are never.
+   * The resync period in milliseconds, after which the store delivers every cached object again. 0 and `Infinity` mean
+   * never.
    *
    * @default {0}
    */
   readonly resyncMs?: number;
   /**
-   * Waits after failures in a row. While the server does not answer, the first eight are 0.5 to 1 s (`initialMs` and
-   * its jitter where that is given), later ones at most 5 s, or `maxMs` if that is less.
+   * How long to wait after failures in a row. While the server does not respond, the first eight waits are 0.5 to 1 s
+   * (`initialMs` and its jitter, if you set it). Later waits are at most 5 s, or `maxMs` if that is less.
    */
   readonly backoff?: BackoffOptions;
   /**
-   * The longest wait before the request after a lost connection, or after a watch that the server ended before its
-   * time, in milliseconds. The wait is random, so that clients do not reconnect all at once. @default {700}
+   * The longest wait after a lost connection, or after a watch that the server ended early, in milliseconds. The wait
+   * is random, so that clients do not all reconnect at the same moment. @default {700}
    */
   readonly reconnectMs?: number;
-  /** Called with each phase as it is entered. */
+  /** Called with each phase when it begins. */
   readonly onPhase?: (phase: ReflectorPhase) => void;
-  /** Observes each list and watch: `observeRequests` of `./otel` makes spans of them. @default {nothing is observed} */
+  /**
+   * Observes each list and watch. `observeRequests` in `./otel` turns them into spans. By default, nothing is observed.
+   */
   readonly observe?: ObserveRequest;
   /**
-   * Called with each error that does not end a phase: an object that has no key, a resync that failed. An error that it
-   * throws is reported as an uncaught error, and changes nothing else.
-   *
-   * @default
-   *   {each new cause is written to the console, in one line; an informer reports to its own `onError` in any case}
+   * Receives each error that does not end a phase: an object without a key, a failed resync. If it throws, that is
+   * reported as an uncaught error. By default each new error is written to the console in one line. An informer reports
+   * to its own `onError` in any case.
    */
   readonly onError?: (error: unknown) => unknown;
 }
@@ -158,12 +159,13 @@ const UNWAITED = { burst: 10, intervalMs: 1_000 };
 const paused = abortReason("The reflector was paused");
 
 /**
- * Keeps a store equal to a collection on the server.
+ * Lists and watches a collection, and keeps a store in sync with it. An informer contains one. Use it directly only if
+ * you have your own store.
  *
- * - The store receives changes in the server's order; a version counts as seen once the store has taken it.
- * - After a failure it resumes at the last version if the server still has that, else it relists; the store receives a
- *   list in one step.
- * - When it is stopped, it stops whatever it waits for.
+ * - The store receives changes in the server's order. A version counts as seen once the store has taken it.
+ * - After a failure it resumes from the last version. If the server no longer has that version, it relists, and the
+ *   store receives the list in one step.
+ * - When you stop it, it stops whatever it waits for.
  *
  * @example
  * ```ts
@@ -214,9 +216,9 @@ export class Reflector<T extends KubernetesObject> {
   #thrown: { readonly error: unknown } | undefined;
 
   /**
-   * Does nothing before {@linkcode run}.
+   * Creates a reflector. It does nothing before {@linkcode run}.
    *
-   * @throws {RangeError} when an option is out of range.
+   * @throws {RangeError} if an option is out of range.
    */
   constructor(source: ListerWatcher<T>, store: ReflectorStore<CacheEntry<T>>, options: ReflectorOptions = {}) {
     this.#parts = options[internals];
@@ -239,20 +241,20 @@ export class Reflector<T extends KubernetesObject> {
     return this.#phase;
   }
 
-  /** A copy of the counters. */
+  /** A copy of the current counters. */
   get counters(): ReflectorCounters {
     return this.#counters.snapshot();
   }
 
-  /** The version up to which the store has everything; `""` before the first list. */
+  /** The version up to which the store has everything, and `""` before the first list. */
   get lastSyncResourceVersion(): string {
     return this.#store.version;
   }
 
   /**
-   * Lists the newest state, because the store cannot have everything that the server has: at once where the phase is
-   * `watching`, else after the present wait or pause. Does nothing while it lists, or does not run. `reason` is not
-   * reported.
+   * Lists the newest state. Call it if the store may have missed changes. While watching it lists immediately,
+   * otherwise after the current wait or pause. It does nothing while a list runs, or while the reflector does not run.
+   * `reason` is not reported.
    */
   relist(reason: Error): void {
     this.#phase = withRelist(this.#phase, reason);
@@ -260,10 +262,10 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Replaces the contents of the store as a list at `resourceVersion` would. The next {@linkcode run} begins with a
-   * watch from that version instead of a list.
+   * Replaces the store's contents, like a list at `resourceVersion`. The next {@linkcode run} begins with a watch from
+   * that version instead of a list.
    *
-   * @throws {Error} when the reflector is running.
+   * @throws {Error} if the reflector is running.
    */
   restore(entries: readonly CacheEntry<T>[], resourceVersion: string): void {
     const restored = this.restoring();
@@ -276,10 +278,10 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Begins a {@linkcode restore} whose entries are staged over several turns. Nothing changes before its commit; to
-   * abandon it after that does nothing.
+   * Starts a {@linkcode restore} whose entries you stage over several turns. Nothing changes before its commit. After
+   * the commit, `abandon()` does nothing.
    *
-   * @throws {Error} when the reflector is running; its commit, too.
+   * @throws {Error} if the reflector is running, also at the commit.
    */
   restoring(): Replacement<CacheEntry<T>> {
     this.#checkRestorable();
@@ -298,7 +300,7 @@ export class Reflector<T extends KubernetesObject> {
     };
   }
 
-  /** Ends a watch, so that the parts that are due are listed before it resumes. */
+  /** Ends a watch, so that newly added parts are listed before it resumes. */
   renew(): void {
     if (this.#phase.name === "watching") this.#stream?.fail(new WatchRenewal("a part of the collection was added"));
   }
@@ -307,19 +309,19 @@ export class Reflector<T extends KubernetesObject> {
     if (this.#isRunning) throw new Error("Cannot restore the store: the reflector is running");
   }
 
-  /** Lets the next {@linkcode run} begin with a list although the store was restored. */
+  /** Makes the next {@linkcode run} begin with a list, although the store was restored. */
   listFirst(): void {
     this.#isRestored = false;
   }
 
-  /** Lets the first list of the next {@linkcode run} be one of the newest state, not of any that the server has. */
+  /** Makes the first list in the next {@linkcode run} read the newest state, not just any state that the server has. */
   listNewest(): void {
     this.#listsNewest = true;
   }
 
   /**
-   * Ends the current request or wait; the store keeps its contents. No request is sent until {@linkcode resume}, also
-   * by a later `run()`. A list that is interrupted leaves the store as it was.
+   * Ends the current request or wait, and sends no request until {@linkcode resume}, not even in a later `run()`. The
+   * store keeps its contents. An interrupted list changes nothing.
    */
   pause(): void {
     if (this.#pause !== undefined) return;
@@ -327,22 +329,23 @@ export class Reflector<T extends KubernetesObject> {
     this.#work?.abort(paused());
   }
 
-  /** Ends a pause: a watch resumes at the last version that the store has, a list begins anew, a wait continues. */
+  /** Ends a pause: a watch resumes from the store's last version, a list starts again, a wait continues. */
   resume(): void {
     this.#pause?.open();
     this.#pause = undefined;
   }
 
-  /** Ends the present wait, if there is one: what it delays begins now. */
+  /** Ends the current wait, if there is one, so that the next request starts now. */
   retry(): void {
     this.#wait?.abort();
   }
 
   /**
-   * Lists and watches until the signal aborts, and then resolves. A second run begins with a list that is not older
-   * than the last version of the first.
+   * Lists and watches until the signal aborts, and then resolves. If you run it again, it begins with a list that is at
+   * least as new as the last version.
    *
-   * @throws {Error} when it is running already; and any error that `onPhase` throws.
+   * @throws {Error} if it is running already.
+   * @throws any error from `onPhase`.
    */
   async run(options: Abortable = {}): Promise<void> {
     checkNames("run the reflector", options, "signal");

@@ -32,45 +32,46 @@ import { DerivedController, Pacer } from "../async/signals.ts";
 import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
 
-/** A list or watch that a reflector begins. */
+/** A list or watch that a reflector starts. */
 export interface ReflectorRequest {
-  /** A list in pages, a list over the watch (a streaming list), or a watch. */
+  /** `"pages"` for a list in pages, `"stream"` for a streaming list (over the watch), or `"watch"`. */
   readonly type: "pages" | "stream" | "watch";
-  /** The list is not older than this version; the watch delivers changes after it. `""`: the newest state. */
+  /** A list is at least as new as this version. A watch delivers the changes after it. `""` means the newest state. */
   readonly resourceVersion: string;
-  /** The resource, where the source names it; that of a client does. */
+  /** The resource, if the source names it. A client's source does. */
   readonly resource?: Resource;
-  /** The part of the collection, where the source names it. */
+  /** The selected part of the collection, if the source names it. */
   readonly selection?: Selection;
 }
 
-/** The end of a list, page or watch. */
+/** How a list, page or watch ended. */
 export interface RequestEnd {
   /**
-   * `"listed"`: a list or page is complete; `"ended"`: the server ended the watch; `"relist"`: a list was asked for.
+   * `"listed"`: a list or page is complete. `"ended"`: the server ended the watch. `"relist"`: somebody asked for a
+   * list.
    */
   readonly outcome: "listed" | "ended" | "failed" | "relist" | "paused" | "stopped";
-  /** The number of objects that a list or page had. */
+  /** The number of objects in a list or page. */
   readonly objects?: number;
   /** The number of changes that a watch delivered. */
   readonly events?: number;
-  /** The error, of a failure. */
+  /** The error, after a failure. */
   readonly error?: unknown;
 }
 
 /**
- * Observes one request. Its methods must not throw: their errors are failures of the request, or end the run of the
- * reflector.
+ * Observes one request. Its methods must not throw: their errors count as failures of the request, or end the
+ * reflector's run.
  */
 export interface RequestObserver {
   /**
-   * Calls `send` once, and returns its result. `send` sends the request; what follows the answer runs outside of the
-   * call.
+   * Must call `send` once, and return its result. `send` sends the request. Everything after the response happens
+   * outside this call.
    */
   send<R>(send: () => R): R;
   /**
-   * Called for each chunk of the answer, with the time that decoding it took, in milliseconds; by the client of this
-   * package.
+   * Called for each chunk in the response, with the time that decoding it took, in milliseconds. Only this package's
+   * client calls it.
    */
   decoded(ms: number): void;
   /** Called once, at the end. */
@@ -78,60 +79,60 @@ export interface RequestObserver {
 }
 
 /**
- * Observes a list or watch of a reflector. Of a list in pages each page is a request, with an observer of its own. A
- * watch after a streaming list reads on from the same response: then nothing is sent.
+ * Observes a list or watch from a reflector. In a paged list each page is a request, with its own observer. A watch
+ * after a streaming list continues the same response, and sends nothing.
  */
 export interface ListWatchObserver extends RequestObserver {
-  /** Called when a page of a list is requested. The next page may be requested before this one has ended. */
+  /** Called when a page is requested. The next page may be requested before this one has ended. */
   page(): RequestObserver;
-  /** Called when a list has been committed to the store, with the time that the commit took, in milliseconds. */
+  /** Called when a list has been committed to the store, with the commit's duration in milliseconds. */
   committed(ms: number): void;
 }
 
-/** Called when a list or watch begins. Returns its observer; `undefined` for one that is not observed. */
+/** Called when a list or watch starts. Return its observer, or `undefined` to observe nothing. */
 export type ObserveRequest = (request: ReflectorRequest) => ListWatchObserver | undefined;
 
-/** The end of a watch. */
+/** How a watch ended. */
 export interface WatchEnd {
-  /** The time of day, in milliseconds since 1970. */
+  /** When it ended, in milliseconds since 1970. */
   readonly at: number;
-  /** The reason, in a sentence. */
+  /** The reason, as a sentence. */
   readonly reason: string;
-  /** The error that ended the watch; absent where the server ended it without one. */
+  /** The error that ended the watch. Not set if the server ended it without an error. */
   readonly error?: unknown;
 }
 
-/** Counts of the work of a reflector. */
+/** Counts a reflector's work. */
 export interface ReflectorCounters {
-  /** Lists begun; a streaming list counts as a watch. */
+  /** The number of lists started. A streaming list counts as a watch. */
   readonly lists: number;
-  /** Lists that have replaced the contents of the store, streaming lists included; a restore counts as one. */
+  /** The number of lists that replaced the store's contents, including streaming lists and restores. */
   readonly completedLists: number;
-  /** Pages requested. */
+  /** The number of pages requested. */
   readonly pages: number;
-  /** Watches begun. */
+  /** The number of watches started. */
   readonly watches: number;
-  /** Changes received from watches. */
+  /** The number of changes received from watches. */
   readonly events: number;
-  /** Phases that failed. */
+  /** The number of failed phases. */
   readonly failures: number;
-  /** Objects of the current list that have arrived; `undefined` while there is no list. */
+  /** The number of objects that have arrived in the current list. `undefined` while there is no list. */
   readonly listed: number | undefined;
-  /** Objects of the current list that are still to arrive, where the server sends their number. */
+  /** The number of objects still to arrive in the current list, if the server sends it. */
   readonly remaining: number | undefined;
-  /** The time of the last bytes from the server, in milliseconds since 1970; 0 before the first. */
+  /** When the last bytes arrived from the server, in milliseconds since 1970. 0 before the first. */
   readonly lastByteAt: number;
-  /** The time of the last bookmark, in milliseconds since 1970; 0 before the first. */
+  /** When the last bookmark arrived, in milliseconds since 1970. 0 before the first. */
   readonly lastBookmarkAt: number;
-  /** The end of the last watch; `undefined` before the first. */
+  /** How the last watch ended. `undefined` before the first end. */
   readonly lastWatchEnd: WatchEnd | undefined;
-  /** Lists of the last minute, without the first one. */
+  /** The number of relists within the last minute. */
   readonly recentRelists: number;
-  /** Watches of the last minute that resumed an earlier one. */
+  /** The number of watches within the last minute that resumed an earlier watch. */
   readonly recentResumes: number;
-  /** The times from the beginning of a list to the end of its commit, of complete lists. */
+  /** How long complete lists took, from the request to the end of the commit. */
   readonly listMs: Durations;
-  /** The times that commits to the store took: of lists, and of restores. */
+  /** How long commits to the store took, for lists and restores. */
   readonly commitMs: Durations;
 }
 
@@ -404,36 +405,36 @@ export class WatchStream<T> {
   }
 }
 
-/** A replacement of a store's contents: staged as a list arrives, and committed in one step. */
+/** Replaces a store's contents: values are staged while a list arrives, and committed in one step. */
 export interface Replacement<V> {
-  /** Stages values; of two with the same key the later one counts. */
+  /** Stages values. If two have the same key, the later one counts. */
   add(values: readonly V[]): void;
-  /** Removes a staged value, which was deleted while the list arrived. */
+  /** Removes a staged value that was deleted while the list arrived. */
   delete(value: V): void;
   /** Makes the staged values the store's contents, at `resourceVersion`. */
   commit(resourceVersion: string): void;
-  /** Discards the staged values; the store keeps its contents. */
+  /** Drops the staged values. The store keeps its contents. */
   abandon(): void;
 }
 
-/** The store that a reflector writes into; `Indexer` and `DeltaFIFO` implement it. */
+/** The store that a reflector writes to. `Indexer` and `DeltaFIFO` implement it. */
 export interface ReflectorStore<V> {
   /** Adds a value that is new on the server. */
   add(value: V): void;
-  /** Updates a value that has changed on the server. */
+  /** Updates a value that changed on the server. */
   update(value: V): void;
-  /** Deletes a value; `value` is its last state. */
+  /** Deletes a value. `value` is its last state. */
   delete(value: V): void;
-  /** Begins to replace the contents. */
+  /** Starts to replace the contents. */
   replacing(): Replacement<V>;
-  /** Resyncs: re-delivers every cached value. */
+  /** Resyncs: delivers every cached value again. */
   resync?(): void;
   /**
    * Called once after each batch or bookmark, in the same turn. When it returns, the store has everything up to
    * `resourceVersion`.
    */
   flush?(resourceVersion: string): void;
-  /** Resolves once there is room for a list, after a call has thrown a `MemoryLimitError`. */
+  /** Resolves when there is room for a list, after a call has thrown a `MemoryLimitError`. */
   room?(signal: AbortSignal): Promise<void>;
 }
 

@@ -17,77 +17,82 @@ import {
   UnreachableError,
 } from "../api/status.ts";
 
-/** The state of a reflector. It holds every value of the reflector that the next transition depends on. */
+/** A reflector's state. It holds every value that the next step depends on. */
 export type ReflectorPhase = ListingPhase | WatchingPhase | WaitingPhase | PausedPhase | StoppedPhase;
 
-/** The reflector lists the collection. */
+/** The reflector is listing the collection. */
 export interface ListingPhase {
-  /** Discriminates the phases. */
+  /** Always `"listing"`. */
   readonly name: "listing";
-  /** The list is not older than this version; `"0"`: any state that the server has at hand; `""`: the newest. */
+  /**
+   * The list is at least as new as this version. `"0"` means any state that the server has at hand, and `""` the
+   * newest.
+   */
   readonly resourceVersion: string;
-  /** The list arrives over a watch (a streaming list) or in pages. */
+  /** `"stream"` for a streaming list (over a watch), or `"pages"`. */
   readonly by: "stream" | "pages";
-  /** The attempts before this one. */
+  /** Earlier attempts. */
   readonly history: AttemptHistory;
 }
 
-/** The reflector watches the collection. */
+/** The reflector is watching the collection. */
 export interface WatchingPhase {
-  /** Discriminates the phases. */
+  /** Always `"watching"`. */
   readonly name: "watching";
-  /** The watch delivers changes after this version. */
+  /** The watch delivers the changes after this version. */
   readonly resourceVersion: string;
-  /** True as soon as the server has answered the request. */
+  /** `true` as soon as the server has responded. */
   readonly open: boolean;
   /**
-   * The request before it. After `"stream"`, a complete streaming list, the watch reads on from the same response;
-   * after `"pages"` and `"watch"` it is a request of its own, and after `"watch"` it resumes.
+   * The request before this watch. After `"stream"`, the watch continues the streaming list's response. After `"pages"`
+   * and `"watch"` it is a new request, and after `"watch"` it resumes.
    */
   readonly after: "stream" | "pages" | "watch";
-  /** The reason given to `Reflector.relist()`; a list follows this watch. */
+  /** The reason given to `Reflector.relist()`. A list follows this watch. */
   readonly relist?: Error;
-  /** The attempts before this one. */
+  /** Earlier attempts. */
   readonly history: AttemptHistory;
 }
 
 /** The reflector waits before its next request. */
 export interface WaitingPhase {
-  /** Discriminates the phases. */
+  /** Always `"waiting"`. */
   readonly name: "waiting";
-  /** The wait, in milliseconds. */
+  /** The wait in milliseconds. */
   readonly delayMs: number;
-  /** The phase that follows the wait. */
+  /** The phase after the wait. */
   readonly next: ListingPhase | WatchingPhase;
-  /** The reason for the wait; `undefined` where nothing failed, as when the server ended a watch before its time. */
+  /** Why it waits. `undefined` if nothing failed, for example if the server ended a watch early. */
   readonly error: unknown;
 }
 
-/** The reflector sends no request and waits for nothing until it is resumed. */
+/** The reflector is paused: it sends no request until you resume it. */
 export interface PausedPhase {
-  /** Discriminates the phases. */
+  /** Always `"paused"`. */
   readonly name: "paused";
-  /** The phase that follows when the reflector is resumed. */
+  /** The phase after the pause. */
   readonly next: ListingPhase | WatchingPhase | WaitingPhase;
 }
 
-/** The reflector does not run. */
+/** The reflector is not running. */
 export interface StoppedPhase {
-  /** Discriminates the phases. */
+  /** Always `"stopped"`. */
   readonly name: "stopped";
 }
 
-/** Counts of earlier attempts, on which later waits and requests depend. */
+/** Earlier attempts, which decide how long later waits are, and how the next list is requested. */
 export interface AttemptHistory {
-  /** Failures in a row. A watch that delivered something, or stayed open for 10 s, ends the row; a list does not. */
+  /**
+   * Failures in a row. A watch that delivered something, or stayed open for 10 s, resets the count. A list does not.
+   */
   readonly failures: number;
-  /** Expired versions in a row. A watch that lasted 10 s ends the row. */
+  /** Expired versions in a row. A watch that stayed open for 10 s resets the count. */
   readonly expirations: number;
-  /** Watches in a row that the server ended within a second without an event. */
+  /** Watches in a row that the server ended within a second, without an event. */
   readonly shortWatches: number;
   /** Streaming lists in a row that broke off. */
   readonly brokenStreams: number;
-  /** True when streaming lists are given up until the reflector is run again. */
+  /** `true` if the reflector requests only pages until its next run. */
   readonly pagesOnly: boolean;
 }
 
@@ -200,13 +205,15 @@ export interface FailedOutcome {
   readonly stream?: StreamFailure;
 }
 
-/** Reported when the server ends a watch within a second, without an event (client-go: `VeryShortWatchError`). */
+/**
+ * The server ended a watch within a second, without an event (client-go: `VeryShortWatchError`). Reported to `onError`.
+ */
 export class ShortWatchError extends Error {
   /** `"ShortWatchError"`. */
   override readonly name = "ShortWatchError";
 }
 
-/** Reported when too many lists and watches in a row began without a wait, so that the next one is delayed. */
+/** Too many lists and watches in a row started without a wait, so the next one is delayed. Reported to `onError`. */
 export class RequestRateError extends Error {
   /** `"RequestRateError"`. */
   override readonly name = "RequestRateError";

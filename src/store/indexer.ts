@@ -10,7 +10,7 @@
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 
-/** Returns the index values of a value: the names under which the index files it. An empty array is allowed. */
+/** Returns the index values under which a value is filed. You may return an empty array. */
 export type IndexFunction<V> = (value: V) => readonly string[];
 
 /** Index functions by the name of their index. */
@@ -370,15 +370,15 @@ export class Table<V> {
 
 /** Options for `Indexer.replacing()`. */
 export interface StoreReplacementOptions<V> {
-  /** Applied once to each value that is staged or taken back. @default {none} */
+  /** Applied once to each value that is staged or taken back. By default, nothing. */
   readonly transform?: (value: V) => V;
-  /** Called by a commit when the store has the staged values, in the same turn. @default {none} */
+  /** Called by the commit when the store has the staged values, in the same turn. By default, nothing. */
   readonly onCommit?: () => void;
 }
 
 /**
- * A replacement of everything in an `Indexer`: a table of its own, indexes and all, that a commit swaps in. So a commit
- * costs the same however many values are staged. Until then the staged table takes as much memory as a store.
+ * Replaces everything in an `Indexer`. You stage values in a separate table, and the commit swaps it in. So a commit
+ * costs the same for any number of values. Until then the staged table takes as much memory as a store.
  */
 export class StoreReplacement<V> {
   readonly #keyOf: (value: V) => string;
@@ -388,7 +388,7 @@ export class StoreReplacement<V> {
   /** `#staged` is `undefined` if and only if the replacement was committed or abandoned. */
   #staged: Table<V> | undefined;
 
-  /** Made by `Indexer.replacing()`. `known` returns the store's table, `swap` makes a staged one the store's. */
+  /** Created by `Indexer.replacing()`. `known` returns the store's table, and `swap` puts a staged one in its place. */
   constructor(
     keyOf: (value: V) => string,
     known: () => Table<V>,
@@ -402,12 +402,12 @@ export class StoreReplacement<V> {
     this.#staged = new Table(known().indexes, known().sizeOf);
   }
 
-  /** The bytes of the staged values and their indexes, where the store counts them. */
+  /** The bytes of the staged values and indexes, if the store counts them. */
   get bytes(): number {
     return this.#staged?.bytes ?? 0;
   }
 
-  /** Stages values. Of two with the same key the later counts, in the place of the first. */
+  /** Stages values. If two have the same key, the later one counts, in the place of the first. */
   add(values: readonly V[]): void {
     const staged = this.#open("add to");
     const known = this.#known();
@@ -427,7 +427,7 @@ export class StoreReplacement<V> {
     if (row !== NO_ROW) staged.delete(key, row);
   }
 
-  /** Makes the staged values the only ones of the store, in one step. The store does not use the version. */
+  /** Replaces the store's values with the staged ones, in one step. The store does not use the version. */
   commit(_resourceVersion: string): void {
     const staged = this.#open("commit");
     this.#staged = undefined;
@@ -435,7 +435,7 @@ export class StoreReplacement<V> {
     this.#options.onCommit?.();
   }
 
-  /** Drops what was staged; the store stays as it is. */
+  /** Drops the staged values. The store stays as it is. */
   abandon(): void {
     this.#staged = undefined;
   }
@@ -446,49 +446,51 @@ export class StoreReplacement<V> {
   }
 }
 
-/** The read side of a store. Reads without an `await` between them are one snapshot. */
+/** A store's read methods. Between two `await`s all reads show one moment. */
 export interface ReadonlyIndexer<V, Name extends string = string> extends Iterable<V> {
   /** The number of values. */
   readonly size: number;
   /** All keys. */
   keys(): IterableIterator<string>;
-  /** The value of a key. */
+  /** Returns the value for a key. */
   getByKey(key: string): V | undefined;
   /**
-   * All values, in no particular order. The array is a copy; the values are the store's own and must not be changed.
+   * Returns all values, in no particular order. The array is a copy. The values belong to the store: do not change
+   * them.
    */
   list(): V[];
-  /** The values with the index value `value`, at a cost that depends on their number alone; see {@linkcode list}. */
+  /**
+   * Returns the values with the index value `value`. It touches only the values that it returns. See {@linkcode list}.
+   */
   byIndex(name: Name, value: string): V[];
-  /** The keys of the values with the index value `value`, sorted. */
+  /** Returns the keys of these values, sorted. */
   indexKeys(name: Name, value: string): string[];
-  /** All index values that some stored value has. */
+  /** Returns all index values that at least one stored value has. */
   indexValues(name: Name): string[];
 }
 
 /** Options for an {@linkcode Indexer}. */
 export interface IndexerOptions<V, Name extends string = never> {
-  /** Returns the key of a value. */
+  /** Returns a value's key. */
   readonly keyOf: (value: V) => string;
-  /** Index functions by the name of their index. @default {none} */
+  /** Index functions by index name. By default, none. */
   readonly indexers?: Indexers<V, Name>;
   /**
-   * The indexes whose values depend on the key alone. Their functions are called once per key. The returned array is
-   * kept without a copy, so many keys may share one.
-   * @default {none}
+   * The indexes whose values depend only on the key. Their functions are called once per key. The store keeps the
+   * returned array without a copy, so many keys may share one. By default, none.
    */
   readonly byKey?: readonly NoInfer<Name>[];
-  /** Returns the bytes that a value holds; called once, as it is stored. @default {bytes are not counted} */
+  /** Returns the bytes that a value holds. Called once, when the value is stored. By default, bytes are not counted. */
   readonly sizeOf?: (value: V) => number;
 }
 
 /**
- * Values by key, and by the values of any number of indexes.
+ * A store in memory: values by key, and by any number of indexes.
  *
- * - A change of a value changes all indexes in the same step: no reader sees one without the other.
- * - An index function is called once per value, before anything changes. If it throws, the error is thrown and nothing
- *   changes.
- * - An update costs a look-up and, if index values differ, the buckets concerned. Listing by index costs what it lists.
+ * - When a value changes, all indexes change in the same step. No reader sees one without the other.
+ * - An index function is called once per value, before anything changes. If it throws, nothing changes and you get its
+ *   error.
+ * - An update costs a look-up, plus the index entries that differ. `byIndex()` touches only the values that it returns.
  *
  * @example
  * ```ts
@@ -531,7 +533,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     },
   };
 
-  /** An empty store. */
+  /** Creates an empty store. */
   constructor(options: IndexerOptions<V, Name>) {
     checkNames("make a store", options, "keyOf indexers byKey sizeOf");
     const { keyOf, indexers, byKey = [], sizeOf } = options;
@@ -546,29 +548,29 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * The number of changes: a value stored, even the stored one again, a value removed, everything replaced. While it is
-   * the same, every read returns the same.
+   * The number of changes so far: each stored or removed value, and each replacement. While it stays the same, every
+   * read returns the same.
    */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The bytes of the values, by `sizeOf`, and about those of the indexes; 0 without `sizeOf`. */
+  /** The bytes of the values, according to `sizeOf`, and about the bytes of the indexes. 0 without `sizeOf`. */
   get bytes(): number {
     return this.#table.bytes;
   }
 
-  /** The stored value with the key of `value`. */
+  /** Returns the stored value with the same key as `value`. */
   get(value: V): V | undefined {
     return this.#table.get(this.#keyOf(value));
   }
 
-  /** The value of a key. */
+  /** Returns the value for a key. */
   getByKey(key: string): V | undefined {
     return this.#table.get(key);
   }
 
-  /** As {@linkcode getByKey}, for callers that change the key next: that change does not look it up again. */
+  /** Like {@linkcode getByKey}, for callers that change this key next. That change then needs no second look-up. */
   lookUp(key: string): V | undefined {
     const row = this.#rowOf(key);
     this.#remember(key, row);
@@ -576,8 +578,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * As {@linkcode lookUp}, of the row behind the one looked up last, or of the first row; `undefined` if it has no
-   * value. It guesses the next key for callers that meet keys in the order of the store.
+   * Like {@linkcode lookUp}, for the row after the last one looked up, or the first row. `undefined` if the row has no
+   * value. It guesses the next key, for callers that meet keys in the store's order.
    */
   lookUpNext(): V | undefined {
     const row = this.#lastRow + 1;
@@ -591,13 +593,13 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     return this.#table.keys();
   }
 
-  /** All values, in no particular order. The array is a copy. */
+  /** Returns all values, in no particular order. The array is a copy. */
   list(): V[] {
     return this.#table.list();
   }
 
   /**
-   * The values with the index value `value`.
+   * Returns the values with the index value `value`.
    *
    * @throws {RangeError} if there is no such index.
    */
@@ -606,7 +608,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * The keys of the values with the index value `value`, sorted.
+   * Returns the keys of the values with the index value `value`, sorted.
    *
    * @throws {RangeError} if there is no such index.
    */
@@ -615,7 +617,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * All index values that some stored value has.
+   * Returns all index values that at least one stored value has.
    *
    * @throws {RangeError} if there is no such index.
    */
@@ -624,7 +626,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * The index values that a value has, stored or not.
+   * Returns the index values for a value, stored or not.
    *
    * @throws {RangeError} if there is no such index.
    */
@@ -633,7 +635,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * The stored values that share an index value with `value`, each once.
+   * Returns the stored values that share an index value with `value`, each once.
    *
    * @throws {RangeError} if there is no such index.
    */
@@ -647,9 +649,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * Adds indexes, fills them at once, and returns the same store.
+   * Adds indexes, fills them immediately, and returns the same store.
    *
-   * @throws {Error} if an index of one of these names exists; no index is added then.
+   * @throws {Error} if an index name exists already. No index is added then.
    */
   withIndexers<More extends string>(indexers: Indexers<V, More>): Indexer<V, Name | More> {
     this.#addIndexers(indexers, []);
@@ -681,12 +683,12 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     this.#revision++;
   }
 
-  /** Removes the stored value with the key of `value`. */
+  /** Removes the stored value with the same key as `value`. */
   delete(value: V): void {
     this.deleteByKey(this.#keyOf(value));
   }
 
-  /** Removes the value of a key. */
+  /** Removes the value for a key. */
   deleteByKey(key: string): void {
     const row = this.#rowOf(key);
     if (row === NO_ROW) return;
@@ -696,8 +698,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * Begins a replacement of everything. Nothing changes before it is committed. Index values are computed as values are
-   * staged, so a commit costs the same however many there are.
+   * Starts to replace everything. Nothing changes before the commit. Index values are computed while you stage values,
+   * so a commit costs the same for any number of values.
    */
   replacing(options: StoreReplacementOptions<V> = {}): StoreReplacement<V> {
     checkNames("replace the values of a store", options, "transform onCommit");
@@ -710,14 +712,14 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     return new StoreReplacement<V>(this.#keyOf, () => this.#table, swap, options);
   }
 
-  /** Replaces everything in one step. Of two values with the same key the later counts. */
+  /** Replaces everything in one step. If two values have the same key, the later one counts. */
   replace(values: readonly V[], resourceVersion: string): void {
     const replacement = this.replacing();
     replacement.add(values);
     replacement.commit(resourceVersion);
   }
 
-  /** All values, in no particular order. */
+  /** Yields all values, in no particular order. */
   [Symbol.iterator](): IterableIterator<V> {
     return this.#table[Symbol.iterator]();
   }

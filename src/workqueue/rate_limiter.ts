@@ -10,31 +10,31 @@ import { checkCounts, checkDurations } from "../async/checks.ts";
 import { LeakyBucket } from "../async/time.ts";
 import { checkNames } from "../errors/option_names.ts";
 
-/** Determines the wait before a key is tried again. */
+/** Decides how long a failed key waits before its next try. Pass it to `WorkQueue` or `Reconciler` as `rateLimiter`. */
 export interface RateLimiter<K> {
-  /** Counts a try of `key`, and returns the wait before it, in milliseconds from now. */
+  /** Counts a try for `key`, and returns how long it must wait, in milliseconds. */
   when(key: K): number;
-  /** Resets `key`, because it has succeeded or is given up: its next wait is that of a new key. */
+  /** Resets `key`, because it has succeeded or you give it up. The next wait is short again. */
   forget(key: K): void;
-  /** The number of tries of `key` since it was last forgotten. */
+  /** Returns the number of tries for `key` since it was last forgotten. */
   retries(key: K): number;
 }
 
 /** Options for {@linkcode exponentialBackoff}. */
 export interface ExponentialBackoffOptions {
-  /** The first wait of a key, in milliseconds; each further one is twice as long. @default {5} */
+  /** A key's first wait in milliseconds. Each further wait is twice as long. @default {5} */
   readonly baseMs?: number;
   /** The longest wait, in milliseconds. @default {1_000_000} */
   readonly maxMs?: number;
 }
 
 /**
- * Creates a limiter that doubles the wait of a key with each try: `baseMs`, twice that, four times that, up to `maxMs`.
+ * Creates a limiter that doubles a key's wait with each try, from `baseMs` up to `maxMs`.
  *
- * The limiter remembers each key until it is forgotten. (client-go `ItemExponentialFailureRateLimiter`; its item-based
- * default starts at 1 ms.)
+ * It remembers each key until you forget it. (client-go `ItemExponentialFailureRateLimiter`. Its item-based default
+ * starts at 1 ms.)
  *
- * @throws {RangeError} when `baseMs` is not positive, or `maxMs` is below it.
+ * @throws {RangeError} if `baseMs` is not positive, or `maxMs` is less than `baseMs`.
  */
 export function exponentialBackoff<K>(options: ExponentialBackoffOptions = {}): RateLimiter<K> {
   checkNames("back off exponentially", options, "baseMs maxMs");
@@ -47,20 +47,20 @@ export function exponentialBackoff<K>(options: ExponentialBackoffOptions = {}): 
 
 /** Options for {@linkcode fastSlow}. */
 export interface FastSlowOptions {
-  /** The wait of the first tries, in milliseconds. */
+  /** The wait for the first tries, in milliseconds. */
   readonly fastMs: number;
-  /** The wait of all further tries, in milliseconds. */
+  /** The wait for all later tries, in milliseconds. */
   readonly slowMs: number;
-  /** The number of tries of a key that wait `fastMs`. */
+  /** How many tries per key wait only `fastMs`. */
   readonly maxFast: number;
 }
 
 /**
- * Creates a limiter whose first `maxFast` tries of a key wait `fastMs`, and all further ones `slowMs`.
+ * Creates a limiter with a short wait for a key's first tries, and a long wait after them.
  *
- * The limiter remembers each key until it is forgotten. (client-go `ItemFastSlowRateLimiter`.)
+ * It remembers each key until you forget it. (client-go `ItemFastSlowRateLimiter`.)
  *
- * @throws {RangeError} when a time is negative or not finite, or `maxFast` is not a whole number of at least 0.
+ * @throws {RangeError} if a time is negative or not finite, or `maxFast` is not a whole number of at least 0.
  */
 export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
   checkNames("limit by fast and slow tries", options, "fastMs slowMs maxFast");
@@ -72,18 +72,18 @@ export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
 
 /** Options for {@linkcode tokenBucket}. */
 export interface TokenBucketOptions {
-  /** The number of tries per second in the long run, of all keys together. @default {10} */
+  /** The number of tries per second in the long run, for all keys together. @default {10} */
   readonly perSecond?: number;
-  /** The number of tries that pass at once after a pause. @default {100} */
+  /** The number of tries that pass immediately after a pause. @default {100} */
   readonly burst?: number;
 }
 
 /**
- * Creates a limiter for all keys together: `burst` tries at once, then `perSecond` tries a second.
+ * Creates a limiter for all keys together: `burst` tries pass immediately, then `perSecond` tries per second.
  *
  * It does not distinguish keys: `retries` is always 0, and `forget` changes nothing. (client-go `BucketRateLimiter`.)
  *
- * @throws {RangeError} when `perSecond` is not positive, or `burst` is not a whole number of at least 1.
+ * @throws {RangeError} if `perSecond` is not positive, or `burst` is not a whole number of at least 1.
  */
 export function tokenBucket<K>(options: TokenBucketOptions = {}): RateLimiter<K> {
   checkNames("fill a token bucket", options, "perSecond burst");
@@ -95,10 +95,10 @@ export function tokenBucket<K>(options: TokenBucketOptions = {}): RateLimiter<K>
 }
 
 /**
- * Creates a limiter whose wait is the longest of those of `limiters`. Each of them counts every try; `retries` is the
- * highest of theirs.
+ * Creates a limiter that uses the longest wait from `limiters`. Each limiter counts every try, and `retries` is the
+ * highest count.
  *
- * @throws {RangeError} when no limiter is given.
+ * @throws {RangeError} if you pass no limiter.
  */
 export function maxOf<K>(...limiters: readonly RateLimiter<K>[]): RateLimiter<K> {
   if (limiters.length === 0) {
@@ -112,9 +112,9 @@ export function maxOf<K>(...limiters: readonly RateLimiter<K>[]): RateLimiter<K>
 }
 
 /**
- * Creates a limiter with the waits of `limiter`, limited to `maxMs` milliseconds; `Infinity` means no limit.
+ * Creates a limiter with the waits from `limiter`, but at most `maxMs` milliseconds. `Infinity` means no limit.
  *
- * @throws {RangeError} when `maxMs` is negative.
+ * @throws {RangeError} if `maxMs` is negative.
  */
 export function withMaxWait<K>(limiter: RateLimiter<K>, maxMs: number): RateLimiter<K> {
   checkDurations("cap a rate limiter", { maxMs });
@@ -126,11 +126,11 @@ export function withMaxWait<K>(limiter: RateLimiter<K>, maxMs: number): RateLimi
 }
 
 /**
- * Creates the default limiter of a `WorkQueue`: an exponential back-off from 5 ms to 1000 s per key, and a token bucket
- * of 100 tries at once and 10 a second for all keys together (client-go `DefaultTypedControllerRateLimiter`).
+ * Creates the default limiter for a `WorkQueue`. Each key backs off from 5 ms to 1000 s. All keys together pass 100
+ * tries immediately, and then 10 per second (client-go `DefaultTypedControllerRateLimiter`).
  *
- * The bucket is shared: when 10,000 keys fail at once, their retries take a quarter of an hour. Where that is too slow,
- * use {@linkcode exponentialBackoff} alone.
+ * All keys share the second limit: when 10,000 keys fail together, their retries take a quarter of an hour. If that is
+ * too slow, use only {@linkcode exponentialBackoff}.
  */
 export function defaultRateLimiter<K>(): RateLimiter<K> {
   return maxOf<K>(exponentialBackoff<K>(), tokenBucket<K>());

@@ -8,25 +8,24 @@
  */
 
 /**
- * A reason why a key waits, for the worker and for `status()`. The queue compares triggers, and does not interpret
+ * A reason why a key waits, for your worker and for `status()`. The queue compares triggers but does not interpret
  * them.
  */
 export interface Trigger {
   /**
-   * The kind of reason. `run` gives `"retry"` (a failure, or `retry()`) and `"requeue"` (`requeueAfter()`); the queue
-   * gives `"more"` for triggers that it left out. Programs use words of their own, such as `"event"`, `"resync"` or
-   * `"external"`.
+   * The kind of reason. `run` uses `"retry"` (a failure, or `retry()`) and `"requeue"` (`requeueAfter()`). The queue
+   * uses `"more"` if it left out triggers. Use your own words, such as `"event"`, `"resync"` or `"external"`.
    */
   readonly type: string;
-  /** The origin of the cause, such as the name of a handler. */
+  /** Where the trigger came from, such as a handler's name. */
   readonly source?: string;
   /** The event, such as `"updated"`. */
   readonly event?: string;
-  /** The key of the object that changed, where it is not the key that waits. */
+  /** The key of the object that changed, if it differs from the waiting key. */
   readonly object?: string;
   /** The paths that changed, such as `"spec.replicas"`. */
   readonly paths?: readonly string[];
-  /** The number of retries of a `"retry"`, or the number of triggers that a `"more"` stands for. */
+  /** The number of retries, for `"retry"`. The number of left-out triggers, for `"more"`. */
   readonly count?: number;
 }
 

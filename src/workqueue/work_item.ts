@@ -10,18 +10,18 @@ import { checkDurations } from "../async/checks.ts";
 import { listOfTriggers, type Trigger, type TriggerList } from "./triggers.ts";
 
 /**
- * A return value by which a worker asks for its key again. Create it with {@linkcode retry} or
- * {@linkcode requeueAfter}; an object of the same shape is refused.
+ * A worker's result that asks for its key again. Create it with {@linkcode retry} or {@linkcode requeueAfter}. An
+ * object with the same shape is refused.
  */
 export class ReconcileResult {
   readonly #afterMs: number | undefined;
 
-  /** Creates a result: the key is added again after `afterMs` milliseconds, or after the wait of the rate limiter. */
+  /** Creates a result: the key comes back after `afterMs` milliseconds, or after the rate limiter's wait. */
   constructor(afterMs?: number) {
     this.#afterMs = afterMs;
   }
 
-  /** The delay before the key is added again, in milliseconds; undefined for the wait of the rate limiter. */
+  /** The delay before the key comes back, in milliseconds. `undefined` means the rate limiter's wait. */
   get afterMs(): number | undefined {
     return this.#afterMs;
   }
@@ -36,9 +36,9 @@ const RETRY = new ReconcileResult();
 export const SETTLED: ReconcileResult = new ReconcileResult();
 
 /**
- * Asks for the key again after the wait of the rate limiter, which grows with each retry: the work is not done, but it
- * has not failed. Counts as a retry of the key, and neither as an error nor as a success: its earlier failures are not
- * forgotten.
+ * Asks for the key again after the rate limiter's wait, which grows with each retry. Return it if the work is not done
+ * but has not failed, for example because a dependency is missing. It counts as a retry, not as an error or a success:
+ * earlier failures are not forgotten.
  *
  * @example Wait for a dependency that does not exist yet
  * ```ts
@@ -61,10 +61,10 @@ export function retry(): ReconcileResult {
 }
 
 /**
- * Asks for the key again after `ms` milliseconds. The work has succeeded: earlier failures of the key are forgotten.
- * The key is also processed earlier when it is added meanwhile.
+ * Asks for the key again after `ms` milliseconds. The work has succeeded, so earlier failures of the key are forgotten.
+ * If somebody adds the key earlier, it is processed earlier too.
  *
- * A time that has passed is no error: a negative `ms` counts as 0, so `requeueAfter(deadline - Date.now())` is safe.
+ * A negative `ms` counts as 0, so `requeueAfter(deadline - Date.now())` is safe.
  *
  * @example Check again later
  * ```ts
@@ -79,7 +79,7 @@ export function retry(): ReconcileResult {
  * });
  * ```
  *
- * @throws {RangeError} when `ms` is `NaN`, `Infinity` or not a number.
+ * @throws {RangeError} if `ms` is `NaN`, `Infinity` or not a number.
  */
 export function requeueAfter(ms: number): ReconcileResult {
   const afterMs = typeof ms === "number" ? Math.max(0, ms) : ms ?? NaN;
@@ -88,17 +88,16 @@ export function requeueAfter(ms: number): ReconcileResult {
 }
 
 /**
- * A key taken from a `WorkQueue`. Disposing the item marks the key as done.
+ * A key that you took from a `WorkQueue`. Dispose the item to mark the key as done.
  *
- * An item belongs to one taking of its key: disposing it twice, or late, does not affect a later taking of the same
- * key.
+ * If you dispose it twice, or late, a later item for the same key is not affected.
  */
 export interface WorkItem<K> extends Disposable {
   /** The key to process. */
   readonly key: K;
-  /** The number of rate-limited additions of the key since it was last forgotten. */
+  /** The number of rate-limited additions since the key was last forgotten. */
   readonly retries: number;
-  /** The triggers of the additions that this taking answers, at most 8; empty when none was given. */
+  /** The triggers of the additions that led to this item, at most 8. Empty if there were none. */
   readonly triggers: readonly Trigger[];
 }
 

@@ -29,99 +29,100 @@ interface Run<K> extends Required<Pick<WorkQueueRunOptions<K>, "concurrency" | "
   readonly stop: DerivedController;
 }
 
-/** A key that a worker processes. */
+/** A key that a worker is processing. */
 export interface RunningKey {
   /** The key. */
   readonly key: string | number;
-  /** The time since the key was handed to its worker, in milliseconds. */
+  /** How long the worker has had the key, in milliseconds. */
   readonly runningMs: number;
-  /** The triggers of the additions that the worker answers. */
+  /** The triggers that the worker was called for. */
   readonly triggers: readonly Trigger[];
 }
 
-/** The state of a `WorkQueue` at one time. Counters start at 0 with the queue and never decrease. */
+/** A `WorkQueue`'s state at one moment. Counters start at 0 and never decrease. */
 export interface WorkQueueStatus {
-  /** The name of the queue. */
+  /** The queue's name. */
   readonly name: string;
-  /** True when the queue was shut down and accepts no more keys. */
+  /** `true` if the queue was shut down and accepts no keys. */
   readonly isShutDown: boolean;
   /** The number of keys that wait for a worker. */
   readonly waiting: number;
-  /** The number of keys in `waiting` that have low priority. */
+  /** The number of waiting keys with low priority. */
   readonly lowPriority: number;
-  /** The number of keys that workers process. */
+  /** The number of keys that workers are processing. */
   readonly processing: number;
-  /** The number of keys in `processing` that were added again, and will wait again when they are done. */
+  /** The number of keys in `processing` that were added again. They wait again when they are done. */
   readonly returning: number;
-  /** The number of keys whose delay has not ended. */
+  /** The number of delayed keys. */
   readonly delayed: number;
-  /** The number of additions of keys that did not wait already. */
+  /** The number of additions, without keys that were waiting already. */
   readonly adds: number;
   /** The number of additions by `addAfter` or `addRateLimited`. */
   readonly retries: number;
-  /** The number of additions that were refused, and of delays that were cancelled, because the queue was shut down. */
+  /** The number of additions refused and delays cancelled because the queue was shut down. */
   readonly dropped: number;
-  /** The number of failed calls of workers that were given to `run`. */
+  /** The number of failed worker calls, for workers given to `run`. */
   readonly errors: number;
-  /** The last of these errors, its key, and the triggers that the worker answered. */
+  /** The last of these errors, its key, and the triggers that the worker was called for. */
   readonly lastError?: {
     readonly key: string | number;
     readonly error: unknown;
     readonly triggers: readonly Trigger[];
   };
-  /** The times between adding a key and handing it to a worker. Delays before the addition do not count. */
+  /** How long keys waited for a worker. Delays before the addition do not count. */
   readonly queueLatencyMs: Durations;
-  /** The times between handing a key to a worker and the worker being done with it. */
+  /** How long workers took for their keys. */
   readonly workDurationMs: Durations;
-  /** The sum of the present processing times of all keys in `processing`, in milliseconds. Grows while workers hang. */
+  /** How long all keys in `processing` have been processed, as a sum in milliseconds. It grows while workers hang. */
   readonly unfinishedWorkMs: number;
-  /** The longest of these times, in milliseconds; 0 when no key is processed. */
+  /** The longest of these times, in milliseconds. 0 if no key is processed. */
   readonly longestRunningMs: number;
-  /** The keys in `processing`, in the order in which they were handed out. */
+  /** The keys in `processing`, the oldest first. */
   readonly running: readonly RunningKey[];
 }
 
 /** Options for {@linkcode WorkQueue}. */
 export interface WorkQueueOptions<K> {
-  /** The name of the queue in its status and in messages. @default {""} */
+  /** The queue's name in status and messages. @default {""} */
   readonly name?: string;
-  /** Determines the waits of `addRateLimited`. @default {defaultRateLimiter()} */
+  /** Decides how long a key waits in `addRateLimited`. The default is `defaultRateLimiter()`. */
   readonly rateLimiter?: RateLimiter<K>;
 }
 
-/** Options for adding a key to a {@linkcode WorkQueue}. An object that is used for many keys costs nothing per key. */
+/** Options to add a key to a {@linkcode WorkQueue}. If you use one object for many keys, it costs nothing per key. */
 export interface WorkQueueAddOptions {
   /**
-   * The priority of the key; of several additions before the key is handed out, the higher one applies. Keys of low
-   * priority wait for those of normal priority, but one in eight keys that are handed out while both wait has low
-   * priority.
+   * The key's priority. If you add a key several times before a worker takes it, the highest priority counts. While
+   * keys of both priorities wait, one in eight keys that workers take has low priority.
    *
    * @default {"normal"}
    */
   readonly priority?: "normal" | "low";
   /**
-   * The reason for the addition, or several. The worker receives those of all additions before it took the key, at most
-   * 8.
+   * The reason for the addition, or several. The worker gets the triggers from all additions before it took the key, at
+   * most 8.
    */
   readonly trigger?: Trigger | readonly Trigger[];
 }
 
 /**
- * A first-in, first-out queue of keys for any number of workers.
+ * A first-in, first-out queue of keys for any number of workers. It holds keys (`"shop/cart-0"`), not events: ten
+ * changes to an object become one key.
  *
- * - No two workers process the same key at the same time.
- * - A key waits once, however often it is added; keys are handed out in the order in which they were added.
- * - Keys of low priority wait for the others, with a bound: one with n keys of low priority before it is handed out as
- *   the 8·(n + 1)th key at the latest, counted from its addition, however many keys of normal priority are added. One
- *   with n keys of normal priority before it is handed out behind n / 7 + 1 keys of low priority at most. A waiting key
- *   of low priority that is added with normal priority moves behind those of normal priority.
- * - A key that is added while a worker processes it waits again, once, as soon as that worker is done.
- * - Waiting calls of `get` are served in their order.
- * - A key that was handed out must be marked as done: by `using item`, by `item[Symbol.dispose]()` or by `done(key)`.
- *   Until then it is not handed out again, and a drain does not end.
+ * - Two workers never process the same key at the same time.
+ * - A key waits once, however often you add it. Workers take keys in the order of their addition.
+ * - If you add a key while a worker processes it, it waits again, once, as soon as that worker is done.
+ * - Keys with low priority wait for the others, but neither priority starves. A low-priority key with n others ahead is
+ *   taken as the 8·(n + 1)th key at the latest. A normal-priority key with n others ahead waits for at most n / 7 + 1
+ *   low-priority keys. If you add a waiting low-priority key with normal priority, it moves up.
+ * - Waiting `get()` calls are served in their order.
+ * - Mark each key as done: by `using item`, `item[Symbol.dispose]()` or `done(key)`. Until then nobody gets it again,
+ *   and a drain does not end.
  *
- * Adding, taking and marking as done take constant time; a delay takes time logarithmic in the number of delayed keys.
- * The queue has one timer, armed only while a key is delayed.
+ * Adding, taking and marking as done take constant time. A delay takes logarithmic time in the number of delayed keys.
+ * The queue has one timer, and only while a key is delayed.
+ *
+ * See the guide: [Work queue](../../docs/controllers/work-queue.md).
  *
  * @example Two workers, retries with back-off
  * ```ts
@@ -153,7 +154,7 @@ export interface WorkQueueAddOptions {
  * ```
  */
 export class WorkQueue<K extends string | number = string> implements AsyncIterable<WorkItem<K>>, AsyncDisposable {
-  /** The name of the queue. */
+  /** The queue's name. */
   readonly name: string;
   readonly #limiter: RateLimiter<K>;
   readonly #clock = new CoarseClock();
@@ -196,7 +197,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /**
    * Creates an empty queue.
    *
-   * @throws {TypeError} when `rateLimiter` lacks one of its methods.
+   * @throws {TypeError} if `rateLimiter` lacks one of its methods.
    */
   constructor(options: WorkQueueOptions<NoInfer<K>> = {}) {
     checkNames("make a work queue", options, "name rateLimiter");
@@ -210,17 +211,17 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     this.#limiter = rateLimiter;
   }
 
-  /** The number of keys that wait for a worker. Keys that are processed or delayed do not count. */
+  /** The number of keys that wait for a worker, without processed and delayed keys. */
   get length(): number {
     return this.#waiting.length;
   }
 
-  /** True when the queue was shut down. Keys that waited by then are still handed out. */
+  /** `true` if the queue was shut down. Keys that were waiting are still handed out. */
   get isShutDown(): boolean {
     return this.#isShutDown;
   }
 
-  /** Returns the state and the counters of the queue. Takes time linear in the number of keys that are processed. */
+  /** Returns the queue's state and counters, in linear time in the number of processed keys. */
   status(): WorkQueueStatus {
     const nowMs = this.#clock.now();
     let unfinishedWorkMs = 0;
@@ -249,7 +250,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Adds a key, unless it waits already. A delay of the same key continues, and adds it once more at its end.
+   * Adds a key, unless it waits already. If the key is also delayed, the delay continues and adds it once more.
    *
    * After shutdown the key is not added, and counts in `status().dropped`.
    */
@@ -258,12 +259,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Adds a key after `delayMs` milliseconds; immediately if that is 0 or less. If the key is delayed already, the
-   * earlier of the two times applies, and the key is added once.
+   * Adds a key after `delayMs` milliseconds, or immediately if that is 0 or less. If the key is delayed already, the
+   * earlier time counts, and the key is added once. Shutdown cancels all delays.
    *
-   * Shutting down cancels all delays.
-   *
-   * @throws {RangeError} when `delayMs` is not a finite number.
+   * @throws {RangeError} if `delayMs` is not a finite number.
    */
   addAfter(key: K, delayMs: number, options?: WorkQueueAddOptions): void {
     if (!Number.isFinite(delayMs)) {
@@ -282,8 +281,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Adds a key after the wait of the rate limiter, and counts as a retry of the key. A worker that was given to
-   * {@linkcode run} returns `retry()` instead.
+   * Adds a key after the rate limiter's wait, and counts a retry. In a worker for {@linkcode run}, return `retry()`
+   * instead.
    */
   addRateLimited(key: K, options?: WorkQueueAddOptions): void {
     const item = this.#items.get(key);
@@ -292,29 +291,30 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Resets the failures of a key in the rate limiter, because it has succeeded or is given up.
+   * Resets a key's failures in the rate limiter, because it has succeeded or you give it up.
    *
-   * Does not remove the key: if it waits or is delayed it is still handed out, and if it is processed it must still be
-   * marked as done.
+   * It does not remove the key. A waiting or delayed key is still handed out, and a processed key must still be marked
+   * as done.
    */
   forget(key: K): void {
     this.#limiter.forget(key);
   }
 
-  /** Returns the number of rate-limited additions of a key since it was last forgotten. */
+  /** Returns the number of rate-limited additions since the key was last forgotten. */
   retries(key: K): number {
     return this.#limiter.retries(key);
   }
 
-  /** Takes the next key; undefined when no key waits. */
+  /** Takes the next key, or returns `undefined` if no key waits. */
   tryGet(): WorkItem<K> | undefined {
     return this.#take();
   }
 
   /**
-   * Takes the next key, as soon as there is one; resolves with undefined when the queue was shut down and no key waits.
+   * Takes the next key, and waits until there is one. Resolves with `undefined` if the queue was shut down and no key
+   * waits.
    *
-   * Rejects with the signal's reason when that aborts first, and then takes no key.
+   * Rejects with the signal's reason if the signal aborts first. It takes no key then.
    */
   get(options: { readonly signal?: AbortSignal } = {}): Promise<WorkItem<K> | undefined> {
     const { signal } = options;
@@ -336,10 +336,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Marks a key as done. If it was added while it was processed, it waits again, even after shutdown.
+   * Marks a key as done. If you added it while it was processed, it waits again, even after shutdown.
    *
-   * Does nothing when the key is not processed. Prefer disposing the item, which cannot affect a later taking of the
-   * key.
+   * Does nothing if the key is not being processed. Prefer to dispose the item, because that cannot affect a later item
+   * for the same key.
    */
   done(key: K): void {
     const item = this.#items.get(key);
@@ -347,21 +347,20 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Gives every key to `worker`, up to `concurrency` of them at a time.
+   * Calls `worker` with each key, for up to `concurrency` keys at a time.
    *
-   * - A worker that returns nothing has succeeded: its key is done, and the failures of the key are forgotten, unless
-   *   the key was added by `addRateLimited` meanwhile.
-   * - A worker that returns `retry()` receives its key again by `addRateLimited`; one that returns `requeueAfter(ms)`
-   *   has succeeded, and receives it again by `addAfter`. Any other value counts as a failure.
-   * - A worker that throws or rejects has failed: the failure is counted and reported, and the key is added by
-   *   `addRateLimited`. After shutdown it is not added.
-   * - A worker that rejects with its signal's reason, after the run was stopped, has not failed: its key waits again
-   *   immediately, for the next run, unless the queue is shut down.
+   * - **It returns nothing**: success. The key's failures are forgotten, unless `addRateLimited` added it meanwhile.
+   * - **It returns `requeueAfter(ms)`**: success, and the key comes back by `addAfter`.
+   * - **It returns `retry()`**: the key comes back by `addRateLimited`. Any other value counts as a failure.
+   * - **It throws or rejects**: the failure is counted and reported, and the key comes back by `addRateLimited`. After
+   *   shutdown it does not come back.
+   * - **It rejects with its signal's reason after the run was stopped**: no failure. The key waits for the next run,
+   *   unless the queue is shut down.
    *
-   * Resolves when no worker runs any more, after the signal has aborted, or after the queue was shut down and emptied.
-   * A queue can have several runs at a time.
+   * Resolves when no worker is running, after the signal has aborted or the queue was shut down and emptied. A queue
+   * can have several runs at a time.
    *
-   * @throws {RangeError} when `concurrency` is not a whole number of at least 1.
+   * @throws {RangeError} if `concurrency` is not a whole number of at least 1.
    */
   async run(worker: WorkFunction<K>, options: WorkQueueRunOptions<K> = {}): Promise<void> {
     checkNames(`run work queue "${this.name}"`, options, "signal concurrency onError");
@@ -382,8 +381,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Shuts the queue down: it accepts no more keys, and cancels all delays. Keys that wait are still handed out; after
-   * them `get` resolves with undefined. Does not wait for workers, and ends the wait of {@linkcode shutDownWithDrain}.
+   * Shuts the queue down: it accepts no keys, and cancels all delays. Waiting keys are still handed out, and then `get`
+   * resolves with `undefined`. It does not wait for workers, and ends a {@linkcode shutDownWithDrain}.
    */
   shutDown(): void {
     this.#close();
@@ -391,11 +390,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Shuts the queue down as {@linkcode shutDown} does, and resolves when no key waits or is processed, or when
-   * `shutDown` is called.
+   * Shuts the queue down like {@linkcode shutDown}, and resolves when no key waits or is processed, or when you call
+   * `shutDown`.
    *
-   * Keys must still be taken meanwhile, or it never resolves. A worker that awaits it before its key is done waits for
-   * itself. Rejects with the signal's reason when that aborts first; the queue stays shut down.
+   * Keys must still be taken, otherwise it never resolves. Do not await it in a worker: the worker would wait for
+   * itself. Rejects with the signal's reason if the signal aborts first. The queue stays shut down.
    */
   async shutDownWithDrain(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     checkNames(`drain work queue "${this.name}"`, options, "signal");
@@ -404,11 +403,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Resolves when no key waits, is processed or is delayed, and none has come within a turn of the event loop: for
-   * tests, after a change has reached the cache. With `ignoreDelayed`, keys of `requeueAfter` and `addAfter`, and
-   * retries, do not count.
+   * Resolves when no key waits, is processed or is delayed, and none arrives within one turn of the event loop. Use it
+   * in tests, after a change has reached the cache. With `ignoreDelayed`, delayed keys and retries do not count.
    *
-   * Keys must be taken meanwhile, or it never resolves. Rejects with the signal's reason when that aborts first.
+   * Keys must be taken meanwhile, otherwise it never resolves. Rejects with the signal's reason if the signal aborts
+   * first.
    *
    * @example
    * ```ts
@@ -438,7 +437,9 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     }
   }
 
-  /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
+  /**
+   * Takes each key in turn, until the queue is shut down and empty. Mark each key as done, for example by `using item`.
+   */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
     const pacer = new Pacer();
     // A call of `next` that still waits at the end must not take a key: no body would process it.
@@ -463,8 +464,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Shuts the queue down, stops all runs, and resolves when their workers have ended. Keys that wait remain in the
-   * queue. Keys that were taken without `run` are not waited for.
+   * Shuts the queue down, stops all runs, and resolves when their workers have ended. Waiting keys stay in the queue.
+   * Keys that you took without `run` are not awaited.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.shutDown();
@@ -656,35 +657,34 @@ const REQUEUE: WorkQueueAddOptions = { trigger: { type: "requeue" } };
 const REQUEUE_LOW: WorkQueueAddOptions = { ...REQUEUE, priority: "low" };
 
 /**
- * Processes a key. It succeeds by returning nothing, or a promise that resolves with nothing; it returns `retry()` or
- * `requeueAfter(ms)` to receive the key again.
+ * Processes a key. Return nothing, or a promise that resolves with nothing, for success. Return `retry()` or
+ * `requeueAfter(ms)` to get the key again.
  */
 export type WorkFunction<K> = (
   key: K,
   context: WorkContext,
 ) => void | ReconcileResult | Promise<void | ReconcileResult>;
 
-/** The second argument of a worker. */
+/** The worker's second argument. */
 export interface WorkContext {
-  /** Aborts when the run is stopped: by its own signal, by an error of `onError`, or by disposing the queue. */
+  /** Aborts when the run is stopped: by its own signal, by an error from `onError`, or by disposing the queue. */
   readonly signal: AbortSignal;
-  /** The number of retries of this key since it was last forgotten, as by a success. */
+  /** The number of retries since the key was last forgotten, for example by a success. */
   readonly retries: number;
-  /** The triggers of the additions that this call answers, at most 8; empty when none was given. */
+  /** The triggers that led to this call, at most 8. Empty if there were none. */
   readonly triggers: readonly Trigger[];
 }
 
 /** Options for `WorkQueue.run`. */
 export interface WorkQueueRunOptions<K> {
-  /** Stops the run: it takes no further key, and the signals of its workers abort. */
+  /** Stops the run: it takes no more keys, and the workers' signals abort. */
   readonly signal?: AbortSignal;
-  /** The number of keys that are processed at a time. @default {1} */
+  /** The number of keys to process at the same time. @default {1} */
   readonly concurrency?: number;
   /**
-   * Called with each failure, after the key was added again. When it throws or rejects, the run ends with that error.
-   * `status()` counts failures with or without it. Its return value is ignored.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives each failure, after the key was added again. If it throws or rejects, the run ends with that error. The
+   * return value is ignored. `status()` counts failures either way. By default each new error is written to the console
+   * in one line, and repeated at most once a minute.
    */
   readonly onError?: (error: unknown, key: K) => unknown;
 }

@@ -55,7 +55,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    * data, or a copy of it; further annotations are named for Secrets alone.
    */
   readonly form: Required<DecodeOptions & Pick<Projection, "secretData">>;
-  /** `"data"` if the fields of Secrets are to be kept though they are secret. */
+  /** `"keep"` if the fields of Secrets are to be kept though they are secret. */
   readonly secretData: "keep" | undefined;
   /** The ranges of hashes whose objects are cached; `undefined` for all. */
   readonly shard: ShardSource | undefined;
@@ -331,14 +331,15 @@ function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]):
 }
 
 /**
- * Reported by a factory, once per kind, when two of its informers cache the same objects, which the server then sends
- * twice: complete and as metadata or named fields, of all namespaces and of one, with and without a selector.
+ * Two informers in one factory cache the same objects, so the server sends them twice. Reported once per kind.
+ * Examples: complete objects and metadata or selected fields, all namespaces and one namespace, with and without a
+ * selector.
  */
 export class OverlappingCachesError extends InformerError {
   /** `"OverlappingCachesError"`. */
   override readonly name = "OverlappingCachesError";
 
-  /** Names the two caches. */
+  /** Creates an error that names the two caches. */
   constructor(a: CacheScope<Resource>, b: CacheScope<Resource>) {
     super(
       `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}; ` +

@@ -302,16 +302,16 @@ export class Quarantine<T extends KubernetesObject> {
 const TURN = 1_000;
 
 /**
- * Reported once by an informer of a kind found by discovery, when it has synced and no object has some of the named
- * fields.
+ * No cached object has some of the selected fields, so the paths may be wrong. Reported once, after the sync, by an
+ * informer for a kind found by discovery.
  */
 export class UnknownFieldsError extends InformerError {
   /** `"UnknownFieldsError"`. */
   override readonly name = "UnknownFieldsError";
-  /** The paths that lead to a value in no object. */
+  /** The paths without a value in any object. */
   readonly paths: readonly string[];
 
-  /** Names the resource and the paths. */
+  /** Creates an error that names the resource and the paths. */
   constructor(resource: string, paths: readonly string[]) {
     super(
       `No cached object of "${resource}" has ${

@@ -15,46 +15,47 @@ import { checkNames } from "../../errors/option_names.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { Quarantine } from "./entry_transform.ts";
 
-/** Selectors for objects of a cache. */
+/** Selectors for cached objects. */
 export interface CacheSelection {
-  /** The labels that objects must have. @default {any} */
+  /** Labels that objects must have, such as `"app=web,tier!=db"`. By default, any. */
   readonly labelSelector?: string;
-  /** The fields that objects must have, any path of an object, see {@linkcode FieldSelector.matches}. @default {any} */
+  /** Fields that objects must have, with any path, see {@linkcode FieldSelector.matches}. By default, any. */
   readonly fieldSelector?: string;
 }
 
 /**
- * Reads a cache by namespace, name and label selector, as requests to the server would (client-go: `Lister`).
+ * Reads a cache by namespace, name and label selector, as `kubectl get` reads the server (client-go: `Lister`).
  *
- * The objects are the cache's own and must not be changed.
+ * The objects belong to the cache. Do not change them.
  */
 export interface Lister<T> {
   /**
-   * Returns the objects that a label selector, or both selectors, match; all, without one. Of objects that do not
-   * match, only the labels and the selected fields are parsed. For many reads by one field, an index is faster.
+   * Returns the objects that match a label selector, or both selectors. Without a selector, returns all. Only the
+   * matches are parsed: for other objects, only the labels and the selected field are read. If you read by the same
+   * field often, create an index.
    *
-   * @throws {SyntaxError} that points at the character at which a selector does not parse.
-   * @throws {TypeError} when a selector names a label or field that the informer does not keep.
+   * @throws {SyntaxError} if a selector does not parse. It points at the character.
+   * @throws {TypeError} if a selector names a label or field that the informer does not keep.
    */
   list(selector?: string | CacheSelection): T[];
   /**
-   * Returns the object of a key, if it is cached.
+   * Returns the object with this key, if it is cached.
    *
-   * @throws {DecodeError} when it cannot be read.
+   * @throws {DecodeError} if it cannot be read.
    */
   get(key: ObjectKey): T | undefined;
-  /** Returns a lister of one namespace. */
+  /** Returns a lister for one namespace. */
   namespace(namespace: string): NamespaceLister<T>;
 }
 
-/** Reads one namespace of a cache. */
+/** Reads one namespace in a cache. */
 export interface NamespaceLister<T> {
-  /** Returns the objects of this namespace that a selector matches, as {@linkcode Lister.list} does. */
+  /** Returns this namespace's objects that match a selector, like {@linkcode Lister.list}. */
   list(selector?: string | CacheSelection): T[];
   /**
-   * Returns the object of a name, if it is cached.
+   * Returns the object with this name, if it is cached.
    *
-   * @throws {DecodeError} when it cannot be read.
+   * @throws {DecodeError} if it cannot be read.
    */
   get(name: string): T | undefined;
 }

@@ -37,31 +37,31 @@ const MOST_CACHES = 3;
  */
 const AGAIN_MS = 300_000;
 
-/** The bytes that a cache holds, of those that all caches of its factory may hold. */
+/** The bytes that a cache holds, in a factory with `maxBytes`. */
 export interface CountedBytes {
-  /** Those of this cache, with those of a list that is being read. */
+  /** This cache's bytes, including a list that is being read. */
   readonly bytes: number;
-  /** Those of all caches of the factory. */
+  /** The bytes of all caches in the factory. */
   readonly total: number;
-  /** The option `maxBytes` of the factory. */
+  /** The factory's option `maxBytes`. */
   readonly maxBytes: number;
 }
 
 /** A cache in a {@linkcode MemoryWarning}. */
 export interface LargeCache {
-  /** The resource, `"pods"` or `"deployments.apps"`. */
+  /** The resource: `"pods"` or `"deployments.apps"`. */
   readonly resource: string;
   /** The number of objects. */
   readonly objects: number;
-  /** The bytes that it holds. */
+  /** The bytes that the cache holds. */
   readonly bytes: number;
-  /** Its largest fields, by a sample of its objects: those that save most where they are left out. */
+  /** The largest fields, from a sample of objects: leave them out to save most. */
   readonly fields: readonly FieldShare[];
 }
 
 /**
- * Reported to the `onError` of a factory when its caches hold 80 % of `maxBytes`; and again when they do so after they
- * have held less than 70 %.
+ * The factory's caches hold 80 % of `maxBytes`. Reported to `onError`, and again after they have held less than 70 %.
+ * See [Limit the memory of all caches](../../../docs/guides/limit-memory.md).
  */
 export class MemoryWarning extends InformerError {
   /** `"MemoryWarning"`. */
@@ -73,7 +73,7 @@ export class MemoryWarning extends InformerError {
   /** The largest caches, the largest first. */
   readonly largest: readonly LargeCache[];
 
-  /** Names the largest caches and their fields. */
+  /** Creates a warning that names the largest caches and their fields. */
   constructor(bytes: number, maxBytes: number, largest: readonly LargeCache[]) {
     const caches = largest.map(({ resource, bytes, fields }) => {
       const shares = fields.map(({ path, share }) => `${path} ${Math.round(share * 100)} %`);

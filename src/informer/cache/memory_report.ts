@@ -17,42 +17,41 @@ import { entryText, entryWithin, jsonOf, parseObject } from "../../entry/entry.t
 const MOST_LARGEST = 10;
 
 /**
- * The sizes of cached objects. All bytes are those of JSON text, as the objects arrived, without the managedFields that
- * were dropped. An object that was parsed has no text any more; the size of its parts in memory, a multiple of that of
- * its text, is not measured.
+ * The sizes of cached objects, in bytes of JSON text as it arrived, without dropped managedFields. A parsed object has
+ * no text any more. In memory it takes a multiple of its text, which is not measured.
  */
 export interface MemoryReport {
   /** The number of objects. */
   readonly objects: number;
-  /** The number of objects that have been parsed. */
+  /** The number of parsed objects. */
   readonly parsed: number;
-  /** The size of the text that the cache holds: that of the objects that have not been parsed. */
+  /** The size of the text in the cache, from objects that are not parsed yet. */
   readonly unreadBytes: number;
   /** The size of the text that the parsed objects had. */
   readonly parsedBytes: number;
-  /** The number of objects whose text had no known size: those of a transform, and those that cannot be read. */
+  /** The number of objects without a known size: results of a transform, and unreadable objects. */
   readonly unmeasured: number;
   /** The ten objects with the most text, the largest first. */
   readonly largest: readonly LargeObject[];
-  /** The namespaces, that with the most text first; one named `""` for objects without a namespace. */
+  /** The namespaces, the largest first. Objects without a namespace are under `""`. */
   readonly namespaces: readonly NamespaceMemory[];
 }
 
 /** One of the largest objects. */
 export interface LargeObject {
-  /** Its key. */
+  /** The object's key. */
   readonly key: ObjectKey;
   /** The size of its text. */
   readonly bytes: number;
 }
 
-/** The sizes of the objects in a namespace. */
+/** The sizes of the objects in one namespace. */
 export interface NamespaceMemory {
   /** The namespace's name. */
   readonly namespace: string;
   /** The number of objects. */
   readonly objects: number;
-  /** The size of the text of all of them. */
+  /** The size of their text. */
   readonly bytes: number;
 }
 
@@ -132,11 +131,11 @@ const SAMPLE = { objects: 32, bytes: 1_000_000 };
 /** So many fields are named, with a share of this at least. */
 const NAMED = { fields: 3, share: 0.05 };
 
-/** A field, and its share of the text of objects. */
+/** A field, and its share of the objects' text. */
 export interface FieldShare {
-  /** The path of the field, as in the option `fields`. */
+  /** The field's path, as in the option `fields`. */
   readonly path: string;
-  /** Its share, from 0 to 1. */
+  /** The field's share, from 0 to 1. */
   readonly share: number;
 }
 

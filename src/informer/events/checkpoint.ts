@@ -25,17 +25,19 @@ import { checkNames } from "../../errors/option_names.ts";
 /** The shortest time between two writes of additions that are announced, in milliseconds. */
 const MIN_PERIOD_MS = 1_000;
 
-/** Options of {@linkcode Checkpoint.open}. */
+/** Options for {@linkcode Checkpoint.open}. */
 export interface CheckpointOptions {
-  /** The name of the checkpoint in its store. */
+  /** The checkpoint's name in its store. */
   readonly name: string;
   /**
-   * The time from a delivery to the write, in milliseconds. With 0 the next event is delivered once the one before is
-   * written, so that a crash repeats the call that it interrupts and no other; else it repeats those of this time.
-   * Additions are announced before they are delivered whatever the time is, in at most one write a second: an object
-   * that is deleted after a crash is named as deleted.
+   * The time from a delivery to the write, in milliseconds. After a crash, events delivered within this time are
+   * delivered again. With 0 each event waits until the event before is written, so a crash repeats at most one call.
+   * The default is 10,000 in a ConfigMap.
    *
-   * @default {0; 10_000 in a ConfigMap}
+   * New objects are written before they are delivered, at most once a second. So an object that is deleted after a
+   * crash still arrives as a deletion.
+   *
+   * @default {0}
    */
   readonly intervalMs?: number;
 }
@@ -51,25 +53,27 @@ interface CheckpointOwner {
 }
 
 /**
- * The place of one handler or event stream, kept beyond the life of the process: option `checkpoint` of
- * `addEventHandler()` and `events()`.
+ * Remembers what a handler or event stream has received, so that a restarted process continues there. Pass it as
+ * `checkpoint` to `addEventHandler()` or `events()`.
  *
- * - Over restarts, crashes and expired versions the last state of each object is delivered at least once, deletions
- *   included, and never an older state after a newer one. Objects that were delivered, and have not changed, are not.
- * - An event counts as delivered when the call of the handler has returned, what it returned has resolved, and for a
- *   stream when the next one is asked for. A handler that throws is called again about the same event, after 0.8 s and
- *   then with growing waits of up to 30 s, until it succeeds: the events after it wait. `status().handlers` names the
- *   object in `failing`; `HandlerRegistration.skip()` gives it up. An object that cannot be read is not tried again.
- * - Deliveries begin once the informer is not older than their beginning: with the first list, which is one of the
- *   newest state. A restored informer, and one that runs already, asks the server for its version, and reaches it with
- *   the next change or bookmark, within about a minute.
- * - An object that was deleted meanwhile comes as a deletion with `finalStateUnknown`, one that has changed as an
- *   update. Neither has the state that was delivered before, for only uid and version are kept: to read `object` or
- *   `previous` there throws a `DecodeError`. `initial` is `true` for the objects of the very first list.
- * - It has one reader. The last one to open it takes it over: the reader before ends with a {@linkcode CheckpointError}
+ * - The last state of each object is delivered at least once, across restarts, crashes and expired versions, deletions
+ *   included. An older state never follows a newer one. Delivered objects that have not changed do not come again.
+ * - An event counts as delivered when your callback has returned and its promise has resolved. In a stream it counts
+ *   when you ask for the next event.
+ * - If a callback throws, it is called again with the same event, after 0.8 s and then growing waits up to 30 s. Later
+ *   events wait. `status().handlers` names the object in `failing`, and `HandlerRegistration.skip()` gives it up. An
+ *   unreadable object is not tried again.
+ * - Deliveries begin when the cache is new enough: after the first list. A restored informer, or one that runs already,
+ *   asks the server for its version and waits for it, up to about a minute.
+ * - The checkpoint stores only uid and version, not the object. So an object that changed meanwhile has no readable
+ *   `previous`, and a deleted one no readable `object` (`finalStateUnknown`): both throw a `DecodeError`. `initial` is
+ *   `true` only for the very first list.
+ * - A checkpoint has one reader. If a second process opens it, the first reader ends with a {@linkcode CheckpointError}
  *   at its next write.
  *
- * The store keeps about 100 bytes per object. Handlers without a checkpoint cost nothing more.
+ * The store keeps about 100 bytes per object.
+ *
+ * See the guide: [Continue after a restart](../../../docs/guides/continue-after-a-restart.md).
  *
  * @example
  * ```ts
@@ -94,7 +98,7 @@ interface CheckpointOwner {
  * ```
  */
 export class Checkpoint implements AsyncDisposable {
-  /** Its name in its store. */
+  /** The checkpoint's name in its store. */
   readonly name: string;
   readonly #store: CheckpointStore;
   readonly #intervalMs: number;
@@ -165,12 +169,11 @@ export class Checkpoint implements AsyncDisposable {
   };
 
   /**
-   * Reads a checkpoint, and takes it from the reader that it may have. One that the store does not have begins with the
-   * first list.
+   * Reads a checkpoint, and takes it over from its current reader. A new checkpoint begins with the first list.
    *
-   * @throws {CheckpointError} when another reader opens it at the same time.
-   * @throws {RangeError} when `intervalMs` is out of range.
-   * @throws what the store throws.
+   * @throws {CheckpointError} if another reader opens it at the same moment.
+   * @throws {RangeError} if `intervalMs` is out of range.
+   * @throws the store's errors.
    */
   static async open(store: CheckpointStore, options: CheckpointOptions): Promise<Checkpoint> {
     checkNames("open a checkpoint", options, "name intervalMs");
@@ -192,19 +195,22 @@ export class Checkpoint implements AsyncDisposable {
   }
 
   /**
-   * Every change up to this version was delivered; `""` before the first list was. It moves when the reader has nothing
+   * Every change up to this version was delivered. `""` until the first list was. It rises when the reader has nothing
    * left to read, and never within a list.
    */
   get version(): string {
     return this.#version;
   }
 
-  /** The objects that exist by what was delivered. */
+  /** The objects that exist, according to the delivered events. */
   get objects(): ReadonlyMap<ObjectKey, DeliveredVersion> {
     return this.#objects;
   }
 
-  /** Writes what is left to write. Ends no reader: remove the handler, or stop the informer, before. */
+  /**
+   * Writes the changes that are left to write. It does not end the reader: remove the handler or stop the informer
+   * first.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer[Symbol.dispose]();
     while (this.#writing !== undefined) await this.#writing; // the end of a reader may begin another one
@@ -263,16 +269,16 @@ export class Checkpoint implements AsyncDisposable {
   }
 }
 
-/** Keeps checkpoints in memory, for tests, and for readers that follow each other in one process. */
+/** Keeps checkpoints in memory: for tests, or for readers that follow each other in one process. */
 export class MemoryCheckpoints implements CheckpointStore {
   readonly #checkpoints = new Map<string, { readonly record: CheckpointRecord; readonly stamp: number }>();
 
-  /** Returns the checkpoint of a name, if there is one. */
+  /** Returns the checkpoint with this name, if there is one. */
   get(name: string): Promise<StoredCheckpoint | undefined> {
     return Promise.resolve(this.#checkpoints.get(name));
   }
 
-  /** Keeps a checkpoint, unless another reader has written it. */
+  /** Stores a checkpoint, unless another reader has written it meanwhile. */
   set(
     name: string,
     { objects, ...head }: CheckpointRecord,

@@ -16,16 +16,15 @@ import type { Quarantine } from "../cache/entry_transform.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 /**
- * The fields that all events about an object have. `labels`, `metadata`, `object` and `previous` are parsed when they
- * are first read: `({ key }) => queue.add(key)` parses nothing, while naming `object` or `previous` in a parameter list
- * reads it.
+ * The fields that all object events have. `labels`, `metadata`, `object` and `previous` are parsed on first read:
+ * `({ key }) => queue.add(key)` parses nothing. If you name `object` or `previous` in a parameter list, you read it.
  *
  * All fields are getters, so spreading an event loses them.
  */
 export interface ObjectEvent<T> extends CacheEntry<T> {
-  /** The name of the cluster, for an informer of one of several; see `CacheOptions.cluster`. */
+  /** The cluster's name, if your program follows several. See `CacheOptions.cluster`. */
   readonly cluster?: string;
-  /** The type, key and version of the event, without the object; never parses. */
+  /** Returns the event's type, key and version, without the object. Never parses. */
   toJSON(): unknown;
 }
 
@@ -33,7 +32,7 @@ export interface ObjectEvent<T> extends CacheEntry<T> {
 export interface AddedEvent<T> extends ObjectEvent<T> {
   /** Always `"added"`. */
   readonly type: "added";
-  /** `true` if the object was there when the informer, or this handler, began. */
+  /** `true` if the object existed when the informer, or this handler, started. */
   readonly initial: boolean;
 }
 
@@ -41,15 +40,15 @@ export interface AddedEvent<T> extends ObjectEvent<T> {
 export interface UpdatedEvent<T> extends ObjectEvent<T> {
   /** Always `"updated"`. */
   readonly type: "updated";
-  /** The last state that the informer had seen before. Parsed on first read. Throws `DecodeError`. */
+  /** The state before, as the informer last saw it. Parsed on first read. Throws `DecodeError` if it cannot be read. */
   readonly previous: T;
-  /** The same state, unparsed: its metadata or labels cost less than the object. */
+  /** The state before, unparsed. To read metadata or labels from it costs less than to read `previous`. */
   readonly before: CacheEntry<T>;
-  /** `true` for a resync of this handler: the object did not change. */
+  /** `true` for a resync that you asked for: the object did not change. */
   readonly resync: boolean;
 }
 
-/** An object that was deleted. */
+/** An object that was deleted, or that the informer stopped following (see `reason`). */
 export interface DeletedEvent<T> extends ObjectEvent<T> {
   /** Always `"deleted"`. */
   readonly type: "deleted";
@@ -58,11 +57,12 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    */
   readonly finalStateUnknown: boolean;
   /**
-   * `"moved"` if the object was not deleted on the server, and is no longer followed: it is in a range of hashes that
-   * this process gave up (`SharedIndexInformerOptions.shard`), in a namespace that no longer has the labels or the
-   * rights that the informer asks for (`namespaces: { labels }` or `"readable"`), or in a cluster that was removed from
-   * its `ClusterSet`. Handlers that delete what belongs to the object must not do so then.
-   * @default {the object was deleted}
+   * `"moved"` if the object still exists on the server, but the informer stopped following it. Do not clean up in that
+   * case. Otherwise not set. An object moves in these cases:
+   *
+   * - Its shard range went to another process (`SharedIndexInformerOptions.shard`).
+   * - Its namespace left the selection (`namespaces: { labels }` or `"readable"`).
+   * - Its cluster was removed from the `ClusterSet`.
    */
   readonly reason?: "moved";
 }
@@ -71,15 +71,15 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
 export interface SyncedEvent {
   /** Always `"synced"`. */
   readonly type: "synced";
-  /** The number of cached objects at that time. */
+  /** The number of cached objects at that moment. */
   readonly objects: number;
-  /** The version of the cache at that time. */
+  /** The cache's version at that moment. */
   readonly resourceVersion: string;
-  /** The name of the cluster, for an informer of one of several. */
+  /** The cluster's name, if your program follows several. */
   readonly cluster?: string;
 }
 
-/** An event of an informer. */
+/** An event from an informer. */
 export type InformerEvent<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T> | SyncedEvent;
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
@@ -247,61 +247,62 @@ export function isWatched(event: InformerEvent<unknown>): boolean {
 export type LoggedEvent<T extends KubernetesObject> = Added<T> | Updated<T> | Deleted<T> | SyncedEvent;
 
 /**
- * Callbacks for changes. They are called one at a time, in order; a returned promise is awaited before the next call,
- * and any other returned value is ignored. The signal aborts when the handler is removed and when the informer stops.
+ * Callbacks for changes. They are called one at a time and in order. If a callback returns a promise, the next event
+ * waits for it. Any other return value is ignored. The signal aborts when the handler is removed or the informer stops.
  *
- * - The cache shows a change before its callback is called; it may show later changes too.
- * - Handlers do not wait for each other. An error that a callback throws is reported, and the next event follows.
- * - Within a watch, events come in the order in which the server sent them, across objects.
+ * - When a callback runs, the cache shows this change, and perhaps later ones.
+ * - Handlers do not wait for each other.
+ * - An error does not stop the handler: it is reported, and the next event follows.
+ * - Within a watch, events arrive in the server's order, across objects.
  */
 export interface ResourceEventHandler<T> {
   /** Called for an object that is new to the handler. */
   onAdd?(event: AddedEvent<T>, options: Required<Abortable>): unknown;
-  /** Called for an object that has changed, and for a resync. */
+  /** Called for a changed object, and for a resync. */
   onUpdate?(event: UpdatedEvent<T>, options: Required<Abortable>): unknown;
-  /** Called for an object that was deleted. */
+  /** Called for a deleted object. */
   onDelete?(event: DeletedEvent<T>, options: Required<Abortable>): unknown;
-  /** Called once, behind all initial objects. */
+  /** Called once, after all initial objects. */
   onSynced?(event: SyncedEvent, options: Required<Abortable>): unknown;
 }
 
-/** The policy for a handler that falls behind; see {@linkcode HandlerOptions.backlog}. */
+/** What to do with waiting events if a handler is slow, see {@linkcode HandlerOptions.backlog}. */
 export type BacklogPolicy = "keep" | "latestPerKey" | { readonly max: number };
 
-/** Options of a handler or event stream. The signal removes the handler, or ends the stream. */
+/** Options for a handler or event stream. The signal removes the handler, or ends the stream. */
 export interface HandlerOptions<T> extends Abortable {
-  /** The handler's name in status and errors. @default {"handler 1", counted per informer} */
+  /** The handler's name in status and errors. By default `"handler 1"` and so on, counted per informer. */
   readonly name?: string;
   /**
-   * The resync period in milliseconds: all objects are delivered again as updates with `resync`; 0 or `Infinity` is
-   * never.
-   *
-   * @default {the informer's}
+   * The resync period in milliseconds: all objects are delivered again, as updates with `resync: true`. 0 and
+   * `Infinity` mean never. The default is the informer's `resyncMs`.
    */
   readonly resyncMs?: number;
   /**
-   * Restricts the handler to objects for which it holds: one that begins to pass is added, one that no longer passes is
-   * deleted. It reads, and so parses, every object; one of {@linkcode field} reads a field without parsing. An object
-   * for which it throws does not pass, and the error is reported.
+   * Delivers only objects that the filter accepts. An object that starts to match arrives as added, and an object that
+   * no longer matches arrives as deleted. A function reads, and so parses, every object. {@linkcode field} reads one
+   * field without parsing. If the filter throws, the object does not match, and the error is reported.
    */
   readonly filter?: (object: T) => boolean;
   /**
-   * The policy for a handler that falls behind. `"keep"` keeps every event. `"latestPerKey"` folds the pending events
-   * of an object into the fewest that lead to its state. `{ max }` ends the registration with an error when more events
-   * are pending, not counting the initial ones, and the handler does not catch up in its turns.
+   * What to do with waiting events if the handler is slow:
+   *
+   * - `"keep"` keeps every event.
+   * - `"latestPerKey"` keeps the fewest events that lead to each object's newest state.
+   * - `{ max }` ends the handler with an error when more events wait, and it does not catch up in its turns. The
+   *   initial events do not count.
    *
    * @default {"keep"}
    */
   readonly backlog?: BacklogPolicy;
   /**
-   * Begins where an earlier handler or stream with this checkpoint has ended, in this process or one before; see
-   * {@linkcode Checkpoint}. Deliveries wait until the informer has synced.
-   *
-   * @default {it begins with the cached objects}
+   * Continues where an earlier handler or stream with this {@linkcode Checkpoint} stopped, in this process or an
+   * earlier one. Deliveries wait until the informer has synced. Without a checkpoint, the handler gets all cached
+   * objects first.
    */
   readonly checkpoint?: Checkpoint;
   /**
-   * The duration, in milliseconds, after which the status calls a running call slow; `Infinity` is never.
+   * After how many milliseconds the status calls a running call slow. `Infinity` means never.
    *
    * @default {1_000}
    */
@@ -309,31 +310,30 @@ export interface HandlerOptions<T> extends Abortable {
 }
 
 /**
- * The registration of a handler at an informer. Disposing it removes the handler and waits for the running call; from
- * inside the handler it does not wait for that call. After an `await` the informer cannot see where it is called from,
- * and the disposal rejects after `graceMs`: call {@linkcode HandlerRegistration.remove} there.
+ * A registered handler. Disposing it removes the handler and waits for the running call. If you dispose it inside the
+ * handler, it does not wait for that call. After an `await` the informer cannot detect the handler, and the disposal
+ * rejects after `graceMs`: call {@linkcode HandlerRegistration.remove} there instead.
  */
 export interface HandlerRegistration extends AsyncDisposable {
   /** The handler's name in status and errors. */
   readonly name: string;
-  /** `true` once the handler has been called for all initial objects, and these calls have returned. */
+  /** `true` once the handler's calls for all initial objects have returned. */
   readonly hasSynced: boolean;
-  /** The number of events that the handler has not been called for. */
+  /** The number of events that wait for the handler. */
   readonly pending: number;
   /**
-   * Resolves once {@linkcode hasSynced}.
+   * Resolves when {@linkcode hasSynced} is `true`.
    *
-   * @throws {WaitError} when the signal aborts, the handler is removed, or the informer stops first.
-   * @throws {Error} when the handler was removed because its backlog exceeded `{ max }`.
+   * @throws {WaitError} if the signal aborts, the handler is removed, or the informer stops first.
+   * @throws {Error} if the handler was removed because its backlog exceeded `{ max }`.
    */
   waitForSync(options?: Abortable): Promise<void>;
   /**
-   * Gives up the event of an object about which the calls of a handler with a checkpoint fail: it counts as delivered,
-   * and the next event follows. Returns `false` if the handler does not wait for that object; `status().handlers` names
-   * it.
+   * Gives up an event on which a handler with a checkpoint keeps failing: it counts as delivered, and the next event
+   * follows. `status().handlers` names the object. Returns `false` if the handler does not wait for this object.
    */
   skip(key: ObjectKey): boolean;
-  /** Removes the handler. A running call continues, with its signal aborted. May be called from inside the handler. */
+  /** Removes the handler. A running call continues, with its signal aborted. You may call this inside the handler. */
   remove(): void;
 }
 

@@ -48,25 +48,25 @@ const HANDLER_OPTIONS = "name resyncMs filter backlog checkpoint slowMs signal";
 
 /** The status of one handler or event stream. */
 export interface HandlerStatus {
-  /** Its name. */
+  /** The handler's name. */
   readonly name: string;
-  /** The number of events that have not been delivered to it. */
+  /** The number of events that wait for the handler. */
   readonly pending: number;
-  /** The number of errors that it and its filter have thrown. */
+  /** The number of errors that the handler and its filter have thrown. */
   readonly errors: number;
   /** `true` if a call has been running for longer than `slowMs`. */
   readonly slow: boolean;
-  /** The version of its checkpoint, if it has one. */
+  /** The checkpoint's version, if the handler has a checkpoint. */
   readonly checkpoint?: string;
-  /** The calls that fail, and are repeated, of a handler with a checkpoint. */
+  /** Failing calls that are repeated, if the handler has a checkpoint. */
   readonly failing?: FailingCalls;
 }
 
-/** The calls of a handler with a checkpoint about one event, which fail. */
+/** An event on which a handler with a checkpoint keeps failing. */
 export interface FailingCalls {
-  /** The key of the object; `""` for the `synced` event. */
+  /** The object's key, and `""` for the `synced` event. */
   readonly key: ObjectKey;
-  /** The time of the first failure. */
+  /** When the first call failed. */
   readonly since: Date;
   /** The number of failures so far. */
   readonly failures: number;

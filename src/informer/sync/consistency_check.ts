@@ -25,31 +25,32 @@ import { readOne } from "./server_state.ts";
 /** The number of keys in a {@linkcode CheckResult}. */
 const MOST_KEYS = 10;
 
-/** The result of a consistency check: a comparison of a cache with the server. */
+/** The result of a consistency check, which compares a cache with the server. */
 export interface CheckResult {
   /** The number of objects that the server listed. */
   readonly objects: number;
   /** The number of objects that were missing in the cache, gone from the server, or cached at an older version. */
   readonly differences: number;
-  /** The keys of the first ten of them. */
+  /** The keys of the first ten differing objects. */
   readonly keys: readonly ObjectKey[];
   /**
-   * - `"none"`: the cache was equal to the server.
-   * - `"objects"`: the objects that differed were read again.
-   * - `"list"`: the collection is listed again, for `reason`; handlers receive the differences when it has been.
-   * - `"listed"`: the collection was listed during the check, which ended it.
+   * How the check repaired the cache:
+   *
+   * - `"none"`: nothing to do, the cache matched the server.
+   * - `"objects"`: the differing objects were read again.
+   * - `"list"`: the collection will be listed again, for `reason`. Handlers receive the differences after that list.
+   * - `"listed"`: the collection was listed during the check, which ended the check.
    */
   readonly repair: "none" | "objects" | "list" | "listed";
-  /** The reason for a list. */
+  /** Why a list is necessary. */
   readonly reason?: string;
 }
 
-/** Options of a consistency check. */
+/** Options for a consistency check. */
 export interface CheckOptions extends Abortable {
   /**
-   * The version that the list has at least, unless the server does not have it; `""` is the newest one.
-   *
-   * @default {that of the cache}
+   * The version that the server's list must have at least, if the server has it. `""` means the newest. The default is
+   * the cache's version.
    */
   readonly resourceVersion?: string;
 }
@@ -358,16 +359,16 @@ function keyOf({ cached, listed }: Difference<unknown>): ObjectKey {
   return (cached ?? listed)!.key;
 }
 
-/** Reported by a consistency check that has found a cache which is not equal to the server. */
+/** A consistency check found that the cache did not match the server. Reported to `onError`. */
 export class CacheDifferenceError extends InformerError {
   /** `"CacheDifferenceError"`. */
   override readonly name = "CacheDifferenceError";
-  /** The number of objects that were missing, gone or at another version. */
+  /** The number of objects that were missing, gone, or cached at another version. */
   readonly differences: number;
-  /** The keys of the first ten. */
+  /** The keys of the first ten differing objects. */
   readonly keys: readonly ObjectKey[];
 
-  /** Names the resource, the objects, and the repair. */
+  /** Creates an error for this resource, its objects, and the repair. */
   constructor(resource: string, differences: number, keys: readonly ObjectKey[], repair: string) {
     const names = keys.map((key) => `"${key}"`).join(", ");
     const more = differences > keys.length ? ` and ${differences - keys.length} more` : "";

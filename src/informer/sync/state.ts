@@ -20,16 +20,16 @@ import { causesOf } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 
 /**
- * The state of an informer.
+ * An informer's state. With several namespaces, `status()` reports the last one in this order:
  *
  * - `idle`: it has not been started.
- * - `live`: it watches, and the cache is up to date.
- * - `paused`: it was paused, and sends no requests; the cache is the last known state.
+ * - `live`: a watch is open, and the cache is up to date.
+ * - `paused`: you paused it. It sends no requests, and the cache may be old.
  * - `listing`: it lists the collection for the first time.
- * - `stale`: it does not watch at the moment, and the cache is the last known state.
- * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, because the server does not answer, or refuses
- *   for that reason. The informer keeps trying.
- * - `stopped`: it was stopped or has failed permanently. The cache stays readable.
+ * - `stale`: no watch is open at the moment. You can still read the cache, but it may be old.
+ * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: like `stale`, because the server does not respond, or
+ *   refuses for this reason. The informer keeps trying.
+ * - `stopped`: it was stopped, or failed permanently. You can still read the cache.
  */
 export type InformerState =
   | "idle"
@@ -56,19 +56,19 @@ const STATES: readonly InformerState[] = [
   "stopped",
 ];
 
-/** The present status of one namespace of an informer. */
+/** The current status of one namespace in an informer. */
 export interface NamespaceStatus {
   /** The namespace's name. */
   readonly namespace: string;
   /** The state. */
   readonly state: InformerState;
-  /** The time at which it entered that state. */
+  /** When the namespace entered this state. */
   readonly since: Date;
-  /** The error that led to that state, if there is one. */
+  /** The error that led to the state, if there is one. */
   readonly cause?: unknown;
-  /** The version up to which the cache has every change of the namespace; `""` before its first list. */
+  /** The version up to which the cache has everything in this namespace, and `""` before its first list. */
   readonly resourceVersion: string;
-  /** The number of cached objects. */
+  /** The number of cached objects in this namespace. */
   readonly objects: number;
 }
 
