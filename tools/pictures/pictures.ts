@@ -10,8 +10,10 @@ import { ownWrites } from "./diagrams/own_writes.ts";
 import { reconcileLoop } from "./diagrams/reconcile_loop.ts";
 import { relay } from "./diagrams/relay.ts";
 import { shards } from "./diagrams/shards.ts";
+import { doctorPicture } from "./doctor.ts";
 import type { Words } from "./drawing.ts";
 import type { Theme } from "./theme.ts";
+import { watchFilm } from "./watch.ts";
 
 /** A picture, in two files. */
 export interface Picture {
@@ -32,6 +34,24 @@ function diagram(draw: (theme: Theme, words: Words) => string, title: string, al
 
 /** All pictures by name. */
 export const PICTURES: Readonly<Record<string, Picture>> = {
+  watch: {
+    extension: "svg",
+    words: {
+      title: "informer watch through a killed API server",
+      alt:
+        "A terminal runs informer watch pods. Its table changes in place during a rollout. Then the API server is killed: the table stays, and the first line shows since when it is stale. The server comes back, informer resumes by itself, and the table shows what changed meanwhile.",
+    },
+    make: watchFilm,
+  },
+  doctor: {
+    extension: "svg",
+    words: {
+      title: "informer doctor names a failure and its remedy",
+      alt:
+        "A terminal shows informer doctor pods in namespace shop. Configuration, address, certificate, credentials, login and discovery are ok. The check to watch pods fails: the user may list pods and may not watch them. The line says what to do: ask for a Role with the verbs list and watch on pods.",
+    },
+    make: doctorPicture,
+  },
   "list-watch": diagram(
     listWatch,
     "List, watch, 410 Gone and relist",

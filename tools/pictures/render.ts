@@ -23,7 +23,7 @@ export class Renderer implements AsyncDisposable {
 
   /** A PNG of a picture as `<img>` shows it, `seconds` after the beginning of its animation. */
   async png(url: string, theme: Theme, seconds = 0): Promise<Uint8Array> {
-    const page = await this.browser.newPage({ viewport: { width: WIDTH + 20, height: 900 }, colorScheme: theme });
+    const page = await this.browser.newPage({ viewport: { width: WIDTH + 20, height: 40 }, colorScheme: theme });
     try {
       const background = theme === "light" ? "#ffffff" : "#0d1117";
       await page.goto(new URL(".", url).href);
