@@ -12,12 +12,13 @@ import { relay } from "./diagrams/relay.ts";
 import { shards } from "./diagrams/shards.ts";
 import { doctorPicture } from "./doctor.ts";
 import type { Words } from "./drawing.ts";
+import { pagePicture } from "./served_page.ts";
 import type { Theme } from "./theme.ts";
 import { watchFilm } from "./watch.ts";
 
 /** A picture, in two files. */
 export interface Picture {
-  readonly extension: "svg" | "png";
+  readonly extension: "svg" | "webp";
   readonly words: Words;
   /** Makes it, light and dark. */
   readonly make: (words: Words) => Promise<Readonly<Record<Theme, string | Uint8Array>>>;
@@ -51,6 +52,15 @@ export const PICTURES: Readonly<Record<string, Picture>> = {
         "A terminal shows informer doctor pods in namespace shop. Configuration, address, certificate, credentials, login and discovery are ok. The check to watch pods fails: the user may list pods and may not watch them. The line says what to do: ask for a Role with the verbs list and watch on pods.",
     },
     make: doctorPicture,
+  },
+  page: {
+    extension: "webp",
+    words: {
+      title: "The page of informer serve",
+      alt:
+        "The page of informer serve in a browser: a table of 100 pods with their namespaces, names, states, restarts and ages, controls for collection, namespace and filter, the state live, and the rate of events. One row is selected, and beside the table is its pod as YAML.",
+    },
+    make: pagePicture,
   },
   "list-watch": diagram(
     listWatch,
