@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { benchmarkAlt, benchmarkChart } from "./benchmark.ts";
 import { cache } from "./diagrams/cache.ts";
 import { checkpoint } from "./diagrams/checkpoint.ts";
 import { listWatch } from "./diagrams/list_watch.ts";
@@ -61,6 +62,14 @@ export const PICTURES: Readonly<Record<string, Picture>> = {
         "The page of informer serve in a browser: a table of 100 pods with their namespaces, names, states, restarts and ages, controls for collection, namespace and filter, the state live, and the rate of events. One row is selected, and beside the table is its pod as YAML.",
     },
     make: pagePicture,
+  },
+  benchmark: {
+    extension: "svg",
+    words: {
+      title: "Speed and memory of informers and other clients",
+      alt: benchmarkAlt(),
+    },
+    make: benchmarkChart,
   },
   "list-watch": diagram(
     listWatch,
