@@ -11,6 +11,7 @@ import { ownWrites } from "./diagrams/own_writes.ts";
 import { reconcileLoop } from "./diagrams/reconcile_loop.ts";
 import { relay } from "./diagrams/relay.ts";
 import { shards } from "./diagrams/shards.ts";
+import { dashboardPanels } from "./dashboard.ts";
 import { doctorPicture } from "./doctor.ts";
 import type { Words } from "./drawing.ts";
 import { pagePicture } from "./served_page.ts";
@@ -62,6 +63,15 @@ export const PICTURES: Readonly<Record<string, Picture>> = {
         "The page of informer serve in a browser: a table of 100 pods with their namespaces, names, states, restarts and ages, controls for collection, namespace and filter, the state live, and the rate of events. One row is selected, and beside the table is its pod as YAML.",
     },
     make: pagePicture,
+  },
+  dashboard: {
+    extension: "svg",
+    words: {
+      title: "Panels of the Grafana dashboard",
+      alt:
+        "Eight panels of the Grafana dashboard, drawn from a run of the example controller against a fake API server: objects, changes received, time without the server, lists and watches begun, reconciles by outcome and by cause, duration of reconciles, and keys in the queue. While the server answers 503, the time without the server grows and no change arrives. Then the informers watch again, and the queue works off what has changed. When 150 objects are created at one time, their keys wait for a few seconds.",
+    },
+    make: dashboardPanels,
   },
   benchmark: {
     extension: "svg",
