@@ -49,7 +49,7 @@ function readReport(): Report {
   return JSON.parse(Deno.readTextFileSync(new URL("../../bench/reports/peers.json", import.meta.url))) as Report;
 }
 
-/** What the chart shows, with the figures of clients that readers compare. */
+/** Describes the chart, with the figures of clients that readers compare. */
 export function benchmarkAlt(): string {
   const { clients, job } = readReport();
   const figures = (pattern: RegExp, name: string): string => {

@@ -159,10 +159,8 @@ function draw(theme: Theme, words: Words, { title, panels }: Dashboard, scrapes:
   });
   const height = TOP + (METRICS.length / 2) * (HEIGHT + 4) + 4;
   const lines = [
-    "Drawn from a run of examples/website against a fake API server, with changes and faults.",
-    `Grey: the API server answers 503, and later refuses a third of the writes. At ${
-      clock(BURST)
-    }, 150 objects are created.`,
+    `Drawn from a run of examples/website against a fake API server. At ${clock(BURST)}, 150 objects are created.`,
+    "Grey: the API server answers 503, and later 409 to a third of the writes of Deployments.",
   ];
   const style =
     `text{font:${SMALLEST_FONT}px ${SANS};fill:${tones.text.ink}}.bold{font-weight:600}.muted{fill:${tones.muted.ink}}`;
@@ -226,7 +224,10 @@ function drawPanel(theme: Theme, palette: Palette, panel: Panel, scrapes: readon
   return [drawn, ...legend].join("\n");
 }
 
-/** The lines of a panel that are not 0 all the time, unless all are; their names are without what all have in common. */
+/**
+ * The lines of a panel, without lines that are always 0, unless all are. Their names leave out the first word if all
+ * lines have it.
+ */
 function linesOf({ targets = [] }: Panel, scrapes: readonly Scrape[]): { name: string; values: (number | null)[] }[] {
   const lines = targets.flatMap(({ expr, legendFormat }) =>
     evaluate(expr, scrapes, 5).map(({ labels, values }) => {
@@ -241,7 +242,7 @@ function linesOf({ targets = [] }: Panel, scrapes: readonly Scrape[]): { name: s
   return shown.map(({ name, values }) => ({ name: isCommon ? name.slice(first.length + 1) : name, values }));
 }
 
-/** Where the names of lines stand below a panel. */
+/** Places the names of lines below a panel. */
 function placed(names: readonly string[]): { readonly name: string; readonly x: number; readonly row: number }[] {
   let [x, row] = [12, 0];
   return names.map((name) => {

@@ -14,7 +14,7 @@ export const WIDTH = 760;
 /** The smallest font, in pixels at that width. */
 export const SMALLEST_FONT = 13;
 
-/** How a text looks. */
+/** The look of a text. */
 export interface TextStyle {
   readonly tone?: Tone;
   /** @default {SMALLEST_FONT} */
@@ -27,7 +27,7 @@ export interface TextStyle {
   readonly halo?: boolean;
 }
 
-/** How a line or an edge looks. */
+/** The look of a line or an edge. */
 export interface LineStyle {
   readonly tone?: Tone;
   readonly dashed?: boolean;
@@ -35,7 +35,7 @@ export interface LineStyle {
   readonly width?: number;
 }
 
-/** What stands at an arrow, and where. */
+/** The look of an arrow, and its label. */
 export interface ArrowStyle extends LineStyle {
   readonly label?: string | readonly string[];
   /** The place of the label; in the middle of the first line of the arrow, above it, unless given. */
@@ -57,11 +57,11 @@ function spans(text: string): string {
     .join("");
 }
 
-/** What an SVG says to those who do not see it. */
+/** The words of a picture, for readers that do not see it. */
 export interface Words {
   /** A few words. */
   readonly title: string;
-  /** What it shows, in one to three sentences: `alt` in HTML. */
+  /** A description in a few sentences: `alt` in HTML. */
   readonly alt: string;
 }
 

@@ -10,7 +10,7 @@ import { htmlOf, type Picture, PICTURES } from "./pictures.ts";
 import { Renderer } from "./render.ts";
 import { THEMES } from "./theme.ts";
 
-/** Where the pictures are. */
+/** The folder of the pictures. */
 const FOLDER = join(import.meta.dirname!, "../../docs/pictures");
 
 /** Makes a picture, writes its two files, and prints their sizes. */
@@ -27,7 +27,7 @@ async function write(name: string, picture: Picture): Promise<void> {
   }
 }
 
-/** Writes a picture as a PNG to a folder, as Chromium shows it, and prints what is wrong with its texts. */
+/** Writes a picture as a PNG to a folder, as Chromium shows it, and prints which of its texts overlap. */
 async function preview(renderer: Renderer, name: string, picture: Picture, folder: string, at: number): Promise<void> {
   for (const theme of THEMES) {
     const path = join(FOLDER, `${name}-${theme}.${picture.extension}`);

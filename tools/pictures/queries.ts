@@ -6,7 +6,7 @@
  */
 import type { ParsedSample } from "../../tests/support/parse_open_metrics.ts";
 
-/** What was scraped at one time, in seconds. */
+/** The samples that were scraped at one time, in seconds. */
 export interface Scrape {
   readonly at: number;
   readonly samples: readonly ParsedSample[];

@@ -55,7 +55,7 @@ export class Renderer implements AsyncDisposable {
     }
   }
 
-  /** What is wrong with the texts of an SVG: they overlap, or are cut off by its edge. */
+  /** Finds texts of an SVG that overlap, are too small, or are cut off by its edge. */
   async problems(svg: string): Promise<string[]> {
     const page = await this.browser.newPage({ viewport: { width: WIDTH, height: 900 } });
     try {

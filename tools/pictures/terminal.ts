@@ -16,7 +16,7 @@ export interface Size {
   readonly rows: number;
 }
 
-/** What a program wrote to its terminal, and when, in milliseconds since its start. */
+/** A text that a program wrote to its terminal, and the time, in milliseconds since its start. */
 export interface Chunk {
   readonly at: number;
   readonly bytes: Uint8Array;
@@ -77,7 +77,7 @@ interface Run {
 /** The tones of the colours that programs ask for: red, green and yellow. */
 const TONES: Readonly<Record<number, Tone>> = { 1: "bad", 2: "client", 3: "queue", 4: "server", 8: "muted" };
 
-/** What a terminal shows. */
+/** The screen of a terminal. */
 export class Screen {
   readonly #terminal: InstanceType<typeof xterm.Terminal>;
 
@@ -216,14 +216,16 @@ export interface Film extends Window {
   readonly chapters: readonly Chapter[];
   /** The length, in milliseconds; then it begins again. */
   readonly lengthMs: number;
-  /** The time of the picture for readers who ask for less motion. */
+  /** The time of the picture for readers that ask for less motion. */
   readonly stillMs: number;
 }
 
 /** Stretches of time, in milliseconds. */
 type Times = readonly (readonly [from: number, to: number])[];
 
-/** Draws an animation, which loops without a script. Each text is drawn once, and is visible in its stretches of time. */
+/**
+ * Draws an animation, which loops without a script. Each text is drawn once, and is visible in its stretches of time.
+ */
 export function drawScreens(theme: Theme, words: Words, film: Film): string {
   const palette = PALETTES[theme];
   const { shots, chapters, lengthMs, stillMs } = film;

@@ -9,7 +9,7 @@ export type Theme = "light" | "dark";
 
 export const THEMES: readonly Theme[] = ["light", "dark"];
 
-/** What a colour stands for, in every diagram. */
+/** The meaning of a colour, in every diagram. */
 export type Tone = "text" | "muted" | "server" | "client" | "queue" | "yours" | "bad";
 
 /** The colours of one tone. */

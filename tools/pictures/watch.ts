@@ -22,7 +22,7 @@ const [KILLED, BACK, END] = [4_000, 8_500, 14_000];
 
 const HOUR = 3_600_000;
 
-/** What the table shows of a pod. */
+/** The state of a pod, as the table shows it. */
 type State = "Pending" | "ContainerCreating" | "Running" | "CrashLoopBackOff";
 
 function statusOf(state: State, restartCount = 0): PodBuildOptions["status"] {
@@ -60,7 +60,7 @@ const PODS: readonly (readonly [name: string, hours: number, state: State, resta
   ["web-5f9d7c8b6-hx7vd", 51, "Running", 0],
 ];
 
-/** What happens in the cluster, and when: a rollout before the server is killed, and other changes while it is down. */
+/** The changes in the cluster, with their times: a rollout before the server is killed, and others while it is down. */
 function storyOf(server: FakeApiServer): readonly (readonly [at: number, act: () => void])[] {
   const set = (name: string, state: State, restarts = 0): void =>
     void server.patch(Pod, `shop/${name}`, { status: statusOf(state, restarts) });

@@ -1,5 +1,5 @@
 /**
- * What a handler receives after a restart, without and with a checkpoint.
+ * The events that a handler receives after a restart, without and with a checkpoint.
  *
  * @module
  */

@@ -6,7 +6,7 @@
 import { Drawing, type Words } from "../drawing.ts";
 import type { Theme, Tone } from "../theme.ts";
 
-/** The lines of the three who take part. */
+/** The life lines of the server, the informer and the handler. */
 const SERVER = 120;
 const INFORMER = 390;
 const HANDLER = 640;
