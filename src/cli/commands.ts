@@ -44,7 +44,7 @@ export interface CommandText {
 }
 
 /** The permissions of commands that connect. */
-const CONNECTED = "those that informer doctor prints; none with --fake";
+const CONNECTED = "as printed by informer doctor; none with --fake";
 
 const SELECTORS: Flags = {
   "-l, --selector <selector:string>": "Only objects with these labels: 'app=web,tier!=cache'.",
@@ -149,9 +149,9 @@ export const COMMANDS: readonly CommandText[] = [
     summary: "Wait until objects are ready, deleted, or in another state.",
     description:
       "Watches the objects, and ends with 0 once all of them are in the state at the same time; with 1, and the last " +
-      "states, after --timeout. Of objects that are chosen there must be one at least. States: ready, as kstatus " +
-      "judges workloads and kinds with conditions; deleted: those that are there at the beginning; condition=TYPE and " +
-      "condition=TYPE=STATUS; PATH=VALUE, of any field, and PATH: it is there. " +
+      "states, after --timeout. At least one object must match. States: ready, as kstatus judges workloads and kinds " +
+      "with conditions; deleted: every object that exists when the command starts; condition=TYPE and " +
+      "condition=TYPE=STATUS; PATH=VALUE, for any field, and PATH: the field is set. " +
       `Permissions: ${CONNECTED}.`,
     flags: {
       "--for <state:string>": "The state.",
@@ -209,7 +209,7 @@ export const COMMANDS: readonly CommandText[] = [
     summary: "Write types of custom kinds.",
     description:
       "Writes a TypeScript module with a type and a resource for each custom kind, from the CustomResourceDefinitions of a " +
-      "server or of a file. All versions that are served are in it. What is wrong in a definition is reported with its " +
+      "server or of a file. All versions that are served are in it. An error in a definition is reported with its " +
       `place, and nothing is written. Permissions: ${CONNECTED.replace("; none with --fake", "")}; for --file, ` +
       "--allow-read of that file; for --out, --allow-read and --allow-write of the folder of that file.",
     flags: {
@@ -221,7 +221,7 @@ export const COMMANDS: readonly CommandText[] = [
     examples: {
       "Kinds of one group": "informer kinds --group stable.example.com --out kinds.ts",
       "Without a cluster": "informer kinds --file crd.yaml --out kinds.ts",
-      "Of a definition that only others may read": "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
+      "From a definition that only others may read": "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
     },
     run: kinds,
   },
@@ -231,7 +231,7 @@ export const COMMANDS: readonly CommandText[] = [
     description:
       "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
       "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s, " +
-      "without --memory. Permissions: those that it prints; it names each one that is missing.",
+      "without --memory. Permissions: it prints them, and names each missing one.",
     types: { report: ["table", "json"] },
     flags: {
       ...placesTo("Check access to"),
@@ -307,7 +307,7 @@ export const COMMANDS: readonly CommandText[] = [
       ...PORT,
       "--pods <count:integer>": "Initial number of pods.",
       "--churn <rate:number>": "Changes per second.",
-      "--churn-mix <mix:mix>": "Updates alone, or creations and deletions too.",
+      "--churn-mix <mix:mix>": "Only updates, or creations and deletions too.",
       "--churn-for <duration:string>": "End the changes after this time. (default: never)",
       "--seed <seed:integer>": "The same seed, the same pods and changes.",
       "--namespaces <mode:spaces>": "Namespaces need not exist, or must, and end when they are empty.",
