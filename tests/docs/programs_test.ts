@@ -8,11 +8,11 @@ import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { entriesIn } from "../../tools/node.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";
+import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "../support/pages.ts";
 import { deno, Program } from "../support/program.ts";
 import { type Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
 import { CRONTAB_PROGRAM } from "./_crontab_program.ts";
-import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "./_pages.ts";
 
 const CONFIG = new URL("deno.json", ROOT).pathname;
 const CronTab: Resource = defineResource({
