@@ -373,22 +373,3 @@ Deno.test("blocks of TypeScript in README and docs are run, by deno test --doc o
     }
   }
 });
-
-Deno.test("relative links of README, CHANGELOG and docs lead to published files, and to their headings", () => {
-  const { publish } = JSON.parse(Deno.readTextFileSync(CONFIG)) as { publish: { include: string[] } };
-  for (const page of ["CHANGELOG.md", ...pages()]) {
-    const text = Deno.readTextFileSync(new URL(page, ROOT)).replaceAll(/^```[\s\S]*?^```$/gm, "");
-    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
-      const [path, anchor] = link.split("#");
-      const target = path === "" ? new URL(page, ROOT) : new URL(path, new URL(page, ROOT));
-      assert(Deno.statSync(target).isFile, `${page}: ${link} is no file`);
-      const [first] = target.pathname.slice(ROOT.pathname.length).split("/");
-      assert(publish.include.includes(first), `${page}: ${link} is not published`);
-      if (anchor === undefined) continue;
-      const headings = [...Deno.readTextFileSync(target).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-        heading.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-")
-      );
-      assert(headings.includes(anchor), `${page}: ${link} names no heading of that page`);
-    }
-  }
-});
