@@ -25,7 +25,15 @@ export interface PublicName {
 
 /** The part of the output of `deno doc --json` that is read here. */
 interface Documentation {
-  readonly nodes: Readonly<Record<string, { readonly symbols?: readonly DocumentedSymbol[] }>>;
+  readonly nodes: Readonly<
+    Record<string, { readonly module_doc?: JsDoc; readonly symbols?: readonly DocumentedSymbol[] }>
+  >;
+}
+
+/** A docstring: its paragraphs, and its tags. */
+interface JsDoc {
+  readonly doc?: string;
+  readonly tags?: readonly { readonly kind: string; readonly doc?: string }[];
 }
 
 /** A name that a file exports. */
@@ -38,6 +46,8 @@ interface DocumentedSymbol {
 interface Declaration {
   readonly kind: string;
   readonly def?: Partial<DocumentedFunction> & {
+    /** The class, or the interfaces, that it extends. */
+    readonly extends?: string | readonly { readonly repr: string }[];
     readonly constructors?: readonly (DocumentedFunction & { readonly accessibility?: string })[];
     readonly methods?: readonly (Partial<DocumentedFunction> & {
       readonly name: string;
@@ -49,7 +59,7 @@ interface Declaration {
 
 interface DocumentedFunction {
   readonly params: readonly Parameter[];
-  readonly jsDoc?: { readonly tags?: readonly { readonly kind: string }[] };
+  readonly jsDoc?: JsDoc;
 }
 
 /** A parameter; one with a default has the parameter on its left. */
@@ -59,8 +69,10 @@ interface Parameter {
   readonly left?: Parameter;
 }
 
-/** Returns what `deno doc` says of the entry points in `deno.json`, by entry point. */
-async function documented(): Promise<(readonly [entry: string, symbols: readonly DocumentedSymbol[]])[]> {
+/** Returns the output of `deno doc` for the entry points in `deno.json`, by entry point. */
+async function documented(): Promise<
+  (readonly [entry: string, symbols: readonly DocumentedSymbol[], moduleDoc: JsDoc | undefined])[]
+> {
   const { exports } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))) as {
     exports: Record<string, string>;
   };
@@ -71,7 +83,8 @@ async function documented(): Promise<(readonly [entry: string, symbols: readonly
   if (!success) throw new Error(`Cannot document the entry points: ${new TextDecoder().decode(stderr)}`);
   const { nodes } = JSON.parse(new TextDecoder().decode(stdout)) as Documentation;
   return Object.entries(exports).map(([entry, file]) => {
-    return [entry, nodes[pathToFileURL(join(ROOT, file)).href]?.symbols ?? []] as const;
+    const { symbols = [], module_doc } = nodes[pathToFileURL(join(ROOT, file)).href] ?? {};
+    return [entry, symbols, module_doc] as const;
   });
 }
 
@@ -144,35 +157,60 @@ export function lineOf({ entry, kind, name }: PublicName): string {
 }
 
 /**
- * Returns the names of which nothing says what they are for: neither `guides` nor an example in the documentation of a
- * name has them.
+ * Returns the docstrings of the names that each entry point exports, of their members, and of the entry point itself:
+ * paragraphs without tags, and texts of tags.
  *
- * A class, a type or a constant needs no guide of its own where the declaration or documentation of another public name
- * has it: as the type of an option or result, as a part of a type, or as an error that is thrown.
+ * @throws {Error} when `deno doc` fails.
  */
-export function unexplained(names: readonly PublicName[], guides: string): PublicName[] {
-  const examples = names.flatMap(({ texts }) => [...texts]).filter((text) => text.includes("```"));
-  const words = new Set([guides, ...examples].join("\n").match(/[\w$]+/g));
-  return names.filter((one) => {
-    if (words.has(one.name)) return false;
-    return one.kind === "function" || !names.some((other) => other.name !== one.name && mentions(other, one.name));
-  });
+export async function docstrings(): Promise<Map<string, string[]>> {
+  return new Map((await documented()).map(([entry, symbols, moduleDoc]) => {
+    const texts: string[] = [];
+    const add = ({ doc, tags = [] }: JsDoc): void => {
+      for (const text of [doc, ...tags.map((tag) => tag.doc)]) if (text !== undefined) texts.push(text);
+    };
+    if (moduleDoc !== undefined) add(moduleDoc);
+    JSON.stringify(symbols, (key, value) => {
+      if (key === "jsDoc") add(value);
+      return value;
+    });
+    return [entry, texts];
+  }));
 }
 
-function mentions({ texts }: PublicName, name: string): boolean {
-  const link = new RegExp(`\\{@link(?:code)? ${name}[.}]`);
-  return texts.has(name) || [...texts].some((text) => link.test(text));
-}
-
-/** Returns the text of the readme, the guides and the examples. */
-export async function guides(): Promise<string> {
-  const texts = [await Deno.readTextFile(join(ROOT, "README.md"))];
-  for (const folder of ["docs", "examples"]) {
-    for await (const { name, isFile } of Deno.readDir(join(ROOT, folder))) {
-      if (isFile && /\.(?:md|ts)$/.test(name)) texts.push(await Deno.readTextFile(join(ROOT, folder, name)));
+/**
+ * Returns the names that entry points export, Kubernetes' own kinds included, each with the names of its members,
+ * parameters and options. Inherited members are included.
+ *
+ * @throws {Error} when `deno doc` fails.
+ */
+export async function referenceNames(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const members = new Map<string, Set<string>>();
+  const parents = new Map<string, Set<string>>();
+  for (const [, symbols] of await documented()) {
+    for (const { name, declarations } of symbols) {
+      const own = getOrAdd(members, name), above = getOrAdd(parents, name);
+      for (const { def } of declarations) {
+        const { extends: supers = [] } = def ?? {};
+        for (const one of typeof supers === "string" ? [{ repr: supers }] : supers) above.add(one.repr);
+        JSON.stringify(def, (key, value) => {
+          if (key === "name" && typeof value === "string") own.add(value);
+          return value;
+        });
+      }
     }
   }
-  return texts.join("\n");
+  const all = (name: string): Set<string> =>
+    [...parents.get(name) ?? []].reduce(
+      (found, parent) => found.union(all(parent)),
+      members.get(name) ?? new Set<string>(),
+    );
+  return new Map([...members.keys()].map((name) => [name, all(name)]));
+}
+
+function getOrAdd(map: Map<string, Set<string>>, name: string): Set<string> {
+  const found = map.get(name) ?? new Set();
+  map.set(name, found);
+  return found;
 }
 
 if (import.meta.main) {

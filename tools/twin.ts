@@ -4,7 +4,7 @@
  * @module
  */
 import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
-import { acceptedDifferences } from "../tests/support/twin/accepted.ts";
+import { ACCEPTED } from "../tests/support/twin/accepted.ts";
 import { caseOf } from "../tests/support/twin/cases.ts";
 import { CATEGORIES, compared, type Difference } from "../tests/support/twin/compare.ts";
 import { type Draft, readDrafts } from "../tests/support/twin/drafts.ts";
@@ -58,7 +58,7 @@ async function main(): Promise<boolean> {
   const types = await typesOf(real, drafts.kinds);
   const version = await versionOf(real);
   const player = new TwinPlayer(real, fake, crypto.randomUUID().slice(0, 6));
-  const summary = new Summary(acceptedDifferences());
+  const summary = new Summary(ACCEPTED);
   const startedAt = performance.now();
   let next = flags.from;
   const end = flags.from + flags.cases;

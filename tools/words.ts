@@ -1,37 +1,59 @@
 /**
- * Checks the comments of `src`, `bench`, `tests`, `tools` and `examples` for words and phrases that only this project
- * uses, for docstrings that begin with a question word instead of a noun, and for lines that are too long. `src/kinds` has Kubernetes' own texts, and is left out.
+ * Checks that prose is plain: README and `docs`, docstrings, other comments, texts of the command line, and messages of
+ * errors. {@linkcode BANS} has the phrases to avoid; a sentence has at most {@linkcode LONGEST} words, and a comment
+ * at most {@linkcode COLUMNS} columns.
  *
- * Prints each place, then how many there are of each word, and exits with 1 when there are any. Code in comments is not
- * checked. Real exceptions are listed in `ALLOWED`, each with its reason.
+ * Texts, pages below {@linkcode STRICT_PAGES}, and docstrings below {@linkcode STRICT_DOCSTRINGS} must have no finding.
+ * Other comments are old: `tests/tools/words_ratchet.json` has the number of findings in each file, which may only
+ * fall. Real exceptions are in {@linkcode ALLOWED}, each with its reason.
  *
  * @module
  */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path/posix";
-import { quit, readFlags } from "./flags.ts";
+import { docstrings } from "./api.ts";
+import { quit, readFlags, toggle } from "./flags.ts";
+import {
+  commentsIn,
+  type Figures,
+  figuresOf,
+  type Passage,
+  passageOf,
+  sentencesIn,
+  squeezed,
+  textsIn,
+  wordCount,
+} from "./prose.ts";
+import { table } from "./table.ts";
+
+/** Beginnings of paths of Markdown pages that must have no finding. Tests of pages use them, too. */
+export const STRICT_PAGES: readonly string[] = [];
+
+/** Beginnings of paths in `src` where docstrings of exported names must have no finding: those already rewritten. */
+export const STRICT_DOCSTRINGS: readonly string[] = [];
 
 /** A phrase to be avoided. */
-export interface Word {
+export interface Ban {
   /** The name in the summary. */
   readonly name: string;
-  /** Matches the phrase in the text of a comment, of which each line end is a space. */
+  /** Matches in a sentence on one line, whose code is one word. */
   readonly pattern: RegExp;
-  /** The plain words to use instead. */
+  /** The words to use instead. */
   readonly instead: string;
+  /** True if the phrase is fine in a heading. */
+  readonly inHeadings?: true;
 }
 
-/** A place in a file where a phrase is meant literally. */
+/** A place where a phrase is right. */
 export interface Allowed {
   /** Path relative to the root. */
   readonly path: string;
-  /** Text of the comment around the phrase, on one line. */
+  /** Text around the phrase, on one line. */
   readonly text: string;
-  /** The reason. */
   readonly reason: string;
 }
 
-/** A phrase that was found. */
+/** A phrase, sentence or line that was found. */
 export interface Finding {
   readonly path: string;
   readonly line: number;
@@ -39,90 +61,158 @@ export interface Finding {
   /** The phrase with the words around it. */
   readonly text: string;
   readonly instead: string;
+  /** False for an old comment, whose file is only counted. */
+  readonly strict: boolean;
 }
 
-/** The phrases. */
-export const WORDS: readonly Word[] = [
-  { name: "told", pattern: /\btold\b/gi, instead: "notified, delivered, reported, known" },
+/** The phrases. They are grammatical, and readers stumble over them: a noun is missing, or the idiom is another one. */
+export const BANS: readonly Ban[] = [
   {
-    name: "tell",
-    pattern: /\btell(?:s|ing)?\b(?! (?:\S+ ){0,5}apart\b)/gi,
-    instead: "notify, deliver, report, say, distinguish",
+    name: "that of, those of",
+    pattern: /\b(?:that|those) of\b/gi,
+    instead: "the noun again",
   },
-  { name: "hear", pattern: /\bhears?\b/gi, instead: "receive, observe" },
-  { name: "story", pattern: /\bstor(?:y|ies)\b/gi, instead: "sequence of events, changes, history" },
   {
-    name: "the whole",
+    name: "those that",
+    pattern: /\bthose (?:that|which|whose)\b/gi,
+    instead: "the noun again: objects that",
+  },
+  {
+    name: "one that",
+    pattern: /\bones? (?:that|which|whose)\b/gi,
+    instead: "the noun again: a server that",
+  },
+  {
+    name: "What …",
+    pattern: /^What (?:\S+ ){1,8}?(?:is|are|was|were|has|have)(?= \w)(?! (?:and|or)\b)(?!.*\?$)/g,
+    instead: "a noun as the subject",
+    inHeadings: true,
+  },
+  {
+    name: "so is",
     pattern:
-      /\bwholes\b|\b(?:a|the|one|each|its|this)(?: new)? (?<!\bas a )whole(?= *(?:[.,;:)]|$)| (?:at|of|for|is|in|as|and|or|to|that|which|when|once|with|from|by|are|was|has)\b)/gi,
-    instead: "replacement, collection, complete list",
+      /(?:^|[,;] (?:and )?)so (?:do|does|did|is|are|was|were|has|have|can|must|will|would) (?!not\b)(?!\w+ not\b)/gi,
+    instead: "the subject first, with also or too",
   },
   {
-    name: "who",
-    pattern:
-      /(?<!\b(?:people|person|users?|someone|anyone|developers?|operators?|admins?|authors?) )\bwho(?:m|ever)?\b/gi,
-    instead: "the name of the object: caller, handler, reader",
+    name: "Of …, Where …",
+    pattern: /(?:^|; )(?:Of (?!course\b)|Where (?!.*\?$))/g,
+    instead: "for, among; if, when; or the subject first",
+    inHeadings: true,
   },
-  { name: "hurry", pattern: /\bhurr(?:y|ies|ied)\b/gi, instead: "at once, without back-off" },
   {
-    name: "going on",
-    pattern: /\b(?:goes|go|going|went|gone) on\b/gi,
-    instead: "continue, resume, be in progress",
+    name: "alone",
+    pattern: /(?<!\b(?:leave|leaves|let|lets) (?:\S+ ){0,3})\balone\b/gi,
+    instead: "only",
   },
-  { name: "for good reason", pattern: /\bfor (?:a )?good reasons?\b/gi, instead: "the reason" },
-  { name: "for good", pattern: /\bfor good\b(?! reason)/gi, instead: "permanently" },
+  {
+    name: "behind",
+    pattern: /\bbehind (?:all|it|that|the(?! (?:proxy|proxies|load balancer|ingress|firewall)\b)|them)\b/gi,
+    instead: "after (in time), out of date, lags",
+  },
+  { name: "as any other", pattern: /\bas any other\b/gi, instead: "like any other" },
+  {
+    name: "no more",
+    pattern: /\bno more\b(?! (?:than|(?!does\b)\w{3,}s)\b)/gi,
+    instead: "no longer, not any more, no other",
+  },
+  { name: "one at least", pattern: /\bone at (?:least|most)\b/gi, instead: "at least one, at most one" },
+  { name: "all the same", pattern: /\ball the same\b/gi, instead: "anyway, nevertheless; equal" },
+  { name: "anew", pattern: /\banew\b/gi, instead: "again, from scratch" },
+  { name: "beside", pattern: /\bbeside\b/gi, instead: "besides, in addition to, next to, compared with" },
+  {
+    name: "allows to",
+    pattern: /\b(?:allow|permit|enable)s? to\b/gi,
+    instead: "who may do it: lets you choose",
+  },
 ];
+
+/** The words that a sentence may have. */
+const LONGEST = 35;
 
 /** The longest line of a comment, as of code: the formatter leaves comments as they are. */
 const COLUMNS = 120;
 
-const HEAD: Word = {
-  name: "What/How/Who …",
-  pattern: /^(?:What|How|Who|Whether|Where)\b/,
-  instead: "a noun, or a verb that says what the code does",
-};
-
-/** Places where a phrase is meant literally. An entry that matches nothing is an error. */
+/** Places where a phrase is right. An entry that matches nothing is an error. */
 const ALLOWED: readonly Allowed[] = [];
 
-/** Beginnings of paths that are never checked: texts of Kubernetes, and comments that are test data. */
+/** Beginnings of paths that are never checked: texts of Kubernetes, generated files, and data of tests. */
 const LEFT_OUT = [
   "src/kinds/",
   "src/cli/page_html.ts",
   "src/cli/project_files.ts",
   "src/testing/fake/schema/texts.ts",
   "tests/tools/words_test.ts",
-  "tools/words.ts",
 ];
 
 const FOLDERS = ["src", "bench", "tests", "tools", "examples"];
+const ROOT = join(import.meta.dirname!, "..");
+const RATCHET = join(ROOT, "tests/tools/words_ratchet.json");
 
-/** A comment: its text with spaces for line ends, markup and code, so that offsets are those of the file. */
-interface Comment {
-  readonly offset: number;
-  readonly text: string;
-  readonly documents: boolean;
+/** The findings in the sentences of a passage. `sentences` is true if long ones count. */
+function findingsIn(
+  passage: Passage,
+  { path, source, strict, sentences }: {
+    readonly path: string;
+    readonly source: string;
+    readonly strict: boolean;
+    readonly sentences: boolean;
+  },
+): Finding[] {
+  const found: (Finding & { readonly at: number })[] = [];
+  for (const { text, offsetOf, isHeading } of sentencesIn(passage)) {
+    const add = (name: string, instead: string, from: number, to: number): void => {
+      const at = offsetOf(from);
+      const around = source.slice(
+        Math.max(passage.offset, at - 40),
+        Math.min(passage.offset + passage.text.length, offsetOf(to - 1) + 30),
+      );
+      const line = source.slice(0, at).split("\n").length;
+      const shown = squeezed(around.replaceAll(/\n\s*(?:\*\/?|\/\/)?/g, " "));
+      found.push({ path, line, name, text: shown, instead, strict, at });
+    };
+    for (const { name, pattern, instead, inHeadings } of BANS) {
+      if (isHeading && inHeadings) continue;
+      for (const { 0: phrase, index } of text.matchAll(pattern)) {
+        add(name, instead, index, index + phrase.trimEnd().length);
+      }
+    }
+    const words = wordCount(text);
+    if (sentences && words > LONGEST) {
+      add("long sentence", `several: it has ${words} words`, 0, Math.min(60, text.length));
+    }
+  }
+  return found.sort((a, b) => a.at - b.at).map(({ at: _, ...finding }) => finding);
 }
 
-/** The comments of a file. Line comments on consecutive lines are one. */
-function commentsIn(source: string): Comment[] {
-  const found: Comment[] = [];
-  const comments =
-    /(?<=^|[\s({[,])\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/(?: [^\n]*|(?=\n))(?:\n[ \t]*\/\/(?: [^\n]*|(?=\n)))*/g;
-  for (const { 0: comment, index } of source.matchAll(comments)) {
-    const text = comment
-      .replace(/^\/\*\*?|\*\/$|^\/\/|\n[ \t]*(?:\*(?!\/)|\/\/)?/g, blank)
-      .replace(/```[\s\S]*?(?:```|$)|`[^`]*`|\{@link(?:code|plain)? [^}]*\}|https?:\S+/g, blank);
-    found.push({ offset: index, text, documents: comment.startsWith("/**") });
-  }
-  return found;
+/** The findings in a page of Markdown. */
+export function pageFindings(path: string, source: string, strict = true): Finding[] {
+  return findingsIn(passageOf(source), { path, source, strict, sentences: true });
+}
+
+/**
+ * The findings in a file of TypeScript: in its comments and, below `src`, in its texts. `isStrict` says whether a
+ * docstring must have none; it has the text of the docstring up to its first tag.
+ */
+export function codeFindings(
+  path: string,
+  source: string,
+  isStrict: (docstring: string) => boolean = () => false,
+): Finding[] {
+  const found = commentsIn(source).flatMap((comment) => {
+    const strict = comment.docstring !== undefined && isStrict(comment.docstring);
+    return findingsIn(comment, { path, source, strict, sentences: true });
+  });
+  const texts = path.startsWith("src/") ? textsIn(source, path.startsWith("src/cli/")) : [];
+  found.push(...texts.flatMap((text) => findingsIn(text, { path, source, strict: true, sentences: false })));
+  return [...found, ...wideLines(path, source)].sort((a, b) => a.line - b.line);
 }
 
 /**
  * The lines of comments that are longer than {@linkcode COLUMNS}, but for those that cannot be wrapped: code in fences,
  * rows of tables, directives, addresses, and single words.
  */
-export function wideLinesIn(path: string, source: string): Finding[] {
+function wideLines(path: string, source: string): Finding[] {
   const found: Finding[] = [];
   let isFenced = false;
   for (const [index, text] of source.split("\n").entries()) {
@@ -131,58 +221,10 @@ export function wideLinesIn(path: string, source: string): Finding[] {
     if (line === undefined || text.length <= COLUMNS || isFenced) continue;
     const words = line.replace(/^[-*] /, "").split(" ").filter((word) => !/^https?:/.test(word));
     if (line.startsWith("|") || line.startsWith("deno-") || words.length <= 1) continue;
-    found.push({
-      path,
-      line: index + 1,
-      name: "wide line",
-      text: `${line.slice(0, 60)}…`,
-      instead: `wrap it at ${COLUMNS} columns`,
-    });
+    const instead = `wrap it at ${COLUMNS} columns`;
+    found.push({ path, line: index + 1, name: "wide line", text: `${line.slice(0, 60)}…`, instead, strict: true });
   }
   return found;
-}
-
-function blank(text: string): string {
-  return " ".repeat(text.length);
-}
-
-/** The phrases of {@linkcode WORDS} in the comments of a file, in the order of their places. */
-export function wordsIn(path: string, source: string): Finding[] {
-  const found: (Finding & { readonly offset: number })[] = [];
-  for (const { offset, text, documents } of commentsIn(source)) {
-    const add = ({ name, instead }: Word, from: number, length: number): void => {
-      const around = source.slice(offset + Math.max(0, from - 40), offset + Math.min(text.length, from + length + 30))
-        .replaceAll(/\s+(?:\*\/?|\/\/)?\s*/g, " ").trim();
-      const line = source.slice(0, offset + from).split("\n").length;
-      found.push({ path, line, name, text: around, instead, offset: offset + from });
-    };
-    const start = text.search(/\S/);
-    const head = documents && start >= 0 ? HEAD.pattern.exec(text.slice(start)) : null;
-    if (head !== null) add(HEAD, start, head[0].length);
-    // Spaces in place of line ends and markup: each run of them is one space of a pattern.
-    const { squeezed, offsets } = squeeze(text);
-    for (const word of WORDS) {
-      for (const { 0: phrase, index } of squeezed.matchAll(word.pattern)) {
-        const from = offsets[index];
-        if (head !== null && from === start) continue; // is reported as the beginning of a docstring
-        add(word, from, offsets[index + phrase.length - 1] + 1 - from);
-      }
-    }
-  }
-  return found.sort((a, b) => a.offset - b.offset).map(({ offset: _, ...finding }) => finding);
-}
-
-/** The text with one space for each run of spaces, and the offset of each of its characters in the original. */
-function squeeze(text: string): { readonly squeezed: string; readonly offsets: readonly number[] } {
-  let squeezed = "";
-  const offsets: number[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const isSpace = /\s/.test(text[at]);
-    if (isSpace && squeezed.endsWith(" ")) continue;
-    squeezed += isSpace ? " " : text[at];
-    offsets.push(at);
-  }
-  return { squeezed, offsets };
 }
 
 /** Returns true when an entry allows a finding. */
@@ -190,42 +232,126 @@ export function isAllowed({ path, text }: Finding, allowed: Allowed): boolean {
   return path === allowed.path && text.includes(allowed.text);
 }
 
-function filesAt(path: string): string[] {
-  if (Deno.statSync(path).isFile) return path.endsWith(".ts") ? [path] : [];
-  return [...Deno.readDirSync(path)].map(({ name }) => name).sort().flatMap((name) => filesAt(join(path, name)));
+/** The numbers of findings in old comments, by file. */
+export type Ratchet = Readonly<Record<string, number>>;
+
+/**
+ * Compares findings with a ratchet: those of files with more than it has, and the ratchet in which each file of `paths`
+ * has as many as it may keep, which is none for a file that was never there.
+ */
+export function compareRatchet(
+  ratchet: Ratchet,
+  findings: readonly Finding[],
+  paths: readonly string[],
+): { readonly worse: ReadonlyMap<string, readonly Finding[]>; readonly lowered: Ratchet } {
+  const byPath = Map.groupBy(
+    findings.filter(({ strict, path }) => !strict && !path.endsWith(".md")),
+    ({ path }) => path,
+  );
+  const lowered: Record<string, number> = { ...ratchet };
+  const worse = new Map<string, readonly Finding[]>();
+  for (const path of new Set([...paths, ...byPath.keys()])) {
+    const found = byPath.get(path) ?? [];
+    const most = ratchet[path] ?? 0;
+    if (found.length > most) worse.set(path, found);
+    lowered[path] = Math.min(found.length, most);
+  }
+  const kept = Object.entries(lowered).filter(([, count]) => count > 0).sort(([a], [b]) => a < b ? -1 : 1);
+  return { worse, lowered: Object.fromEntries(kept) };
 }
 
+/** A table of the {@linkcode Figures} of texts, with a row for all of them, in which equal texts count once. */
+export function figureTable(
+  title: string,
+  rows: readonly (readonly [name: string, texts: readonly string[]])[],
+): string {
+  const all = [...new Set(rows.flatMap(([, texts]) => texts))];
+  const rowOf = (name: string, { words, tableWords, p90, of, headless, you, semicolons }: Figures): string[] => {
+    return [name, `${words}`, `${tableWords}`, `${p90}`, ...[of, headless, you, semicolons].map((it) => it.toFixed(1))];
+  };
+  return table([
+    [title, "words", "in tables", "p90", "of", "headless", "you", ";"],
+    ...rows.map(([name, texts]) => rowOf(name, figuresOf(texts))),
+    rowOf("total", figuresOf(all)),
+  ]);
+}
+
+function filesAt(path: string): string[] {
+  if (Deno.statSync(path).isFile) return /\.(?:ts|tsx|md)$/.test(path) ? [path] : [];
+  return [...Deno.readDirSync(path)].filter(({ name }) => name !== "node_modules").map(({ name }) => name).sort()
+    .flatMap((name) => filesAt(join(path, name)));
+}
+
+function read(path: string): string {
+  return Deno.readTextFileSync(join(ROOT, path));
+}
+
+const startsWithAny = (path: string, starts: readonly string[]): boolean => starts.some((it) => path.startsWith(it));
+
 if (import.meta.main) {
-  const { rest } = readFlags({
+  const { rest, update, pages, docstrings: ofDocstrings } = readFlags({
     task: "words",
-    summary: "Prints private words and wide lines in comments, and docstrings that begin with a question word.",
-    flags: {},
-    rest: ["PATH…", "files or folders; default src, bench, tests, tools and examples"],
-    examples: ["src/informer"],
-    exits: "Exits with 1 when there are any, with 2 when the command line is wrong.",
+    summary: "Checks that pages, comments, texts of the command line and messages of errors are plain English.",
+    flags: {
+      update: toggle("lowers tests/tools/words_ratchet.json to what comments have now; it is never raised"),
+      pages: toggle("prints words and habits per 1,000 words of each page instead"),
+      docstrings: toggle("prints them of the docstrings of each entry point instead"),
+    },
+    rest: ["PATH…", "files or folders, whose pages and old comments are shown, too; default everything"],
+    examples: ["src/informer", "docs/guides/limit-memory.md", "--pages"],
+    exits: "Exits with 1 when there is something to mend, with 2 when the command line is wrong.",
   });
-  const root = join(import.meta.dirname!, "..");
   const everything = rest.length === 0;
-  const paths = everything ? FOLDERS.map((folder) => join(root, folder)) : rest;
-  const files = paths.flatMap((path) => existsSync(path) ? filesAt(path) : quit(`there is no "${path}"`, 2))
-    .map((file) => relative(root, join(file.startsWith("/") ? "" : Deno.cwd(), file)))
-    .filter((path) => !LEFT_OUT.some((start) => path.startsWith(start)));
-  const found = files.flatMap((path) => {
-    const source = Deno.readTextFileSync(join(root, path));
-    return [...wordsIn(path, source), ...wideLinesIn(path, source)];
+  const given = everything ? [...FOLDERS, "README.md", "docs"].map((path) => join(ROOT, path)) : rest;
+  const paths = given.flatMap((path) => existsSync(path) ? filesAt(path) : quit(`there is no "${path}"`, 2))
+    .map((file) => relative(ROOT, join(file.startsWith("/") ? "" : Deno.cwd(), file)));
+  if (pages) {
+    const shown = paths.filter((path) => path.endsWith(".md") && (!everything || /^README|^docs\//.test(path)));
+    console.log(figureTable("page", shown.map((path) => [path, [read(path)]])));
+    Deno.exit(0);
+  }
+  if (ofDocstrings) {
+    const entries = [...await docstrings()].filter(([entry]) => !entry.startsWith("./kinds/"));
+    console.log(figureTable("entry point", entries));
+    Deno.exit(0);
+  }
+
+  const isPublic = new Set<string>();
+  if (STRICT_DOCSTRINGS.length > 0) {
+    for (const [, texts] of await docstrings()) for (const text of texts) isPublic.add(squeezed(text));
+  }
+  const files = paths.filter((path) =>
+    path.endsWith(".md") ? !everything || startsWithAny(path, STRICT_PAGES) : !startsWithAny(path, LEFT_OUT)
+  );
+  const all = files.flatMap((path) => {
+    if (path.endsWith(".md")) return pageFindings(path, read(path), startsWithAny(path, STRICT_PAGES));
+    const strict = startsWithAny(path, STRICT_DOCSTRINGS);
+    return codeFindings(path, read(path), (docstring) => strict && (docstring === "" || isPublic.has(docstring)));
   });
-  const remaining = found.filter((finding) => !ALLOWED.some((allowed) => isAllowed(finding, allowed)));
-  const stale = everything ? ALLOWED.filter((allowed) => !found.some((finding) => isAllowed(finding, allowed))) : [];
+  const found = all.filter((finding) => !ALLOWED.some((allowed) => isAllowed(finding, allowed)));
+  const stale = everything ? ALLOWED.filter((allowed) => !all.some((finding) => isAllowed(finding, allowed))) : [];
+  const isNew = !existsSync(RATCHET);
+  const ratchet: Ratchet = isNew ? {} : JSON.parse(Deno.readTextFileSync(RATCHET));
+  const { worse, lowered } = compareRatchet(ratchet, found, files);
+  if (update) {
+    const counts = isNew ? Object.fromEntries([...worse].map(([path, { length }]) => [path, length])) : lowered;
+    Deno.writeTextFileSync(RATCHET, `${JSON.stringify(counts, undefined, 2)}\n`);
+  }
+
+  const failing = found.filter(({ path, strict }) => strict || worse.has(path));
   const counts = new Map<string, number>();
-  for (const { path, line, name, text, instead } of remaining) {
+  for (const finding of everything ? failing : found) {
+    const { path, line, name, text, instead } = finding;
     counts.set(name, (counts.get(name) ?? 0) + 1);
     console.error(`${path}:${line}: "${name}" in "${text}"; instead: ${instead}`);
   }
+  for (const [path, { length }] of worse) {
+    console.error(`${path}: ${length} findings in comments, of which ${ratchet[path] ?? 0} are old: mend the new ones`);
+  }
   for (const { path, text } of stale) console.error(`${path}: "${text}" is allowed in tools/words.ts, and not there`);
   const summary = [...counts].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count}`).join(", ");
-  const clean = remaining.length === 0 && stale.length === 0;
-  console.log(
-    `words: ${files.length} files, ${clean ? "none of the words" : summary || `${stale.length} stale entries`}`,
-  );
-  Deno.exit(clean ? 0 : 1);
+  const old = found.filter(({ strict }) => !strict).length;
+  const isClean = failing.length === 0 && stale.length === 0;
+  console.log(`words: ${files.length} files, ${summary || "nothing new"}; ${old} old ones`);
+  Deno.exit(isClean ? 0 : 1);
 }

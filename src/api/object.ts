@@ -164,7 +164,7 @@ export function refuseReduced(action: string, value: unknown, place: "anywhere" 
   if (found === undefined) return;
   throw new TypeError(
     `Cannot ${action}: it is reduced to ${found}, and the write would remove its other fields; read it by client.get(), or send ` +
-      `a merge patch or an apply of the changed fields alone`,
+      `a merge patch or an apply with only the changed fields`,
   );
 }
 

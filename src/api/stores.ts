@@ -63,7 +63,7 @@ export async function* limitedSnapshot(
     if (size > maxBytes) {
       throw new RangeError(
         `Cannot write the snapshot "${name}": it has more than ${maxBytes} bytes; cache fewer fields (option "fields"), ` +
-          `or metadata alone (onlyMetadata), or raise maxBytes`,
+          `or only metadata (onlyMetadata), or raise maxBytes`,
       );
     }
     yield chunk;

@@ -112,7 +112,7 @@ export async function fake(
 async function serverOf({ from, speed, seed, namespaces, pods, churn }: FakeFlags): Promise<FakeApiServer> {
   const options: FakeApiServerOptions = { seed, namespaces };
   if (from === undefined) {
-    if (speed !== undefined) throw new UsageError("--speed is that of a recording; name it by --from");
+    if (speed !== undefined) throw new UsageError("--speed needs a recording; name it by --from");
     return new FakeApiServer(options);
   }
   if (pods > 0 || churn > 0) throw new UsageError("--from plays what a server did; leave out --pods and --churn");

@@ -204,7 +204,7 @@ async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promis
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return undefined;
   if (flags.contexts !== undefined || flags.allContexts) {
-    throw new UsageError("--snapshot is that of one cluster; leave out --contexts and --all-contexts");
+    throw new UsageError("--snapshot is for one cluster; leave out --contexts and --all-contexts");
   }
   if (fake) {
     throw new UsageError("--snapshot is of no use with --fake, whose objects end with this program; leave one out");

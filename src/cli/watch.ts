@@ -101,7 +101,7 @@ export async function watch(flags: WatchFlags, names: readonly string[], context
   }
   if (flags.cache !== undefined) {
     if (flags.contexts !== undefined || flags.allContexts) {
-      throw new UsageError("--cache is that of one cluster; leave out --contexts and --all-contexts");
+      throw new UsageError("--cache is for one cluster; leave out --contexts and --all-contexts");
     }
     await checkOutputFile("--cache", flags.cache);
   }

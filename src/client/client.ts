@@ -81,7 +81,7 @@ export function accessUsed(client: ResourceClients): PlacedRule[] {
   const log = LOGS.get(client);
   if (log !== undefined) return log.rules();
   throw new TypeError(
-    "Cannot list the access that was used: the argument is not a Client; pass the one that was created",
+    "Cannot list the access that was used: the argument is not a Client; pass a Client",
   );
 }
 
@@ -197,7 +197,7 @@ function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
     for (const [i, { version, freshness, resources = [] }] of versions.entries()) {
       if (freshness === "Stale") {
         const name = apiVersionOf({ group, version });
-        onError?.(new Error(`Cannot discover "${name}": the server behind it does not answer the API server`), name);
+        onError?.(new Error(`Cannot discover "${name}": its server does not answer the API server`), name);
       }
       for (const entry of resources) {
         found.push({

@@ -126,7 +126,7 @@ function checkRetryWatch(what: string, options: FollowOptions): void {
   }
   if (sendInitialEvents !== undefined) {
     throw new TypeError(
-      `Cannot follow "${what}": sendInitialEvents lists anew, and a retried watch resumes; use watch`,
+      `Cannot follow "${what}": sendInitialEvents lists again, and a retried watch resumes; use watch`,
     );
   }
 }

@@ -505,7 +505,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (own.shard !== undefined || own.namespace !== undefined) {
       const name = finding === "readable" ? `that are readable` : `of "${finding.labels}"`;
       throw new TypeError(
-        `Cannot select the namespaces ${name}: found a namespace or a shard beside them; leave one out`,
+        `Cannot select the namespaces ${name}: found a namespace or a shard, too; leave one out`,
       );
     }
     if (finding === "readable") return { ...options, readable: true };

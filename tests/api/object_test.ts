@@ -41,7 +41,7 @@ Deno.test("splitKey reverses keyOf for any namespace and name", () => {
 export const part = { a: 1, [reduced]: "the fields a" };
 const refused =
   "Cannot write: it is reduced to the fields a, and the write would remove its other fields; read it by client.get(), " +
-  "or send a merge patch or an apply of the changed fields alone";
+  "or send a merge patch or an apply with only the changed fields";
 
 Deno.test("refuseReduced refuses an object that is reduced, or has a part that is, at any depth", () => {
   refuseReduced("write", { a: [{ b: null }], c: "d" });

@@ -217,11 +217,11 @@ Deno.test("a server that is not there ends get and watch with 3", async () => {
 
 Deno.test("a port on which something else answers ends get and watch with 3", async () => {
   await using web = serveAnswer(textOf("404 page not found", 404, "text/plain"));
-  await ends(3, /404.*; check that the address is that of an API server$/, "pods", "--server", web.url);
+  await ends(3, /404.*; check that the address leads to an API server$/, "pods", "--server", web.url);
   await using broken = serveAnswer(textOf("<html>no</html>", 502, "text/html"));
-  await ends(3, /502.*; check that the address is that of an API server$/, "pods", "--server", broken.url);
+  await ends(3, /502.*; check that the address leads to an API server$/, "pods", "--server", broken.url);
   await using api = serveAnswer(() => Response.json({ hello: 1 }));
-  await ends(3, /the server lists none; check that its address is that of an API server$/, "pods", "--server", api.url);
+  await ends(3, /the server lists none; check that its address leads to an API server$/, "pods", "--server", api.url);
 });
 
 Deno.test("HTML from a proxy ends get and watch with 3", async () => {

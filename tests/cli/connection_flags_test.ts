@@ -283,8 +283,8 @@ Deno.test("informer refuses flags that contradict --contexts", async () => {
       [/^error: --contexts must name contexts, as a,b, found ","$/, "get", "pods", ...contexts.of(",")],
       [/context "rome", which does not exist/, "get", "pods", ...contexts.of("berlin,rome")],
       [/^error: --contexts: no context can be used/, "get", "pods", ...contexts.of("lost")],
-      [/^error: --cache is that of one cluster/, "watch", "pods", "--cache", contexts.kubeconfig, ...of],
-      [/^error: --snapshot is that of one cluster/, "serve", "pods", "--snapshot", contexts.kubeconfig, ...of],
+      [/^error: --cache is for one cluster/, "watch", "pods", "--cache", contexts.kubeconfig, ...of],
+      [/^error: --snapshot is for one cluster/, "serve", "pods", "--snapshot", contexts.kubeconfig, ...of],
     ] as const
   ) {
     const { code, err } = await run(...args);

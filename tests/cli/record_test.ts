@@ -146,7 +146,7 @@ Deno.test("informer fake --from plays a recording from the first watch on", asyn
   early.interrupt();
   assertEquals(await early.code, 0);
   const cases: [RegExp, ...string[]][] = [
-    [/--speed is that of a recording/, "--speed", "2"],
+    [/--speed needs a recording/, "--speed", "2"],
     [/--from plays what a server did; leave out --pods and --churn/, "--from", path, "--pods", "3"],
     [/--speed must be above 0, found 0/, "--from", path, "--speed", "0"],
     [

@@ -333,7 +333,7 @@ Deno.test("Client.discover reads all groups from two responses of a server with 
     ],
   );
   assertEquals(errors, [
-    'metrics.k8s.io/v1beta1: Cannot discover "metrics.k8s.io/v1beta1": the server behind it does not answer the API server',
+    'metrics.k8s.io/v1beta1: Cannot discover "metrics.k8s.io/v1beta1": its server does not answer the API server',
   ]);
 });
 

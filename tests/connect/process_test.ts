@@ -160,7 +160,7 @@ Deno.test("connect uses the proxy of the environment, unless NO_PROXY names the 
   assertEquals(proxy.asked.length, 1);
 });
 
-Deno.test("connect with proxy-url obeys NO_PROXY on Deno, and not on Node, as docs/operations/node-and-bun.md says", async () => {
+Deno.test("connect with proxy-url obeys NO_PROXY on Deno, and not on Node", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using proxy = serveProxy({ kind: "connect" });

@@ -8,11 +8,11 @@ import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { entriesIn } from "../../tools/node.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";
+import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "../support/pages.ts";
 import { deno, Program } from "../support/program.ts";
 import { type Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
 import { CRONTAB_PROGRAM } from "./_crontab_program.ts";
-import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "./_pages.ts";
 
 const CONFIG = new URL("deno.json", ROOT).pathname;
 const CronTab: Resource = defineResource({
@@ -370,25 +370,6 @@ Deno.test("blocks of TypeScript in README and docs are run, by deno test --doc o
   for (const page of pages()) {
     for (const { place, fence } of blocksOf(page)) {
       assert(fence === "ts" || fence === "ts ignore", `${place}: ${fence}`);
-    }
-  }
-});
-
-Deno.test("relative links of README, CHANGELOG and docs lead to published files, and to their headings", () => {
-  const { publish } = JSON.parse(Deno.readTextFileSync(CONFIG)) as { publish: { include: string[] } };
-  for (const page of ["CHANGELOG.md", ...pages()]) {
-    const text = Deno.readTextFileSync(new URL(page, ROOT)).replaceAll(/^```[\s\S]*?^```$/gm, "");
-    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
-      const [path, anchor] = link.split("#");
-      const target = path === "" ? new URL(page, ROOT) : new URL(path, new URL(page, ROOT));
-      assert(Deno.statSync(target).isFile, `${page}: ${link} is no file`);
-      const [first] = target.pathname.slice(ROOT.pathname.length).split("/");
-      assert(publish.include.includes(first), `${page}: ${link} is not published`);
-      if (anchor === undefined) continue;
-      const headings = [...Deno.readTextFileSync(target).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-        heading.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-")
-      );
-      assert(headings.includes(anchor), `${page}: ${link} names no heading of that page`);
     }
   }
 });

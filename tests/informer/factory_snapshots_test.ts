@@ -397,7 +397,7 @@ Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, an
   assertEquals(
     error,
     'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes; cache fewer fields (option "fields"), or ' +
-      "metadata alone (onlyMetadata), or raise maxBytes",
+      "only metadata (onlyMetadata), or raise maxBytes",
   );
   assertEquals(await new Response(ReadableStream.from(await store.get("pods/v1") ?? [])).text(), "1234");
 });

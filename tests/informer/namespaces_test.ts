@@ -357,7 +357,7 @@ Deno.test("SharedIndexInformer refuses an empty list of sources, and namespaces 
     source,
   }]];
   for (const sources of wrong) assertThrows(() => new SharedIndexInformer<Thing>(sources), TypeError);
-  assertThrows(() => new SharedIndexInformer<Thing>([]), TypeError, "found no source, expected one at least");
+  assertThrows(() => new SharedIndexInformer<Thing>([]), TypeError, "found no source, expected at least one");
   assertThrows(
     () => new SharedIndexInformer<Thing>(wrong[1]),
     TypeError,

@@ -9,6 +9,7 @@ import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { findNode } from "../support/node/find_node.ts";
+import { programNamed } from "../support/pages.ts";
 import { type Output, outputOf, Process } from "../support/program.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
@@ -102,16 +103,11 @@ Deno.test(
     assertEquals([await program.code, program.err.text], [0, ""]);
 
     server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
-    const programs = {
-      "README.md": "1 pods of the shop are web servers",
-      "docs/operations/node-and-bun.md": "synced: 1 pods",
-    };
-    for (const [page, line] of Object.entries(programs)) { // as they are in the page
-      const text = Deno.readTextFileSync(new URL(`../../${page}`, import.meta.url));
-      const [, documented] = /^```ts ignore\n([^]*?)^```$/m.exec(text)!;
-      Deno.writeTextFileSync(join(project, "documented.ts"), documented);
+    const programs = { "watch_pods.ts": "1 pods of the shop are web servers", "shop_pods.ts": "synced: 1 pods" };
+    for (const [file, line] of Object.entries(programs)) { // as a page has them
+      Deno.writeTextFileSync(join(project, "documented.ts"), programNamed(file).text);
       await using program = new Process("node", ["documented.ts"], { cwd: project, env });
-      await program.until(page, (it) => it === line);
+      await program.until(file, (it) => it === line);
       program.kill("SIGINT");
       assertEquals([await program.code, program.err.text], [0, ""]);
     }

@@ -1,19 +1,21 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { pages, ROOT } from "../support/pages.ts";
 import { Folder } from "../support/serve.ts";
 import { browserTest, closeBrowser, ServedPage, Visit } from "../support/served_page.ts";
 
-const ROOT = new URL("../../", import.meta.url);
 const HTML = `<!doctype html><html lang="en"><title>Pods</title><link rel="icon" href="data:,">
   <div id="root"></div><script type="module" src="pods.js"></script></html>`;
 
 Deno.test.afterAll(closeBrowser);
 
-/** The program of the guide and its configuration, in a folder of their own. */
+/** The program `pods.tsx` of a guide and the configuration below it, in a folder of their own. */
 function program(): Folder {
-  const guide = Deno.readTextFileSync(new URL("docs/read_the_cache.md", ROOT));
-  const [, text, config] = /^```tsx ignore\n(\/\/ pods\.tsx: [^]*?)^```$[^]*?^```json\n([^]*?)^```$/m.exec(guide)!;
+  const pattern = /^```tsx ignore\n(\/\/ pods\.tsx: [^]*?)^```$[^]*?^```json\n([^]*?)^```$/m;
+  const found = pages().flatMap((page) => pattern.exec(Deno.readTextFileSync(new URL(page, ROOT))) ?? []);
+  assertNotEquals(found, [], "a page has a block tsx ignore that begins with // pods.tsx:, and a block json below it");
+  const [, text, config] = found;
   const folder = new Folder();
   folder.write("pods.tsx", text);
   folder.write("deno.json", JSON.stringify({ ...JSON.parse(config), links: [ROOT.pathname], lock: false }));

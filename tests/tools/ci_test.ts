@@ -1,9 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { load } from "js-yaml";
 import { entriesIn, examplesOf } from "../../tools/node.ts";
-import { OLDEST_DENO } from "../../tools/oldest.ts";
 import { tagProblem } from "../../tools/release.ts";
-import { TESTED } from "../../tools/versions.ts";
 
 interface Job {
   readonly needs?: readonly string[];
@@ -36,24 +34,6 @@ Deno.test(".ci/run runs the tasks of all jobs, but for those that need a route t
     // The parts of the gate are run one by one, as the tests write a report.
     const wanted = name === "gate" ? ["task static", "task test ", "publish --dry-run"] : [`task ${taskOf(command)}`];
     for (const part of wanted) assertStringIncludes(script, part, name);
-  }
-});
-
-function pagesBelow(folder: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    if (isDirectory) return pagesBelow(`${folder}/${name}`);
-    return name.endsWith(".md") ? [`${folder}/${name}`] : [];
-  });
-}
-
-Deno.test("documents name the versions that CI tests, and call one thing the gate", async () => {
-  const [readme, contributing] = await Promise.all(["README.md", "CONTRIBUTING.md"].map((it) => Deno.readTextFile(it)));
-  assertStringIncludes(readme, `Deno ${OLDEST_DENO} is the oldest that works`);
-  assertStringIncludes(readme, `kube-apiserver ${TESTED.slice(0, -1).join(", ")} and ${TESTED.at(-1)}`);
-  assertStringIncludes(contributing, "`deno task ok` is the gate");
-  assertStringIncludes(await Deno.readTextFile("docs/first_program.md"), `${OLDEST_DENO} or newer`);
-  for (const page of pagesBelow("docs")) {
-    assertEquals(/\b[Tt]he gate\b/.test(await Deno.readTextFile(page)), false, page);
   }
 });
 

@@ -9,6 +9,7 @@ import {
 } from "../../tools/code_size.ts";
 import { borrowed, headless, problems } from "../../tools/layers.ts";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
+import { pages } from "../support/pages.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
   const output = `Warning Publishing (of a library) may take long.
@@ -39,7 +40,7 @@ Deno.test("size adds up the files of each folder, those of src one level deeper"
 Deno.test("The package has its entry point, licence and docs, and no tests or tools", async () => {
   const files = await publishedFiles();
   const paths = new Set(files.map(({ path }) => path));
-  for (const path of ["deno.json", "mod.ts", "src/cli/main.ts", "LICENSE", "README.md", "docs/connect.md"]) {
+  for (const path of ["deno.json", "mod.ts", "src/cli/main.ts", "LICENSE", ...pages()]) {
     assertEquals([path, paths.has(path)], [path, true]);
   }
   assertEquals([...paths].filter((path) => !/^(?:src|docs)\/|^[^/]+$/.test(path)), []);

@@ -61,7 +61,7 @@ function configurationFinding({ origin, namespace }: FoundConnection): Finding {
     source === "in-cluster"
       ? "the pod's service account"
       : source === "options"
-      ? "the flags alone"
+      ? "only the flags"
       : `kubeconfig ${files.map((file) => JSON.stringify(file)).join(", ")}`,
     ...(context === undefined ? [] : [`context ${JSON.stringify(context)}`]),
     ...(user === undefined ? [] : [`user ${JSON.stringify(user)}`]),

@@ -94,7 +94,7 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
   [
     /connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
     "the connection broke off",
-    "check what stands between here and the server: a firewall, a proxy, a load balancer without a server behind it",
+    "check what stands between here and the server: a firewall, a proxy, a load balancer without a server",
   ],
 ];
 

@@ -359,7 +359,7 @@ export async function checkServer(checkup: Checkup, server: CheckedServer): Prom
 }
 
 function serverFinding({ status, headers }: Response, text: string, took: number): Finding {
-  const isApiServer = `check that the address is an API server's, and not that of a proxy or a login page`;
+  const isApiServer = `check that the address leads to an API server, not to a proxy or a login page`;
   if (status === 401 || status === 403) {
     return { status: "ok", what: `answers, and shows its version only to some users (${status})` };
   }

@@ -79,7 +79,7 @@ export function explainError(error: unknown): { readonly code: number; readonly 
     return { code: EXIT_CODE.connection, message: `${message}; ask for the right to do that, or ${other}` };
   }
   if (message.startsWith("Cannot discover ") || (error instanceof DecodeError && message.includes("not JSON"))) {
-    const advice = message.includes("check that") ? "" : "; check that the address is that of an API server";
+    const advice = message.includes("check that") ? "" : "; check that the address leads to an API server";
     return { code: EXIT_CODE.connection, message: message + advice };
   }
   if (isNotFound(error)) return { code: EXIT_CODE.failed, message: `${message}; check the name and the namespace` };

@@ -139,7 +139,7 @@ export async function resourcesFor(
   const known = await discover(client, terminal, signal);
   if (known.length === 0) {
     throw new DecodeError(
-      "Cannot discover resources: the server lists none; check that its address is that of an API server",
+      "Cannot discover resources: the server lists none; check that its address leads to an API server",
     );
   }
   const found = new Map<string, Resource<KubernetesObject>>();
@@ -249,7 +249,7 @@ export async function readableSelection(
     if (namespaces.length === 0) return selection;
     const kinds = placed.map(({ plural }) => plural).join(", ");
     const place = cluster === undefined ? "" : `${cluster}: `;
-    terminal.say(`${place}${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
+    terminal.say(`${place}${kinds} of all namespaces may not be read; reading only ${namespaces.join(", ")}`);
     return { ...selection, namespaces };
   } catch (error) {
     if (error instanceof StatusError || error instanceof UnreachableError) return selection; // the requests find out

@@ -246,8 +246,8 @@ export function execInfo(
   return JSON.stringify(info, (_name, value) => {
     if (++values <= MOST_VALUES) return value;
     throw new RangeError(
-      `Cannot pass the cluster's extension to the credential plugin: it has more than ${MOST_VALUES} values, with those of ` +
-        "aliases; make it smaller",
+      `Cannot pass the cluster's extension to the credential plugin: it has more than ${MOST_VALUES} values, ` +
+        "aliases included; make it smaller",
     );
   });
 }

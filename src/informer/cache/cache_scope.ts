@@ -319,7 +319,7 @@ export class CachedCollection<T> {
 function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]): CachedCollection<T>["sources"] {
   if ("listEntries" in source) return [{ source }];
   const names = source.map(({ namespace }) => namespace);
-  if (names.length === 0) throw new TypeError("Cannot create an informer: found no source, expected one at least");
+  if (names.length === 0) throw new TypeError("Cannot create an informer: found no source, expected at least one");
   if (new Set(names).size < names.length || names.some((name) => !name)) {
     throw new TypeError(
       `Cannot create an informer: found the namespaces ${

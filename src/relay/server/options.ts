@@ -264,7 +264,7 @@ export function relaySettings(options: RelayOptions): RelaySettings {
   checkNames("make a relay", options, `${LIMITS} collections authorize predicates redact cluster onError`);
   if (Object.keys(options?.collections ?? {}).length === 0) {
     throw new TypeError(
-      "Cannot make a relay: found no collection, expected one at least: { collections: { pods: Pod } }",
+      "Cannot make a relay: found no collection, expected at least one: { collections: { pods: Pod } }",
     );
   }
   const { hosts = LOOPBACK_HOSTS, origins = [], predicates = {}, cluster = crypto.randomUUID() } = options;

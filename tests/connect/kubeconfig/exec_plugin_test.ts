@@ -97,7 +97,7 @@ Deno.test("execInfo refuses an extension that aliases have made too large, at on
   assertThrows(
     () => execInfo(curious, { interactive: false, cluster }),
     RangeError,
-    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, with those of aliases; " +
+    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, aliases included; " +
       "make it smaller",
   );
 });

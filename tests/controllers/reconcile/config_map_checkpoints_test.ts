@@ -23,7 +23,7 @@ Deno.test("ConfigMapCheckpoints keeps what was written, and lets one reader writ
   await storeOf(server).set("mails", record, { stamp, keys: [] });
   assertEquals(server.get(ConfigMap, "shop/mails")!.metadata.annotations, { "example.com/owner": "me" });
   const verbs = new Set(server.requests.map(({ verb }) => verb));
-  assertEquals([...verbs].sort(), ["create", "get", "update"], "these are what docs/operations/permissions.md grants");
+  assertEquals([...verbs].sort(), ["create", "get", "update"], "the guide about permissions grants these");
 });
 
 Deno.test("ConfigMapCheckpoints continues when somebody else annotates its ConfigMap, and ends when that is deleted", async () => {

@@ -106,14 +106,14 @@ Deno.test("an informer in place of the factory is refused with what to do", asyn
     assertThrows(make, TypeError, "pass the factory, not one of its informers");
   }
   const make = (): void => void new InformerRelay(relayed.informers, undefined as never);
-  assertThrows(make, TypeError, "found no collection, expected one at least: { collections: { pods: Pod } }");
+  assertThrows(make, TypeError, "found no collection, expected at least one: { collections: { pods: Pod } }");
 });
 
 Deno.test("options that are out of range are refused", () => {
   const relayed = new Relayed();
   const of = (options: object): void =>
     void new InformerRelay(relayed.informers, { collections: { pods: Pod }, ...options });
-  assertThrows(() => of({ collections: {} }), TypeError, "found no collection, expected one at least");
+  assertThrows(() => of({ collections: {} }), TypeError, "found no collection, expected at least one");
   assertThrows(() => of({ collections: { "a/b": Pod } }), TypeError, 'Cannot serve "a/b"');
   assertThrows(() => of({ collections: { "..": Pod } }), TypeError, 'Cannot serve ".."');
   assertThrows(() => of({ stallMs: -1 }), RangeError, "stallMs must be at least 0");

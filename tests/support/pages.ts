@@ -1,5 +1,5 @@
 import { PROJECT_FILES } from "../../src/cli/project_files.ts";
-import { Folder } from "../support/serve.ts";
+import { Folder } from "./serve.ts";
 
 /** The root of the repository. */
 export const ROOT = new URL("../../", import.meta.url);
@@ -61,6 +61,13 @@ export function programs(): DocumentedProgram[] {
     }
     return { place, file: match[1], flags: match[2].split(" ").filter((flag) => flag !== ""), text };
   });
+}
+
+/** The program with this file name, in whichever page it is. */
+export function programNamed(file: string): DocumentedProgram {
+  const program = programs().find((program) => program.file === file);
+  if (program === undefined) throw new Error(`Cannot find ${file}: no page has a program with this name`);
+  return program;
 }
 
 /** Writes the programs of all pages to a folder of their own. */
