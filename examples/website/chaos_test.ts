@@ -12,7 +12,7 @@ import { Website } from "./kinds.ts";
 const SEEDS = Number(process.argv[2] ?? 25);
 const IMAGES = ["nginx:1", "nginx:2", "nginx:3"];
 
-/** Picks an object and changes it, if there is one. */
+/** Changes the spec of a random Website, if there is one. */
 function change(server: FakeApiServer, random: Random, spec: Partial<Website["spec"]>): void {
   const keys = server.keys(Website);
   if (keys.length > 0) server.patch(Website, random.pick(keys), { spec });

@@ -1,4 +1,4 @@
-// controller.ts: runs a Deployment for each Website, and writes the state of its pods to the status.
+// controller.ts: runs a Deployment for each Website, and reports the state of its pods in the status.
 import type { Client } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { readiness } from "@kube/informer/readiness";
@@ -12,16 +12,17 @@ import {
 } from "@kube/informer/reconcile";
 import { Website } from "./kinds.ts";
 
-/** The name of the lease, of the reporter of events, and of the manager of fields. */
+/** The name of the lease, the event reporter and the field manager. */
 export const NAME = "website-controller";
 
 export function controller(client: Client, events: EventRecorder): Reconciler<Website> {
   return new Reconciler(client, Website, async ({ object, client, signal }) => {
-    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return; // the Deployment is garbage
+    // When the object is deleted, Kubernetes deletes the Deployment too, because of its owner reference.
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
     const { metadata: { name, namespace, generation }, spec: { image, replicas = 1 }, status } = object;
     const labels = { "app.kubernetes.io/instance": name, "app.kubernetes.io/managed-by": NAME };
-    // Server-side apply: the fields that are named here are as they are named, and others stay as they are. Nothing is
-    // sent where the cache shows that they are so.
+    // Server-side apply sets these fields and leaves all others alone. If the cache shows that nothing would change,
+    // nothing is sent.
     const { object: made } = await client.resource(Deployment, { namespace }).applyIfChanged(
       withController({
         metadata: { name, namespace, labels },

@@ -12,7 +12,7 @@ import { Website } from "./kinds.ts";
 
 const KEY = "shop/blog";
 
-/** Runs the controller, with one object on the server, until `check` has returned. */
+/** Runs the controller with one Website on the server until `check` has returned. */
 async function run(check: (server: FakeApiServer) => Promise<void>): Promise<void> {
   const server = new FakeApiServer();
   server.create(Website, {
@@ -29,7 +29,7 @@ async function run(check: (server: FakeApiServer) => Promise<void>): Promise<voi
   await running;
 }
 
-test("a Deployment is made, and the object is Ready once that is", () =>
+test("the controller creates a Deployment, and the Website becomes Ready with it", () =>
   run(async (server) => {
     const conditionOf = (it?: Website) => findCondition(it?.status?.conditions, "Ready");
     await server.until(Website, KEY, (it) => conditionOf(it)?.status === "False");
@@ -38,7 +38,7 @@ test("a Deployment is made, and the object is Ready once that is", () =>
     equal(conditionOf(ready)?.message, "2 replicas are available");
     equal(ready?.status?.readyReplicas, 2);
     const applies = server.requests.filter(({ verb, resource }) => verb === "patch" && resource === "deployments");
-    equal(applies.length, 1); // it was as it should be afterwards
+    equal(applies.length, 1); // later reconciles had nothing to write
   }));
 
 test("the Deployment follows each field of the spec", () =>
@@ -51,7 +51,7 @@ test("the Deployment follows each field of the spec", () =>
     );
   }));
 
-test("a Deployment that somebody changes or deletes comes back, though a write fails", () =>
+test("the controller restores a changed or deleted Deployment, even if a write fails", () =>
   run(async (server) => {
     server.patch(Deployment, KEY, { spec: { replicas: 9 } });
     await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
@@ -60,15 +60,15 @@ test("a Deployment that somebody changes or deletes comes back, though a write f
     await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
   }));
 
-test("the Deployment goes with its owner", () =>
+test("the Deployment is deleted with its owner", () =>
   run((server) => {
     server.delete(Website, KEY);
-    server.collectGarbage(); // the fake runs no controllers of its own
+    server.collectGarbage(); // the fake server runs no controllers
     deepEqual(server.list(Deployment), []);
     return Promise.resolve();
   }));
 
-test("an event says when the pods are ready, and a warning when they are not in time", () =>
+test("an event reports ready pods, and a warning reports pods that are not ready in time", () =>
   run(async (server) => {
     const recorded = async (type: string, reason: string) => {
       while (!server.list(Event).some((event) => event.type === type && event.reason === reason)) {

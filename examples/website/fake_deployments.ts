@@ -1,8 +1,8 @@
-// fake_deployments.ts: what the controller of Deployments does, for tests, as the fake server runs no controllers.
+// fake_deployments.ts: plays the Deployment controller in tests, because the fake server runs no controllers.
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 
-/** Makes all pods of a Deployment ready. */
+/** Reports all pods of a Deployment as ready. */
 export function rollOut(server: FakeApiServer, key: string): void {
   const { metadata: { generation }, spec: { replicas } } = server.get(Deployment, key)!;
   const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };

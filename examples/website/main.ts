@@ -1,4 +1,4 @@
-// main.ts: runs the controller in one of several processes, with probes and metrics.
+// main.ts: runs the controller with leader election, probes and metrics.
 import type { Client } from "@kube/informer";
 import { connect, runManager } from "@kube/informer/connect";
 import { EventRecorder, LeaderElector, Manager, type ManagerPhase } from "@kube/informer/reconcile";
@@ -10,14 +10,14 @@ export function manager(client: Client, onPhase?: (phase: ManagerPhase) => void)
   const events = new EventRecorder(client, { controller: NAME });
   return new Manager({
     reconcilers: [controller(client, events)],
-    elector: new LeaderElector(client, { name: NAME }), // a Lease in the namespace of the client
+    elector: new LeaderElector(client, { name: NAME }), // a Lease in the client's namespace
     recorders: [events],
     onPhase,
   });
 }
 
 if (import.meta.main) {
-  using client = await connect(); // by the kubeconfig; in a pod, by its service account
+  using client = await connect(); // with the kubeconfig; in a pod with its service account
   await using parts = manager(client, (phase) => console.log(phase));
   await runManager(parts, {
     port: Number(process.argv[2] ?? 8080),

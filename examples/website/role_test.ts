@@ -1,4 +1,4 @@
-// role_test.ts: runs all parts on a fake server, and compares the rights that they use with manifests.yaml.
+// role_test.ts: runs the whole program on a fake server, and compares the rights that it uses with manifests.yaml.
 import { accessUsed, Client } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
@@ -23,7 +23,7 @@ test("the role grants what the program uses", async () => {
   const running = parts.run({ signal: stop.signal });
   await server.until(Deployment, "shop/blog", (made) => made !== undefined);
   rollOut(server, "shop/blog");
-  while (server.list(Event).length === 0) await new Promise((resolve) => server.afterNext(resolve)); // its last write
+  while (server.list(Event).length === 0) await new Promise((resolve) => server.afterNext(resolve)); // the last write
   stop.abort();
   await running;
   assertAccess(accessUsed(client), await readFile(new URL("manifests.yaml", import.meta.url), "utf8"));

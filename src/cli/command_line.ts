@@ -100,19 +100,29 @@ export class CommandLine {
     const program = new Command()
       .name("informer")
       .version(VERSION)
-      .description("Watches a Kubernetes cluster through caches that stay equal to it.")
+      .description("Watch Kubernetes from the command line: live tables, waits, a local API, and controller projects.")
       .help({ colors: isatty(1) })
-      .example("All pods, as they are and as they change", "informer watch pods -A")
-      .example("Without a cluster", "informer watch pods --fake")
+      .example("All pods, and every change", "informer watch pods -A")
+      .example("Try it without a cluster", "informer watch pods --fake")
+      .example("Help of a command", "informer watch --help")
       .throwErrors()
       .noExit();
-    for (const { usage, summary, description, types = {}, flags, defaults = {}, examples, ...text } of COMMANDS) {
-      const command = program.command(usage, summary).description(description);
+    for (const { usage, types = {}, flags, connection = {}, defaults = {}, examples, ...text } of COMMANDS) {
+      // The list of commands shows the first line.
+      const command = program.command(usage)
+        .description(`${text.summary}\n\n${text.description}\n\nPermissions: ${text.permissions}.`);
       for (const [name, values] of Object.entries(types)) command.type(name, new EnumType(values));
-      for (const [flag, what] of Object.entries(flags)) {
-        const [, name, type] = /(--[a-z-]+)(?: <\w+:(\w+)>)?$/.exec(flag) ?? [];
-        const collect = REPEATED.includes(name);
-        command.option(flag, what, defined({ default: defaults[name] ?? types[type]?.[0], collect }));
+      const add = (all: Readonly<Record<string, string>>): void => {
+        for (const [flag, what] of Object.entries(all)) {
+          const [, name, type] = /(--[a-z-]+)(?: <\w+:(\w+)>)?$/.exec(flag) ?? [];
+          const collect = REPEATED.includes(name);
+          command.option(flag, what, defined({ default: defaults[name] ?? types[type]?.[0], collect }));
+        }
+      };
+      add(flags);
+      if (Object.keys(connection).length > 0) {
+        command.group("Connection");
+        add(connection);
       }
       for (const [what, line] of Object.entries(examples)) command.example(what, line);
       command.action(async (options: object, ...args: string[]) => {

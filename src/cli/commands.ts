@@ -28,13 +28,17 @@ type Flags = Readonly<Record<string, string>>;
 export interface CommandText {
   /** Its name and arguments, as the parser takes them. */
   readonly usage: string;
-  /** Its purpose, in one sentence. */
+  /** One line that says what you do with it, for the list of commands. */
   readonly summary: string;
-  /** Its description, which ends with the permissions that it needs. */
+  /** What it does, in full sentences. */
   readonly description: string;
+  /** The permissions of Deno that it needs. */
+  readonly permissions: string;
   /** The values of the types that flags and arguments name. The first is the default of flags. */
   readonly types?: Readonly<Record<string, readonly string[]>>;
   readonly flags: Flags;
+  /** The flags of the connection, which the help shows in a group of their own. */
+  readonly connection?: Flags;
   /** Other defaults, by the long names of flags. */
   readonly defaults?: Readonly<Record<string, string | number>>;
   /** Command lines, by what they do. */
@@ -44,40 +48,36 @@ export interface CommandText {
 }
 
 /** The permissions of commands that connect. */
-const CONNECTED = "those that informer doctor prints; none with --fake";
+const CONNECTED = "the flags that informer doctor prints";
+const CONNECTED_OR_FAKE = `${CONNECTED}, and no flags with --fake`;
 
 const SELECTORS: Flags = {
-  "-l, --selector <selector:string>": "Only objects with these labels: 'app=web,tier!=cache'.",
-  "--field-selector <selector:string>": "Only objects with these fields: 'spec.nodeName=worker-1'.",
+  "-l, --selector <selector:string>": "Label selector, e.g. 'app=web,tier!=cache'.",
+  "--field-selector <selector:string>": "Field selector, e.g. 'spec.nodeName=worker-1'.",
 };
 const CONNECTION: Flags = {
-  "--kubeconfig <file:string>": "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)",
-  "--context <name:string>": "The context in it.",
-  "--server <url:string>": "The API server's address.",
-  "--token-file <file:string>": "A file with a bearer token.",
-  "--as <user:string>": "Act as this user.",
-  "--as-group <group:string>": "A group of that user; may be repeated.",
-  "--as-uid <uid:string>": "The uid of that user.",
-  "-v, --verbose": "Print a line about each request to standard error.",
+  "--kubeconfig <file:string>": "Path of the kubeconfig. (default: KUBECONFIG, ~/.kube/config, or the service account)",
+  "--context <name:string>": "Context in the kubeconfig. (default: its current context)",
+  "--server <url:string>": "Address of the API server, in place of a kubeconfig.",
+  "--token-file <file:string>": "File with a bearer token.",
+  "--as <user:string>": "User to impersonate.",
+  "--as-group <group:string>": "Group to impersonate (requires --as). Repeatable.",
+  "--as-uid <uid:string>": "UID to impersonate (requires --as).",
+  "-v, --verbose": "One line on standard error for each request.",
 };
-const SERVER: Flags = { ...CONNECTION, "--fake": "Use a fake API server in this process." };
+const SERVER: Flags = { ...CONNECTION, "--fake": "Fake API server in this process, in place of a cluster." };
 const SERVERS: Flags = {
   ...SERVER,
-  "--contexts <names:string>": "Several contexts in it, as a,b; their objects have a column CLUSTER.",
-  "--all-contexts": "All contexts in it.",
+  "--contexts <names:string>": "Several contexts, e.g. berlin,paris. The output has a column CLUSTER.",
+  "--all-contexts": "All contexts of the kubeconfig.",
 };
-const PORT: Flags = { "--port <port:integer>": "The port; 0 is any free one." };
-const HOST: Flags = { "--host <name:string>": "Answer under this host name, too; may be repeated." };
-
-/** Returns the flags of one namespace, or all, by what a command does in them. */
-function placesTo(place: string): Flags {
-  return {
-    "-n, --namespace <namespace:string>": `${place} one namespace.`,
-    "-A, --all-namespaces": `${place} all namespaces.`,
-  };
-}
-
-const OUTPUT: Flags = { "-o, --output <format:format>": "How to print." };
+const PORT: Flags = { "--port <port:integer>": "Port to listen on. 0 is any free port." };
+const HOST: Flags = { "--host <name:string>": "Further host name to answer to, e.g. of a tunnel. Repeatable." };
+const PLACES: Flags = {
+  "-n, --namespace <namespace:string>": "Namespace. (default: the namespace of the context)",
+  "-A, --all-namespaces": "All namespaces.",
+};
+const OUTPUT: Flags = { "-o, --output <format:format>": "Format of the output." };
 
 /** Returns the function of a command that prints a text. */
 function prints(textOf: (args: readonly string[]) => string): CommandText["run"] {
@@ -91,50 +91,51 @@ function prints(textOf: (args: readonly string[]) => string): CommandText["run"]
 export const COMMANDS: readonly CommandText[] = [
   {
     usage: "watch <resources...:string>",
-    summary: "Keep a cache of resources and print what changes.",
+    summary: "Follow resources, and print every change.",
     description:
-      "Runs an informer on each resource and prints its events, until interrupted. Resources are named as for kubectl: " +
-      "pods, po, deployments.apps, or any custom resource by its plural. " +
-      `Permissions: ${CONNECTED}; for --cache, --allow-read and --allow-write of the folder of that file.`,
+      "Runs an informer on each resource. On a terminal you see a table that changes in place, and in a pipe a line per " +
+      "event. Name resources as in kubectl: pods, po, deployments.apps, or a custom resource by its plural. The command " +
+      "runs until you interrupt it.",
+    permissions: `${CONNECTED_OR_FAKE}. For --cache: --allow-read and --allow-write of the file's folder`,
     types: { format: ["table", "wide", "json", "name"], streaming: ["auto", "on", "off"] },
     flags: {
-      ...placesTo("Watch"),
+      ...PLACES,
       ...SELECTORS,
-      "--resync <duration:string>": "Resync interval: deliver all cached objects again, every 30s or 5m.",
-      "--metadata-only": "Fetch only the metadata of objects.",
-      "--streaming-list <mode:streaming>": "Fetch the initial list over the watch (streaming list).",
-      "--until-synced": "End after the initial sync.",
-      "--timeout <duration:string>": "End after this time; with --until-synced: fail if not synced by then.",
-      "--cache <file:string>": "Write the cache to this file at the end, as a JSON array sorted by key.",
-      "--secret-data": "Show the data of Secrets.",
-      "--no-object": "Leave the objects out.",
       ...OUTPUT,
-      ...SERVERS,
+      "--no-object": "Events without their objects.",
+      "--metadata-only": "Only the metadata of objects, which needs less memory.",
+      "--secret-data": "The data of Secrets, which is hidden otherwise.",
+      "--resync <duration:string>": "Interval at which all cached objects are delivered again, e.g. 30s or 5m.",
+      "--streaming-list <mode:streaming>": "Initial list over the watch, if the server can do that.",
+      "--until-synced": "Exit after the initial list.",
+      "--timeout <duration:string>": "Longest run, e.g. 90s. With --until-synced, a later sync is a failure.",
+      "--cache <file:string>": "File for the cache at the end, as a JSON array sorted by key.",
     },
+    connection: SERVERS,
     examples: {
       "All pods": "informer watch pods -A",
       "As JSON, one event per line": "informer watch deployments.apps -n shop -o json",
       "Pods of two clusters": "informer watch pods -A --contexts berlin,paris",
-      "Save a snapshot": "informer watch po -A --until-synced --no-object -o json --cache pods.json",
+      "Save the cache to a file": "informer watch po -A --until-synced --no-object -o json --cache pods.json",
       "Without a cluster": "informer watch pods --fake",
     },
     run: watch,
   },
   {
     usage: "get <resources:string> [names...:string]",
-    summary: "List resources, or print objects by their names.",
+    summary: "Print resources once, with the server's own columns.",
     description:
-      "Lists resources in pages, or gets objects by their names, and prints the columns that the server has for them. " +
-      `Permissions: ${CONNECTED}.`,
+      "Lists resources in pages, or reads objects by their names. Custom resources have the columns of their CRD.",
+    permissions: CONNECTED_OR_FAKE,
     types: { format: ["table", "wide", "json", "yaml", "name"] },
     flags: {
-      ...placesTo("In"),
+      ...PLACES,
       ...SELECTORS,
-      "--secret-data": "Show the data of Secrets.",
-      "--show-managed-fields": "Show metadata.managedFields.",
       ...OUTPUT,
-      ...SERVERS,
+      "--secret-data": "The data of Secrets, which is hidden otherwise.",
+      "--show-managed-fields": "The managedFields of objects, which are hidden otherwise.",
     },
+    connection: SERVERS,
     examples: {
       "All pods, as kubectl's JSON list": "informer get pods -A -o json",
       "Deployments of all clusters": "informer get deploy -A --all-contexts",
@@ -148,20 +149,23 @@ export const COMMANDS: readonly CommandText[] = [
     usage: "wait <objects...:string>",
     summary: "Wait until objects are ready, deleted, or in another state.",
     description:
-      "Watches the objects, and ends with 0 once all of them are in the state at the same time; with 1, and the last " +
-      "states, after --timeout. Of objects that are chosen there must be one at least. States: ready, as kstatus " +
-      "judges workloads and kinds with conditions; deleted: those that are there at the beginning; condition=TYPE and " +
-      "condition=TYPE=STATUS; PATH=VALUE, of any field, and PATH: it is there. " +
-      `Permissions: ${CONNECTED}.`,
+      "Watches the objects, and exits with 0 when all of them are in the state at the same time. After --timeout it exits " +
+      "with 1, and prints the last states. If you choose objects by a selector or --all, at least one object must match.\n\n" +
+      "States:\n" +
+      "  ready                   workloads, and kinds with conditions (the rules of kstatus)\n" +
+      "  deleted                 the objects that exist when the command starts\n" +
+      "  condition=TYPE          the condition is True; condition=TYPE=STATUS for another status\n" +
+      "  PATH=VALUE, or PATH     the field has the value, or any value",
+    permissions: CONNECTED_OR_FAKE,
     flags: {
-      "--for <state:string>": "The state.",
-      "--timeout <duration:string>": "Fail after this time.",
-      "--fail-fast": "Fail as soon as an object has failed; of workloads, as soon as a pod has.",
+      "--for <state:string>": "State to wait for.",
+      "--timeout <duration:string>": "Time after which the command fails.",
+      "--fail-fast": "Failure as soon as an object has failed, or one of a workload's pods.",
       "--all": "All objects of the kinds in the namespace.",
-      ...placesTo("In"),
+      ...PLACES,
       ...SELECTORS,
-      ...SERVER,
     },
+    connection: SERVER,
     defaults: { "--for": "ready", "--timeout": "5m" },
     examples: {
       "A rollout": "informer wait deploy/web sts/db -n shop --fail-fast --timeout 10m",
@@ -174,31 +178,35 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "serve <resources...:string>",
-    summary: "Serve caches of resources over HTTP on loopback.",
+    summary: "Serve a live page, JSON and event streams on this machine.",
     description:
-      "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, and below /kubernetes " +
-      "the part of the Kubernetes API that reads, to any number of clients on this machine, from one watch of each " +
-      "resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
-      `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1; for --snapshot, --allow-read and --allow-write of ` +
-      "the folder of that file.",
+      "Prints an address, and runs until you interrupt it. Only programs on this machine get a response. All of them share " +
+      "one watch per resource, which runs while somebody reads.\n\n" +
+      "  /                       a page with a live table of the resources\n" +
+      "  /api/NAME               the objects as JSON\n" +
+      "  /events/NAME            the objects and their changes, as server-sent events\n" +
+      "  /kubernetes             a read-only Kubernetes API, e.g. for kubectl --server\n" +
+      "  /healthz /readyz /metrics",
+    permissions:
+      `${CONNECTED_OR_FAKE}; and --allow-net=127.0.0.1. For --snapshot: --allow-read and --allow-write of the file's folder`,
     flags: {
       ...PORT,
-      ...placesTo("Serve"),
+      ...PLACES,
       ...SELECTORS,
       ...HOST,
-      "--secret-data": "Serve the data of Secrets.",
+      "--secret-data": "The data of Secrets, which is not served otherwise.",
       "--snapshot <file:string>":
-        "Begin with the cache in this file, without a list, and write it there; of several resources to FILE.NAME each.",
-      ...SERVERS,
+        "File that the cache starts from and is saved to. Several resources have FILE.NAME each.",
       "--max-bytes <size:string>":
-        "What the caches of a cluster may hold, as 512MB: what makes them larger ends its watch, and is shown as stale.",
+        "Memory limit for the caches of each cluster, e.g. 512MB. A resource that exceeds it is no longer updated, and is shown as stale.",
     },
+    connection: SERVERS,
     defaults: { "--port": 0 },
     examples: {
       "All pods and deployments": "informer serve pods deployments.apps -A --port 8080",
-      "Clusters, which the page lets choose": "informer serve pods -A --contexts berlin,paris",
-      "Some fields of them": "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'",
-      "As they change": "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'",
+      "Two clusters, with a switch on the page": "informer serve pods -A --contexts berlin,paris",
+      "Two fields of each pod": "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'",
+      "Changes as they happen": "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'",
       "For kubectl": "kubectl --server http://127.0.0.1:8080/kubernetes get pods -A -o json",
       "Without a cluster": "informer serve pods --fake",
     },
@@ -206,88 +214,93 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "kinds",
-    summary: "Write types of custom kinds.",
+    summary: "Generate TypeScript types for custom kinds.",
     description:
-      "Writes a TypeScript module with a type and a resource for each custom kind, from the CustomResourceDefinitions of a " +
-      "server or of a file. All versions that are served are in it. What is wrong in a definition is reported with its " +
-      `place, and nothing is written. Permissions: ${CONNECTED.replace("; none with --fake", "")}; for --file, ` +
-      "--allow-read of that file; for --out, --allow-read and --allow-write of the folder of that file.",
+      "Reads CustomResourceDefinitions from a server or a file, and writes a module with a type and a resource for each " +
+      "served version. If a definition is wrong, you get its place, and nothing is written.",
+    permissions:
+      `${CONNECTED}. For --file: --allow-read of that file. For --out: --allow-read and --allow-write of the file's folder`,
     flags: {
-      "--group <group:string>": "Only kinds of this API group.",
-      "--file <file:string>": "Read definitions from this file, YAML or JSON, instead of a server.",
-      "--out <file:string>": "Write to this file; one of other origin is not replaced. (default: standard output)",
-      ...CONNECTION,
+      "--group <group:string>": "API group of the kinds. (default: all groups)",
+      "--file <file:string>": "File with the CRDs, YAML or JSON, in place of a server.",
+      "--out <file:string>":
+        "File to write. A file that this command did not write is kept. (default: standard output)",
     },
+    connection: CONNECTION,
     examples: {
       "Kinds of one group": "informer kinds --group stable.example.com --out kinds.ts",
       "Without a cluster": "informer kinds --file crd.yaml --out kinds.ts",
-      "Of a definition that only others may read": "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
+      "If only kubectl may read the CRD": "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
     },
     run: kinds,
   },
   {
     usage: "doctor [resources...:string]",
-    summary: "Diagnose the connection to the server, and print remedies.",
+    summary: "Find out why you cannot connect or watch, and what to do.",
     description:
-      "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
-      "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s, " +
-      "without --memory. Permissions: those that it prints; it names each one that is missing.",
+      "Checks the configuration, the way to the server, its certificate, your credentials, your rights on each resource " +
+      "(pods by default), and what informers need of the server. It changes nothing, and takes at most 15 s without " +
+      "--memory.",
+    permissions: "the flags that it prints. It names each flag that is missing",
     types: { report: ["table", "json"] },
     flags: {
-      ...placesTo("Check access to"),
-      "--rbac": "Print the roles that informers on the resources need, as YAML, and check nothing.",
-      "--memory": "List the resources, or all kinds, print the sizes of their objects, and check nothing.",
-      "-o, --output <format:report>": "How to print.",
-      ...SERVER,
+      ...PLACES,
+      "--rbac": "Only print the roles that informers on the resources need, as YAML.",
+      "--memory": "Only list the resources (all kinds by default), and print the size of their objects.",
+      "-o, --output <format:report>": "Format of the report.",
     },
+    connection: SERVER,
     examples: {
-      "Diagnose informers on pods": "informer doctor",
+      "Check pods": "informer doctor",
       "For a program": "informer doctor pods deployments.apps -A -o json",
-      "What caches would hold": "informer doctor pods secrets -A --memory",
+      "How much memory caches would need": "informer doctor pods secrets -A --memory",
       "Grant what informers need": "informer doctor pods deploy -n shop --rbac | kubectl apply -f -",
     },
     run: doctor,
   },
   {
     usage: "dashboard",
-    summary: "Print a Grafana dashboard of a controller's metrics.",
+    summary: "Print a Grafana dashboard for your controller.",
     description:
-      "Prints a dashboard as JSON, for Grafana 10 and newer, of what a Manager answers at /metrics. It asks for the data " +
-      "source and for the jobs. Permissions: none.",
+      "Prints JSON for Grafana 10 and newer. The panels show the metrics that a Manager serves at /metrics. Grafana asks " +
+      "you for the data source and the jobs.",
+    permissions: "none",
     flags: {},
-    examples: { "To be imported, or provisioned from a file": "informer dashboard > controllers.json" },
+    examples: { "Save it, and import it in Grafana": "informer dashboard > controllers.json" },
     run: prints(dashboardJson),
   },
   {
     usage: "alerts",
-    summary: "Print Prometheus alert rules for a controller's metrics.",
+    summary: "Print Prometheus alert rules for your controller.",
     description:
-      "Prints a file of rules as YAML, for what a Manager answers at /metrics. The spec of a PrometheusRule has the same " +
-      "groups. Permissions: none.",
+      "Prints a rules file as YAML, for the metrics that a Manager serves at /metrics. You can use its groups as the spec of " +
+      "a PrometheusRule.",
+    permissions: "none",
     flags: {},
     examples: {
       "For rule_files of Prometheus": "informer alerts > controllers.rules.yaml",
-      "Look at one": "informer alerts | grep -A 9 ControllerHasNoLeader",
+      "Look at one rule": "informer alerts | grep -A 9 ControllerHasNoLeader",
     },
     run: prints(alertsYaml),
   },
   {
     usage: "record <resources...:string>",
-    summary: "Write lists and watches of resources to a file, to be played later.",
+    summary: "Record a cluster's changes to a file, and play them later.",
     description:
-      "Lists and watches each resource, and writes a line of JSON with its time for each object, change, bookmark and " +
-      "failure, until interrupted. The data of Secrets is never written. FakeApiServer.from() and informer fake --from " +
-      `play the file. Permissions: ${CONNECTED}; and --allow-write of the file.`,
+      "Lists and watches each resource until you interrupt it. Each object, change, bookmark and failure is a line of JSON " +
+      "with its time. The data of Secrets is never written. Play the file with informer fake --from, or in a test with " +
+      "FakeApiServer.from().",
+    permissions: `${CONNECTED_OR_FAKE}; and --allow-write of the file`,
     flags: {
-      "--out <file:string>": "The file, which must not exist.",
+      "--out <file:string>": "File to write. It must not exist yet.",
       "--redact <path:string>":
-        "Replace the values of this field, as spec.containers.env.value; may be repeated. managedFields are left out then.",
-      "--max-mb <size:number>": "End at this size of the file, in megabytes.",
-      "--timeout <duration:string>": "End after this time.",
-      ...placesTo("Record"),
+        "Field whose values are replaced, e.g. spec.containers.env.value. managedFields are left out then. Repeatable.",
+      "--max-mb <size:number>": "Size of the file at which the recording ends, in megabytes.",
+      "--timeout <duration:string>": "Time after which the recording ends, e.g. 10m.",
+      ...PLACES,
       ...SELECTORS,
-      ...SERVER,
     },
+    connection: SERVER,
     defaults: { "--max-mb": 200 },
     examples: {
       "An incident": "informer record pods,deploy -A --out incident.jsonl",
@@ -298,23 +311,25 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "fake",
-    summary: "Serve a fake API server over HTTP on loopback.",
-    description: "Serves a fake API server over HTTP on loopback until interrupted; prints its address. " +
-      "Permissions: --allow-net=127.0.0.1; for --kubeconfig, --allow-read and --allow-write of the folder of that file; " +
-      "for --from, --allow-read of that file.",
+    summary: "Run a fake API server on this machine, with changes.",
+    description: "Prints an address, and runs until you interrupt it. kubectl and informers can use it.",
+    permissions: "--allow-net=127.0.0.1. For --kubeconfig: --allow-read and --allow-write of the file's folder. " +
+      "For --from: --allow-read of that file",
     types: { mix: ["update", "all"], spaces: ["any", "real"] },
     flags: {
       ...PORT,
-      "--pods <count:integer>": "Initial number of pods.",
+      "--pods <count:integer>": "Number of pods at the start.",
       "--churn <rate:number>": "Changes per second.",
-      "--churn-mix <mix:mix>": "Updates alone, or creations and deletions too.",
-      "--churn-for <duration:string>": "End the changes after this time. (default: never)",
-      "--seed <seed:integer>": "The same seed, the same pods and changes.",
-      "--namespaces <mode:spaces>": "Namespaces need not exist, or must, and end when they are empty.",
-      "--kubeconfig <file:string>": "Write a kubeconfig that points here; a file of other origin is not replaced.",
+      "--churn-mix <mix:mix>": "Kinds of changes. update: only updates. all: also creations and deletions.",
+      "--churn-for <duration:string>": "Time after which the changes end. (default: never)",
+      "--seed <seed:integer>": "Seed of the pods and changes. The same seed gives the same ones.",
+      "--namespaces <mode:spaces>":
+        "any: use any namespace. real: namespaces must exist, and a deletion empties them first.",
+      "--kubeconfig <file:string>":
+        "Kubeconfig to write for this server. A file that this command did not write is kept.",
       ...HOST,
-      "--from <file:string>": "Play this file of informer record, from the first watch on.",
-      "--speed <times:number>": "How many times as fast it is played. (default: 1)",
+      "--from <file:string>": "Recording of informer record to play, from the first watch on.",
+      "--speed <times:number>": "Speed of the recording, as a multiple. (default: 1)",
     },
     defaults: { "--port": 0, "--pods": 0, "--churn": 0, "--seed": 1 },
     examples: {
@@ -325,14 +340,15 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "demo",
-    summary: "The main job on one screen: fake server, informer, comparison.",
+    summary: "Show an informer at work, without a cluster.",
     description:
-      "Runs a fake API server over real HTTP and an informer on it, and in the end compares the two. Ends after 10 s where " +
-      "nobody looks at a terminal. Permissions: --allow-net=127.0.0.1.",
+      "Starts a fake API server over real HTTP, follows it with an informer, and compares the cache with the server at the " +
+      "end. In a pipe it runs for 10 s.",
+    permissions: "--allow-net=127.0.0.1",
     flags: {
-      "--pods <count:integer>": "Initial number of pods.",
+      "--pods <count:integer>": "Number of pods at the start.",
       "--churn <rate:number>": "Changes per second.",
-      "--for <duration:string>": "How long it runs.",
+      "--for <duration:string>": "Length of the run, e.g. 30s.",
     },
     defaults: { "--pods": 1_000, "--churn": 200 },
     examples: { "Half a minute at 2,000 changes per second": "informer demo --churn 2000 --for 30s" },
@@ -340,18 +356,19 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "init <name:string>",
-    summary: "Write a new project: a controller of a custom kind.",
+    summary: "Start a controller project for your own kind.",
     description:
-      "Writes a folder with a definition of the kind and its types, a reconciler, tests on the fake server, a test under " +
-      "random faults, the program, its role, and a Dockerfile. A file that exists is not replaced, and then nothing is " +
-      "written. The folder's `deno task test`, or `npm test`, passes. Permissions: --allow-read and --allow-write of the folder.",
+      "Writes a folder with a CRD and its types, a reconciler, tests on a fake server, a test under random faults, the " +
+      "program, its RBAC role and a Dockerfile. Its tests pass: run deno task test, or npm test. If a file exists, nothing " +
+      "is written.",
+    permissions: "--allow-read and --allow-write of the folder",
     types: { runtime: ["deno", "node"] },
     flags: {
-      "--kind <kind:string>": "The kind, in CamelCase.",
-      "--runtime <runtime:runtime>": "The runtime of the project: deno, or node for Node and npm.",
-      "--group <group:string>": "Its API group, a domain.",
-      "--plural <plural:string>": "Its name in addresses. (default: the kind with an ending)",
-      "--dir <folder:string>": "Write to this folder. (default: one with the name of the project)",
+      "--kind <kind:string>": "Kind, in CamelCase.",
+      "--runtime <runtime:runtime>": "Runtime of the project. node: Node with npm.",
+      "--group <group:string>": "API group of the kind, a domain.",
+      "--plural <plural:string>": "Plural of the kind, in lower case. (default: the kind with an ending)",
+      "--dir <folder:string>": "Folder to write. (default: the name of the project)",
       "--force": "Replace files that exist.",
     },
     defaults: { "--group": "example.com" },
@@ -364,14 +381,15 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "completions <shell:shell>",
-    summary: "Print the completion script of a shell.",
+    summary: "Print the completion script for your shell.",
     description:
-      "Prints the script that completes commands, flags, contexts, kinds, namespaces and names in a shell, where the program is in " +
-      "PATH as informer. A kubeconfig and a server are asked with the permissions of the program.",
+      "The script completes commands, flags, contexts, kinds, namespaces and names. informer must be in PATH. To complete " +
+      "names, it reads your kubeconfig and asks your server, with the permissions that informer is installed with.",
+    permissions: "none to print the script",
     types: { shell: SHELLS },
     flags: {},
     examples: {
-      "For this shell": "source <(informer completions bash)",
+      "In bash and zsh": "source <(informer completions bash)",
       "In fish": "informer completions fish | source",
     },
     run: prints(([shell]) => completionScript(shell)),

@@ -33,7 +33,16 @@ export class Command<in out State extends CommandState = NewState> extends Comma
       if (taken && one !== "") throw new Error(`An option with name '${one}' is already registered on the command.`);
     }
     const property = name.replace(/^no-/, "").replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    definition.options.push({ ...options, name, aliases, flags, values, property, description });
+    definition.options.push({
+      ...options,
+      name,
+      aliases,
+      flags,
+      values,
+      property,
+      description,
+      group: definition.group,
+    });
     return this as Command<any>;
   }
 

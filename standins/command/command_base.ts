@@ -72,6 +72,12 @@ export class CommandBase {
     return this;
   }
 
+  /** Gives the options that follow a section of their own in the help. */
+  group(name: string): this {
+    selectedOf(this).group = name;
+    return this;
+  }
+
   /** Adds an example to the help. */
   example(name: string, description: string): this {
     const { examples } = selectedOf(this);

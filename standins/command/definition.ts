@@ -29,6 +29,8 @@ export interface OptionDefinition extends OptionOptions {
   readonly property: string;
   /** What it is for. */
   readonly description: string;
+  /** The title of its section in the help; `undefined` is that of options. */
+  readonly group?: string;
   /** The two options that every program has. */
   readonly standard?: "help" | "version";
 }
@@ -53,6 +55,8 @@ export class Definition<Cmd> {
   description: string | (() => string) = "";
   /** Its version. */
   version: string | undefined;
+  /** The group of the options that follow. */
+  group: string | undefined;
   /** Examples for the help, by name. */
   readonly examples: Map<string, string> = new Map();
   /** Its arguments. */

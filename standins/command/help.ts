@@ -38,7 +38,7 @@ class Help<Cmd> {
     const sections = [
       this.#header(),
       this.#section("Description", description === "" ? [] : [[dedent(description)]], [0]),
-      this.#section("Options", this.#optionRows(), [2, 3]),
+      ...this.#groups().map((group) => this.#section(group ?? "Options", this.#optionRows(group), [2, 3])),
       this.#section("Commands", this.#commands(), [2]),
       this.#section("Examples", this.#examples(), [1]),
     ];
@@ -55,8 +55,13 @@ class Help<Cmd> {
     return `\n${bold("Usage:")}   ${line}\n${bold("Version:")} ${yellow(version)}\n`;
   }
 
-  #optionRows(): string[][] {
-    return this.#definition.allOptions().map((option) => [
+  /** The groups of options, in the order of their first ones. */
+  #groups(): (string | undefined)[] {
+    return [...new Set(this.#definition.allOptions().map(({ group }) => group))];
+  }
+
+  #optionRows(group: string | undefined): string[][] {
+    return this.#definition.allOptions().filter((option) => option.group === group).map((option) => [
       option.flags.map(this.#colors.blue).join(", "),
       option.values.map((value) => this.#value(value)).join(" "),
       this.#dash(option.description),

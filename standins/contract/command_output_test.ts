@@ -52,6 +52,16 @@ Deno.test("Command's help lists commands, options, examples and hints", async ()
   assert(!root.includes("For ever."), `a second line in ${root}`);
 });
 
+Deno.test("Command's help has a section for each group of options", () => {
+  const grouped = () =>
+    new Command().name("informer").option("--port <p:integer>", "The port.")
+      .group("Connection").option("--server <url>", "The address.");
+  const help = plain(grouped().getHelp());
+  const [options, connection] = ["Options:", "Connection:"].map((label) => help.indexOf(label));
+  assert(options > 0 && options < help.indexOf("--port") && help.indexOf("--port") < connection, help);
+  assert(connection < help.indexOf("--server"), help);
+});
+
 Deno.test("Command throws other errors than wrong usage even when it may exit", async () => {
   const failure = new Error("no route");
   const { error, exitCode } = await outcomeOf(() =>

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { deno, fill, informer, outputOf, shell } from "../support/program.ts";
@@ -293,9 +294,12 @@ Deno.test("informer answers --help with examples for every command, and --versio
     return lines.join("\n");
   };
   const [all, watch, fake] = [await help(), await help("watch"), await help("fake")];
-  for (const command of ["watch", "get", "dashboard", "alerts", "fake", "demo", "completions"]) {
-    assert(all.includes(command), command);
+  for (const { usage, summary } of COMMANDS) {
+    const [name] = usage.split(" ");
+    assertMatch(all, new RegExp(`^ +${name} .*${summary}$`, "m"));
   }
+  assert(all.trim().split("\n").length <= 40, "the list of commands fits on a screen");
+  assertMatch(watch, /Options:.*--resync.*Connection:.*--kubeconfig.*Examples:/s);
   for (const flag of ["--resync", "--metadata-only", "--streaming-list", "--until-synced", "--timeout", "--cache"]) {
     assert(watch.includes(flag), flag);
   }
