@@ -15,7 +15,7 @@ import { writeReference } from "./site/reference.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const FOLDER = join(ROOT, ".site");
-const SOURCES = join(ROOT, "tools/site");
+const PACKAGES = join(ROOT, "tools/site/npm");
 const REFERENCE = join(FOLDER, "public/api");
 
 /** The file that begins the configuration of VitePress, which looks for it beside its packages. */
@@ -49,13 +49,13 @@ async function readOrEmpty(path: string): Promise<string> {
 
 /** Installs VitePress, unless the version of the lock file is there. */
 export async function install(log: (line: string) => void): Promise<void> {
-  const lock = await Deno.readTextFile(join(SOURCES, "package-lock.json"));
+  const lock = await Deno.readTextFile(join(PACKAGES, "package-lock.json"));
   const installed = join(FOLDER, "node_modules/.installed");
   if (await readOrEmpty(installed) === lock) return;
   log("Installing VitePress in .site by npm, once (about 110 MB)");
   await Deno.mkdir(FOLDER, { recursive: true });
   for (const name of ["package.json", "package-lock.json"]) {
-    await Deno.copyFile(join(SOURCES, name), join(FOLDER, name));
+    await Deno.copyFile(join(PACKAGES, name), join(FOLDER, name));
   }
   let result: Result;
   try {
@@ -103,7 +103,8 @@ async function prepare(log: (line: string) => void): Promise<void> {
 
 /** The arguments of Node and its variables, for a command of VitePress. */
 function vitePress(addresses: Addresses, ...args: string[]): [args: string[], env: Record<string, string>] {
-  const settings: Settings = { root: ROOT, folder: FOLDER, addresses };
+  const { version } = JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json")));
+  const settings: Settings = { root: ROOT, folder: FOLDER, version, addresses };
   const program = join(FOLDER, "node_modules/vitepress/bin/vitepress.js");
   return [[program, args[0], FOLDER, ...args.slice(1)], { INFORMER_SITE: JSON.stringify(settings) }];
 }

@@ -1,8 +1,9 @@
 /**
- * The index of the pages for users, `docs/README.md`, from which the site takes its navigation and its first page.
+ * The two pages that the site reads as data: the index of the pages for users, `docs/README.md`, and the first screen of
+ * README.
  *
- * {@linkcode readIndex} is the entry point. The index has a title, a paragraph that introduces the package, and sections
- * with one list item for each page: `- [Title](./folder/page.md): one line.`
+ * {@linkcode readIndex} and {@linkcode readIntroduction} are the entry points. The navigation of the site has no other
+ * source than the index: sections with one list item for each page, `- [Title](./folder/page.md): one line`.
  *
  * @module
  */
@@ -12,7 +13,7 @@ export interface Entry {
   readonly title: string;
   /** Path relative to `docs`. */
   readonly page: string;
-  /** The text after the link, without Markdown. */
+  /** The text after the link, without Markdown; empty if there is none. */
   readonly description: string;
 }
 
@@ -22,59 +23,51 @@ export interface Section {
   readonly entries: readonly Entry[];
 }
 
-/** The index as the site shows it. */
-export interface Index {
-  readonly title: string;
-  /** The first paragraph, without Markdown. */
-  readonly introduction: string;
-  readonly sections: readonly Section[];
+/** The first screen of README. */
+export interface Introduction {
+  /** The title. */
+  readonly name: string;
+  /** The first sentence, which is bold, without Markdown and without its full stop. */
+  readonly claim: string;
+  /** The rest of the first paragraph, without Markdown. */
+  readonly text: string;
+  /** The first program. */
+  readonly program: string;
 }
 
-/** Reads the text of `docs/README.md`. @throws {Error} when a part is missing, or an item names no page. */
-export function readIndex(text: string): Index {
-  const [head, ...parts] = text.split(/^## /m);
-  const [, title, introduction] = /^# (.+)\n\n((?:.+\n)+)/.exec(head) ?? [];
-  if (title === undefined) {
-    throw new Error(
-      "Cannot read docs/README.md: it must begin with a title and a paragraph.",
-    );
-  }
+/** Reads the sections of `docs/README.md`. @throws {Error} when an item names no page, or a page that is there twice. */
+export function readIndex(text: string): Section[] {
+  const [, ...parts] = text.split(/^## /m);
   const sections = parts.map((part) => {
-    const [heading] = part.split("\n", 1);
     const items = part.match(/^- .*(?:\n {2}.*)*/gm) ?? [];
-    return { title: plain(heading), entries: items.map(readItem) };
-  });
-  const pages = sections.flatMap(({ entries }) =>
-    entries.map(({ page }) => page)
-  );
+    return { title: plain(part.split("\n", 1)[0]), entries: items.map(readItem) };
+  }).filter(({ entries }) => entries.length > 0);
+  const pages = sections.flatMap(({ entries }) => entries.map(({ page }) => page));
+  if (pages.length === 0) throw new Error("Cannot read docs/README.md: it has no item below a ## heading. Add one.");
   const twice = pages.find((page, i) => pages.indexOf(page) !== i);
-  if (twice !== undefined) {
-    throw new Error(
-      `Cannot read docs/README.md: it has ${twice} twice. Remove one of the items.`,
-    );
-  }
-  return {
-    title: plain(title),
-    introduction: plain(introduction),
-    sections: sections.filter((it) => it.entries.length > 0),
-  };
+  if (twice !== undefined) throw new Error(`Cannot read docs/README.md: it has ${twice} twice. Remove one of them.`);
+  return sections;
 }
 
 function readItem(item: string): Entry {
-  const [, title, page, description] =
-    /^- \[([^\]]+)\]\(\.\/([\w./-]+\.md)\): (\S[^]*)$/.exec(item) ?? [];
+  const [, title, page, description] = /^- \[([^\]]+)\]\(\.\/([\w./-]+\.md)\)(?:: (\S[^]*))?$/.exec(item) ?? [];
   if (title === undefined) {
-    throw new Error(
-      `Cannot read docs/README.md: write "${item}" as "- [Title](./folder/page.md): one line.".`,
-    );
+    throw new Error(`Cannot read docs/README.md: write "${item}" as "- [Title](./folder/page.md): one line".`);
   }
-  return { title: plain(title), page, description: plain(description) };
+  return { title: plain(title), page, description: plain(description ?? "") };
+}
+
+/** Reads the first screen of README. @throws {Error} when a part of it is missing. */
+export function readIntroduction(readme: string): Introduction {
+  const [, name, claim, text] = /^# (.+)\n\n\*\*([^*]+?)\.?\*\*\s+((?:.+\n)+)/.exec(readme) ?? [];
+  const program = /^```ts.*\n([^]*?)^```$/m.exec(readme)?.[1];
+  if (name === undefined || program === undefined) {
+    throw new Error("Cannot read README.md: begin it with a title, a paragraph with a bold sentence, and a program.");
+  }
+  return { name: plain(name), claim: plain(claim), text: plain(text), program };
 }
 
 /** The text without line ends, and without the signs of Markdown for code, emphasis and links. */
 function plain(markdown: string): string {
-  return markdown.trim().replaceAll(/\s+/g, " ").replaceAll(
-    /\[([^\]]*)\]\([^)]*\)/g,
-    "$1",
-  ).replaceAll(/[`*]/g, "");
+  return markdown.trim().replaceAll(/\s+/g, " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/[`*]/g, "");
 }
