@@ -129,7 +129,7 @@ export function helpOf({ task, summary, flags, rest, examples = [], exits }: Pro
     summary,
     `Usage: deno task ${task} [flags]${rest === undefined ? "" : ` [${rest[0]}]`}\n${indented.join("\n")}`,
     ...examples.length > 0
-      ? [`Examples:\n${examples.map((example) => `  deno task ${task} ${example}`).join("\n")}`]
+      ? [`Examples:\n${examples.map((example) => `  deno task ${task} ${example}`.trimEnd()).join("\n")}`]
       : [],
     exits ?? "Exits with 1 when it fails, with 2 when the command line is wrong.",
   ].join("\n\n");

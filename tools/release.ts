@@ -1,11 +1,14 @@
 /**
- * Publishes the package on JSR, from a workflow that a tag starts. The tag must be the version of `deno.json`.
+ * Publishes the package on JSR, from a workflow that a tag starts. The tag must be the version of `deno.json`, which
+ * must name the addresses of the repository and of the site.
  *
- * It runs no tests: the jobs that the workflow's `publish` job needs do.
+ * README is published with absolute links to its pictures. It has them while `deno publish` runs, and then it is as
+ * before. It runs no tests: the jobs that the workflow's `publish` job needs do.
  *
  * @module
  */
 import { join } from "node:path";
+import { addressProblem, readAddresses, withAbsolutePictures } from "./addresses.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
@@ -18,9 +21,25 @@ export function tagProblem(tag: string | undefined, version: string): string | u
   }. Tag the commit "v${version}", or change the version in deno.json.`;
 }
 
-async function run(...args: string[]): Promise<void> {
-  const { success } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn().status;
-  if (!success) Deno.exit(1);
+async function run(...args: string[]): Promise<boolean> {
+  return (await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn().status).success;
+}
+
+/** The files that differ from the commit, a line each. `deno publish` cannot look itself: README differs meanwhile. */
+async function changes(): Promise<string> {
+  const { stdout } = await new Deno.Command("git", { args: ["status", "--porcelain"], cwd: ROOT }).output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** Runs `publish` while a file has another text. */
+export async function withText(path: string, text: string, publish: () => Promise<boolean>): Promise<boolean> {
+  const before = await Deno.readTextFile(path);
+  await Deno.writeTextFile(path, text);
+  try {
+    return await publish();
+  } finally {
+    await Deno.writeTextFile(path, before);
+  }
 }
 
 if (import.meta.main) {
@@ -32,11 +51,20 @@ if (import.meta.main) {
       "dry-run": toggle("publishes nothing"),
     },
     examples: ["--tag v0.1.0 --dry-run"],
-    exits: "Exits with 1 when the tag is not the version or publishing fails, with 2 when the command line is wrong.",
+    exits:
+      "Exits with 1 when the tag is not the version, deno.json names no addresses, or publishing fails; with 2 when " +
+      "the command line is wrong.",
   });
-  const { version } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
-  const problem = tagProblem(tag ?? Deno.env.get("GITHUB_REF_NAME"), version);
+  const config = await Deno.readTextFile(join(ROOT, "deno.json"));
+  const { version } = JSON.parse(config);
+  const addresses = readAddresses(config);
+  const problem = tagProblem(tag ?? Deno.env.get("GITHUB_REF_NAME"), version) ?? addressProblem(addresses);
   if (problem !== undefined) quit(problem, 1);
-  await run("run", "-A", "tools/jsr.ts", "--write-only");
-  await run("publish", "-c", "deno.jsr.json", ...(dryRun ? ["--dry-run", "--allow-dirty"] : []));
+  const changed = dryRun ? "" : await changes();
+  if (changed !== "") quit(`Cannot publish: files differ from the commit. Commit them first.\n${changed}`, 1);
+  if (!await run("run", "-A", "tools/jsr.ts", "--write-only")) Deno.exit(1);
+  const path = join(ROOT, "README.md");
+  const readme = withAbsolutePictures(await Deno.readTextFile(path), addresses, `v${version}`);
+  const args = ["publish", "-c", "deno.jsr.json", "--allow-dirty", ...(dryRun ? ["--dry-run"] : [])];
+  if (!await withText(path, readme, () => run(...args))) Deno.exit(1);
 }

@@ -1,0 +1,159 @@
+/**
+ * Serves the documentation site on this machine, or writes it to a folder.
+ *
+ * {@linkcode buildSite} is the entry point for tests. The site has the pages of `docs`, with the navigation of
+ * `docs/README.md`, and the reference of all entry points. VitePress makes it, which npm installs in `.site`; everything
+ * that is generated is there, too.
+ *
+ * @module
+ */
+import { join, resolve } from "node:path";
+import { type Addresses, addressProblem, readAddresses } from "./addresses.ts";
+import { count, quit, readFlags, text, toggle } from "./flags.ts";
+import { baseOf, type Settings } from "./site/config.ts";
+import { writeReference } from "./site/reference.ts";
+
+const ROOT = join(import.meta.dirname!, "..");
+const FOLDER = join(ROOT, ".site");
+const PACKAGES = join(ROOT, "tools/site/npm");
+const REFERENCE = join(FOLDER, "public/api");
+
+/** The file that begins the configuration of VitePress, which looks for it beside its packages. */
+const CONFIG = `export { default } from "../../tools/site/config.ts";\n`;
+
+/** The error when npm has no route to its registry, by which a test is left out in place of failing. */
+export class RegistryError extends Error {
+  override readonly name = "RegistryError";
+}
+
+/** What a process printed, and whether it succeeded. */
+interface Result {
+  readonly success: boolean;
+  readonly output: string;
+}
+
+async function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
+  const child = new Deno.Command(command, { args: [...args], cwd: FOLDER, env, stdin: "null" });
+  const { success, stdout, stderr } = await child.output();
+  return { success, output: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+}
+
+async function readOrEmpty(path: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
+}
+
+/** Installs VitePress, unless the version of the lock file is there. */
+export async function install(log: (line: string) => void): Promise<void> {
+  const lock = await Deno.readTextFile(join(PACKAGES, "package-lock.json"));
+  const installed = join(FOLDER, "node_modules/.installed");
+  if (await readOrEmpty(installed) === lock) return;
+  log("Installing VitePress in .site by npm, once (about 110 MB)");
+  await Deno.mkdir(FOLDER, { recursive: true });
+  for (const name of ["package.json", "package-lock.json"]) {
+    await Deno.copyFile(join(PACKAGES, name), join(FOLDER, name));
+  }
+  let result: Result;
+  try {
+    result = await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new Error("Cannot install VitePress: there is no npm on the PATH. Install Node 20 or newer.");
+  }
+  if (!result.success) {
+    const isOffline = /\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b/;
+    const Kind = isOffline.test(result.output) ? RegistryError : Error;
+    throw new Kind(`Cannot install VitePress: npm ci failed.\n${result.output.trim()}`);
+  }
+  await Deno.writeTextFile(installed, lock);
+}
+
+/** The time of the last change of a file or below a folder, in milliseconds. */
+function changedAt(path: string): number {
+  const { mtime, isDirectory } = Deno.statSync(path);
+  const below = isDirectory ? [...Deno.readDirSync(path)].map(({ name }) => changedAt(join(path, name))) : [];
+  return Math.max(mtime!.getTime(), ...below);
+}
+
+/** Writes the reference, unless it is newer than all sources. */
+async function updateReference(log: (line: string) => void): Promise<void> {
+  const sources = ["deno.json", "mod.ts", "src", "tools/site/reference.ts"].map((path) => changedAt(join(ROOT, path)));
+  const written = await Deno.stat(join(REFERENCE, "darkmode_toggle.js")).catch(() => undefined); // is written last
+  if (written !== undefined && written.mtime!.getTime() > Math.max(...sources)) return;
+  log("Writing the reference by deno doc (about 15 s)");
+  log(`Wrote ${await writeReference(ROOT, REFERENCE)} pages of the reference`);
+}
+
+/** Makes `.site` ready for VitePress: its packages, the reference, its configuration, and a link to the pages. */
+async function prepare(log: (line: string) => void): Promise<void> {
+  await install(log);
+  await updateReference(log);
+  await Deno.mkdir(join(FOLDER, ".vitepress"), { recursive: true });
+  await Deno.writeTextFile(join(FOLDER, ".vitepress/config.ts"), CONFIG);
+  try {
+    await Deno.symlink(join(ROOT, "docs"), join(FOLDER, "docs"), { type: "junction" });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+}
+
+/** The arguments of Node and its variables, for a command of VitePress. */
+function vitePress(addresses: Addresses, ...args: string[]): [args: string[], env: Record<string, string>] {
+  const { version } = JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json")));
+  const settings: Settings = { root: ROOT, folder: FOLDER, version, addresses };
+  const program = join(FOLDER, "node_modules/vitepress/bin/vitepress.js");
+  return [[program, args[0], FOLDER, ...args.slice(1)], { INFORMER_SITE: JSON.stringify(settings) }];
+}
+
+/**
+ * Writes the site to a folder, which is replaced.
+ *
+ * @throws {RegistryError} when VitePress is not installed, and npm cannot reach its registry.
+ * @throws {Error} when a link of a page leads nowhere, or anything else fails.
+ */
+export async function buildSite(out: string, addresses: Addresses, log: (line: string) => void): Promise<void> {
+  await prepare(log);
+  log("Building the pages by VitePress");
+  const { success, output } = await run("node", ...vitePress(addresses, "build", "--outDir", out));
+  if (!success) throw new Error(`Cannot build the site:\n${output.trim()}`);
+}
+
+/** Serves the site until this process is stopped. Returns the exit code of VitePress. */
+async function serve(port: number, addresses: Addresses): Promise<number> {
+  await prepare(console.log);
+  console.log(
+    `The site is at http://localhost:${port}${baseOf(addresses)} until you press Ctrl-C; it follows changes of docs`,
+  );
+  const [args, env] = vitePress(addresses, "dev", "--port", String(port), "--strictPort");
+  const child = new Deno.Command("node", { args, env, cwd: FOLDER }).spawn();
+  return (await child.status).code;
+}
+
+if (import.meta.main) {
+  const { build, out = join(FOLDER, "build"), port, public: isPublic } = readFlags({
+    task: "site",
+    summary: "Serves the documentation site: the pages of docs, and the reference of all entry points.\n" +
+      "It needs Node 20 or newer, and installs VitePress by npm in .site.",
+    flags: {
+      build: toggle("writes the site to a folder, and serves nothing"),
+      out: text("DIR", "the folder of --build; .site/build if absent"),
+      port: count("the port of the server", 5173),
+      public: toggle("refuses to run while deno.json has no addresses, as the site is published with them"),
+    },
+    examples: ["", "--build --out /tmp/site"],
+  });
+  try {
+    const addresses = readAddresses(await Deno.readTextFile(join(ROOT, "deno.json")));
+    const problem = isPublic ? addressProblem(addresses) : undefined;
+    if (problem !== undefined) quit(problem, 1);
+    if (!build) Deno.exit(await serve(port, addresses));
+    await buildSite(resolve(out), addresses, console.log);
+    console.log(`Wrote the site to ${resolve(out)}`);
+  } catch (error) {
+    quit(error, 1);
+  }
+}
