@@ -116,7 +116,7 @@ async function serverOf({ from, speed, seed, namespaces, pods, churn }: FakeFlag
     return new FakeApiServer(options);
   }
   if (pods > 0 || churn > 0) throw new UsageError("--from plays what a server did; leave out --pods and --churn");
-  if (speed !== undefined && !(speed > 0)) throw new UsageError(`--speed must be above 0, found ${speed}`);
+  if (speed !== undefined && !(speed > 0)) throw new UsageError(`--speed must be above 0, but it is ${speed}`);
   let file: FileHandle;
   try {
     file = await open(from);

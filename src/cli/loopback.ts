@@ -19,7 +19,7 @@ import type { Terminal } from "./terminal/terminal.ts";
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
 export async function listen(port: number, handler: FetchHandler, terminal: Terminal): Promise<FetchServer> {
-  if (port > 65_535) throw new UsageError(`--port must be at most 65535, found ${port}`);
+  if (port > 65_535) throw new UsageError(`--port must be at most 65535, but it is ${port}`);
   try {
     return await FetchServer.listen(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
   } catch (error) {

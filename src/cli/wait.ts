@@ -273,7 +273,7 @@ function goalOf(text: string): Goal {
   const [, named = text, value] = FIELD.exec(text) ?? [];
   if (["condition", "jsonpath"].includes(named) || (value === undefined && /^\w*$/.test(named))) {
     throw new UsageError(
-      `--for must be ready, deleted, condition=TYPE, condition=TYPE=STATUS, PATH=VALUE, or the PATH of a field, found "${text}"`,
+      `--for must be ready, deleted, condition=TYPE, condition=TYPE=STATUS, PATH=VALUE, or the PATH of a field, but it is "${text}"`,
     );
   }
   const at = field(named as string);

@@ -27,7 +27,7 @@ export function namesOf<O>(): <const S extends string>(...names: readonly Names<
  * have members of their own.
  *
  * ```ts ignore
- * checkNames("open a queue", options, "name rate"); // "Cannot open a queue: there is no option "rat". Did you mean "rate"?"
+ * checkNames("open a queue", options, "name rate"); // "Cannot open a queue: the option "rat" does not exist. Did you mean "rate"?"
  * ```
  *
  * @param action The action of the caller, which follows "Cannot" in the error.
@@ -46,8 +46,8 @@ export function checkNames<O extends object, const S extends string>(
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearest(unknown, known);
-  const advice = near === undefined ? `${remedy}; there are ${known.join(", ")}` : `Did you mean "${near}"?`;
-  throw new TypeError(`Cannot ${action}: there is no option "${quoted(unknown)}". ${advice}`);
+  const advice = near === undefined ? `${remedy}. The options are ${known.join(", ")}` : `Did you mean "${near}"?`;
+  throw new TypeError(`Cannot ${action}: the option "${quoted(unknown)}" does not exist. ${advice}`);
 }
 
 /**
@@ -60,6 +60,6 @@ export function checkBackoff(options: BackoffOptions): void {
   checkNames("back off", options, "initialMs maxMs factor jitter");
   const { initialMs, maxMs, factor = 2, jitter = 1 } = options;
   checkDurations("back off", { initialMs, maxMs }, { finite: true });
-  if (!(factor >= 1)) throw new RangeError(`Cannot back off: factor must be at least 1, found ${factor}`);
-  if (!(jitter >= 0)) throw new RangeError(`Cannot back off: jitter must be at least 0, found ${jitter}`);
+  if (!(factor >= 1)) throw new RangeError(`Cannot back off: factor must be at least 1, but it is ${factor}`);
+  if (!(jitter >= 0)) throw new RangeError(`Cannot back off: jitter must be at least 0, but it is ${jitter}`);
 }

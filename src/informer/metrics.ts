@@ -101,7 +101,7 @@ export function openMetricsText(families: readonly MetricFamily[]): string {
     lines.push(`# HELP ${name} ${escaped(help)}`);
     for (const { labels = {}, value, count = 0, buckets = [] } of samples) {
       if (type !== "gauge" && !(value >= 0)) {
-        throw new TypeError(`Cannot write metrics: "${name}" must be a number of at least 0, found ${value}`);
+        throw new TypeError(`Cannot write metrics: "${name}" must be a number of at least 0, but it is ${value}`);
       }
       const set = labelText(labels);
       if (type === "gauge") lines.push(`${name}${set} ${numberText(value)}`);

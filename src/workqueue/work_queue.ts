@@ -268,7 +268,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   addAfter(key: K, delayMs: number, options?: WorkQueueAddOptions): void {
     if (!Number.isFinite(delayMs)) {
       throw new RangeError(
-        `Cannot add "${key}" to work queue "${this.name}": delayMs must be a finite number, found ${delayMs}`,
+        `Cannot add "${key}" to work queue "${this.name}": delayMs must be a finite number, but it is ${delayMs}`,
       );
     }
     if (this.#isShutDown) {

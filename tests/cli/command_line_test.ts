@@ -96,7 +96,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/a name selects one object; leave out -l and -A$/, "wait", "pod", "a", "-A", "-l", "app=web"],
     [/--timeout must be longer than 0$/, "wait", "pod/a", "--timeout", "0"],
     [
-      /--for must be ready, deleted, condition=TYPE, .* PATH of a field, found "redy"$/,
+      /--for must be ready, deleted, condition=TYPE, .* PATH of a field, but it is "redy"$/,
       "wait",
       "pod/a",
       "--for",
@@ -117,8 +117,8 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/Cannot find a resource "deploymnts": .*did you mean "deployments.apps"/, "watch", "deploymnts", "--fake"],
     [/name at least one resource/, "watch", ",", "--fake"],
     [/"--port" must be of type "integer", but got "abc"; see informer fake --help$/, "fake", "--port", "abc"],
-    [/--port must be at most 65535, found 70000/, "fake", "--port", "70000"],
-    [/--pods must be a number that is at least 0, found -1/, "fake", "--pods", "-1"],
+    [/--port must be at most 65535, but it is 70000/, "fake", "--port", "70000"],
+    [/--pods must be a number that is at least 0, but it is -1/, "fake", "--pods", "-1"],
     [/"--churn" must be of type "number", but got "fast"/, "fake", "--churn", "fast"],
     [/"--namespaces" must be .* "any", "real"/, "fake", "--namespaces", "some"],
     [/"--churn-mix" must be .* "update", "all"/, "fake", "--churn-mix", "some"],
@@ -226,7 +226,7 @@ Deno.test("a port on which something else answers ends get and watch with 3", as
 
 Deno.test("HTML from a proxy ends get and watch with 3", async () => {
   await using proxy = serveAnswer(textOf("<html>Please log in</html>", 200, "text/html"));
-  await ends(3, /is "text\/html" and not JSON.*not a proxy or a login page$/, "pods", "--server", proxy.url);
+  await ends(3, /is "text\/html" instead of JSON.*not a proxy or a login page$/, "pods", "--server", proxy.url);
 });
 
 Deno.test("a namespace without objects is reported in one line, with exit code 0", async () => {

@@ -38,7 +38,7 @@ Deno.test("--as-group and --as-uid need --as, which the fake does not know", asy
     ["--as-group is of a user; name it by --as", "--as-group", "a"],
     ["--as-uid is of a user; name it by --as", "--as-uid", "7"],
     ["--fake is a server of its own; leave out --as", "--as", "ada", "--fake"],
-    ["Cannot connect: --as-group holds line ends, control characters, or blanks at its ends", ...[
+    ["Cannot connect: --as-group contains line ends or control characters, or begins or ends with a blank", ...[
       ...["--as", "ada", "--as-group", " a"],
     ]],
   ];

@@ -84,7 +84,7 @@ Deno.test("informer kinds reports bad input in one line, with its place", async 
   const cases: [number, RegExp, ...string[]][] = [
     [
       1,
-      /crd.yaml, document 2#\/spec\/versions\/0\/served": it must be true or false, found nothing$/,
+      /crd.yaml, document 2#\/spec\/versions\/0\/served": it must be true or false, but it is missing$/,
       "--file",
       broken,
     ],

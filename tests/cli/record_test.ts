@@ -148,7 +148,7 @@ Deno.test("informer fake --from plays a recording from the first watch on", asyn
   const cases: [RegExp, ...string[]][] = [
     [/--speed is that of a recording/, "--speed", "2"],
     [/--from plays what a server did; leave out --pods and --churn/, "--from", path, "--pods", "3"],
-    [/--speed must be above 0, found 0/, "--from", path, "--speed", "0"],
+    [/--speed must be above 0, but it is 0/, "--from", path, "--speed", "0"],
     [
       /--from: ".*none" cannot be read: there is no such file; name a file of informer record$/,
       "--from",

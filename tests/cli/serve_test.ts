@@ -94,7 +94,7 @@ Deno.test("informer serve --max-bytes ends a list that is too large, and says so
   await session.code;
   for (const size of ["0", "many", "-1MB", "5TB"]) {
     assertEquals((await run("serve", "pods", "--fake", `--max-bytes=${size}`)).err, [
-      `error: --max-bytes must be a size such as "512MB" or "1GiB", found "${size}"`,
+      `error: --max-bytes must be a size such as "512MB" or "1GiB", but it is "${size}"`,
     ]);
   }
 });
@@ -102,7 +102,7 @@ Deno.test("informer serve --max-bytes ends a list that is too large, and says so
 Deno.test("informer serve refuses what it cannot serve", async () => {
   assertEquals((await run("serve", "podz", "--fake")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--port", "70000")).err, [
-    "error: --port must be at most 65535, found 70000",
+    "error: --port must be at most 65535, but it is 70000",
   ]);
   assertEquals((await run("serve")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--snapshot", "x")).err, [

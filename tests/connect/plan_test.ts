@@ -286,7 +286,7 @@ Deno.test("connect accepts a file: URL, which may have a colon", async () => {
   await assertRejects(
     () => findConnection({ kubeconfig: new URL("https://farm.example/config") }, hostWith()),
     TypeError,
-    `"kubeconfig" must be a path or a "file:" URL, found "https:"`,
+    `"kubeconfig" must be a path or a "file:" URL, but it is "https:"`,
   );
 });
 

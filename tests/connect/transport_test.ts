@@ -154,7 +154,7 @@ Deno.test("httpTransport rejects with the reason of a request that is aborted wh
   const error = assertThrows(() => httpTransport({ answerTimeoutMs: -1 }), RangeError);
   assertStringIncludes(
     error.message,
-    "answerTimeoutMs must be at least 0 milliseconds, or Infinity for never, found -1",
+    "answerTimeoutMs must be at least 0 milliseconds, or Infinity for never, but it is -1",
   );
 });
 

@@ -355,7 +355,7 @@ Deno.test("fetch throws for an unknown index, and once its call has returned", a
   await run.tick();
   assert(sizes.errors[0].includes('Cannot look up index "zone"'), sizes.errors[0]);
   assertThrows(() => late!(run.informer, {}), Error, "the call that fetch was passed to has returned");
-  assertThrows(() => derive({} as typeof run.informer, () => undefined), TypeError, "Cannot derive from this value");
+  assertThrows(() => derive({} as typeof run.informer, () => undefined), TypeError, "Cannot derive a collection");
 });
 
 Deno.test("a derived collection has views, events, until() and resyncs, and refuses what needs versions", async () => {
@@ -386,9 +386,9 @@ Deno.test("a derived collection has views, events, until() and resyncs, and refu
   assertThrows(
     () => collection.addEventHandler({}, { checkpoint }),
     TypeError,
-    "Cannot begin at a checkpoint in",
+    "Cannot use a checkpoint with",
   );
-  assertThrows(() => collection.events({ checkpoint }), TypeError, "Cannot begin at a checkpoint in");
+  assertThrows(() => collection.events({ checkpoint }), TypeError, "Cannot use a checkpoint with");
 });
 
 Deno.test("a derived collection has the worst state of its sources, and stops with its input", async () => {

@@ -396,8 +396,8 @@ Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, an
   const error = await store.set("pods/v1", stored("12345")).catch(String);
   assertEquals(
     error,
-    'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes; cache fewer fields (option "fields"), or ' +
-      "metadata alone (onlyMetadata), or raise maxBytes",
+    'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes. Cache fewer fields (option "fields"), ' +
+      "cache only metadata (onlyMetadata), or raise maxBytes",
   );
   assertEquals(await new Response(ReadableStream.from(await store.get("pods/v1") ?? [])).text(), "1234");
 });
@@ -495,9 +495,9 @@ Deno.test("SharedInformerFactory refuses invalid namespaces before any request",
     assertThrows(() => informers.forResource(Node, { namespaces }), TypeError, "Cannot select namespaces");
   }
   const both = { namespace: "a", namespaces: ["b"] };
-  assertThrows(() => new SharedInformerFactory(client, both), TypeError, "give one of the two");
-  assertThrows(() => informers.forResource(Pod, both), TypeError, "give one of the two");
-  assertThrows(() => informers.acquire(Pod, both), TypeError, "give one of the two");
+  assertThrows(() => new SharedInformerFactory(client, both), TypeError, "cannot be combined. Remove one of them");
+  assertThrows(() => informers.forResource(Pod, both), TypeError, "cannot be combined. Remove one of them");
+  assertThrows(() => informers.acquire(Pod, both), TypeError, "cannot be combined. Remove one of them");
   for (const where of [{ namespace: "a/b" }, { namespaces: ["a", ".."] }]) {
     assertThrows(() => informers.forResource(Pod, where), TypeError, "as namespace");
   }

@@ -93,7 +93,7 @@ Deno.test("openMetricsText refuses names, units and counters that the format doe
   refused({ samples: [{ labels: { "a.b": "" }, value: 1 }] }, `"a.b" is not allowed`);
   refused({ unit: "seconds" }, `"a" must end with "_seconds"`);
   refused({ type: "counter", samples: [{ value: -1 }] }, "found -1");
-  refused({ type: "summary", samples: [{ value: NaN }] }, "found NaN");
+  refused({ type: "summary", samples: [{ value: NaN }] }, "it is NaN");
   assertThrows(() => openMetricsText([family({}), family({})]), TypeError, `two families have the name "a"`);
 });
 

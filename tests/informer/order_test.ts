@@ -428,7 +428,7 @@ Deno.test("SharedIndexInformer applies changes in order, skips objects of anothe
   assertEquals(
     errors,
     ["Service", "Status"].map((kind) =>
-      `Cannot file an object of "things.acme.dev": found kind "${kind}", expected "Thing"; objects of that kind are passed over`
+      `Cannot use an object of "things.acme.dev": its kind is "${kind}" instead of "Thing". Objects of that kind are skipped`
     ),
   );
 });

@@ -670,7 +670,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   assertEquals([returned, server.watches, fixture.time.timers], [true, 0, 0]);
   // It is reported to onError too, for programs that only abort a signal; and after a second what the stop waits for.
   assertEquals(fixture.errors.filter((error) => error.startsWith("pods: ")), [
-    'pods: Waiting for handler "stuck": its call has not returned 1000 ms after the stop; waits at most 3000 ms',
+    'pods: Waiting for handler "stuck": its call has not returned 1000 ms after the stop. The informer waits for up to 3000 ms',
     'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
   never.resolve();

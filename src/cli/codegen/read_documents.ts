@@ -104,14 +104,14 @@ function servedVersions(definition: DocumentPart): Version[] {
   const { path } = definition;
   const apiVersion = at(definition, "apiVersion");
   if (apiVersion.value !== undefined && apiVersion.value !== API_VERSION) {
-    throw new SchemaError(apiVersion.path, `it must be ${shown(API_VERSION)}, found ${shown(apiVersion.value)}`);
+    throw new SchemaError(apiVersion.path, `it must be ${shown(API_VERSION)}, but it is ${shown(apiVersion.value)}`);
   }
   const spec = at(definition, "spec");
   const names = at(spec, "names");
   const [group, kind, plural] = [at(spec, "group"), at(names, "kind"), at(names, "plural")].map(nameAt);
   const { value: scope, path: scopePath } = at(spec, "scope");
   if (scope !== "Namespaced" && scope !== "Cluster") {
-    throw new SchemaError(scopePath, `it must be "Namespaced" or "Cluster", found ${shown(scope)}`);
+    throw new SchemaError(scopePath, `it must be "Namespaced" or "Cluster", but it is ${shown(scope)}`);
   }
   const place: Omit<KindModel["resource"], "version"> = {
     group,
@@ -167,7 +167,7 @@ function kindOf({ kind, resource, part }: Version, name: string): KindModel {
   const schema = at(at(part, "schema"), "openAPIV3Schema");
   const type = memberOf(objectAt(schema), "type");
   if (type !== "object") {
-    throw new SchemaError(pathTo(schema.path, "type"), `it must be "object", found ${shown(type)}`);
+    throw new SchemaError(pathTo(schema.path, "type"), `it must be "object", but it is ${shown(type)}`);
   }
   const model = readKind(schema, SOURCE);
   const summary = summaryOf(schema);
@@ -218,19 +218,19 @@ function at(part: DocumentPart, name: string): DocumentPart {
 /** The items of an optional list. */
 function itemsAt({ value, path }: DocumentPart): readonly DocumentPart[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list, found ${shown(value)}`);
+  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list, but it is ${shown(value)}`);
   return value.map((item, i) => ({ value: item, path: pathTo(path, i) }));
 }
 
 /** A text that must be there. */
 function nameAt(part: DocumentPart): string {
   const text = textAt(part);
-  if (text === "") throw new SchemaError(part.path, `it must be a text, found ${shown(part.value)}`);
+  if (text === "") throw new SchemaError(part.path, `it must be a text, but it is ${shown(part.value)}`);
   return text;
 }
 
 function booleanAt({ value, path }: DocumentPart): boolean {
-  if (typeof value !== "boolean") throw new SchemaError(path, `it must be true or false, found ${shown(value)}`);
+  if (typeof value !== "boolean") throw new SchemaError(path, `it must be true or false, but it is ${shown(value)}`);
   return value;
 }
 

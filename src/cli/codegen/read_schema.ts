@@ -191,7 +191,7 @@ export interface DocumentPart {
 
 /** Returns the value as an object. @throws {SchemaError} when it is none. */
 export function objectAt({ value, path }: DocumentPart): DocumentObject {
-  if (!isRecord(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
+  if (!isRecord(value)) throw new SchemaError(path, `it must be an object, but it is ${shown(value)}`);
   return value;
 }
 
@@ -208,22 +208,22 @@ export function pathTo(path: string, ...names: readonly (string | number)[]): st
 /** Returns the texts of an optional list. @throws {SchemaError} when it is anything else. */
 export function textsAt({ value, path }: DocumentPart): readonly string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, found ${shown(value)}`);
+  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, but it is ${shown(value)}`);
   const wrong = value.findIndex((item) => typeof item !== "string");
-  if (wrong !== -1) throw new SchemaError(pathTo(path, wrong), `it must be a text, found ${shown(value[wrong])}`);
+  if (wrong !== -1) throw new SchemaError(pathTo(path, wrong), `it must be a text, but it is ${shown(value[wrong])}`);
   return [...new Set(value as string[])];
 }
 
 /** Returns an optional text; a description that is missing is empty. @throws {SchemaError} when it is anything else. */
 export function textAt({ value, path }: DocumentPart): string {
   if (value === undefined) return "";
-  if (typeof value !== "string") throw new SchemaError(path, `it must be a text, found ${shown(value)}`);
+  if (typeof value !== "string") throw new SchemaError(path, `it must be a text, but it is ${shown(value)}`);
   return value;
 }
 
 /** Returns a short form of a value for messages. */
 export function shown(value: unknown): string {
-  if (value === undefined) return "nothing";
+  if (value === undefined) return "missing";
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
@@ -349,7 +349,9 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "properties") !== undefined) return objectTypeAt(schema, place);
   const all = memberOf(schema, "allOf");
   if (all === undefined) return { type: "unknown" };
-  if (!Array.isArray(all)) throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, found ${shown(all)}`);
+  if (!Array.isArray(all)) {
+    throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, but it is ${shown(all)}`);
+  }
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
     isRecord(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
@@ -434,7 +436,7 @@ function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
   throw new SchemaError(
     pathTo(place.path, "additionalProperties"),
-    `it must be a schema or a boolean, found ${shown(values)}`,
+    `it must be a schema or a boolean, but it is ${shown(values)}`,
   );
 }
 

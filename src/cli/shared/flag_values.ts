@@ -11,7 +11,7 @@ import { UsageError } from "./explain_error.ts";
 export function checkNumbers(counts: Readonly<Record<string, number>>): void {
   for (const [flag, value] of Object.entries(counts)) {
     if (!(value >= 0 && value < Infinity)) {
-      throw new UsageError(`--${flag} must be a number that is at least 0, found ${value}`);
+      throw new UsageError(`--${flag} must be a number that is at least 0, but it is ${value}`);
     }
   }
 }

@@ -249,7 +249,7 @@ export async function readableSelection(
     if (namespaces.length === 0) return selection;
     const kinds = placed.map(({ plural }) => plural).join(", ");
     const place = cluster === undefined ? "" : `${cluster}: `;
-    terminal.say(`${place}${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
+    terminal.say(`${place}no permission to read ${kinds} in all namespaces; showing ${namespaces.join(", ")} instead`);
     return { ...selection, namespaces };
   } catch (error) {
     if (error instanceof StatusError || error instanceof UnreachableError) return selection; // the requests find out

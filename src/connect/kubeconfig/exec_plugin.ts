@@ -187,7 +187,7 @@ function readVersion(fields: EntryFields): string {
   const removed = version === "client.authentication.k8s.io/v1alpha1";
   throw fields.error(
     "apiVersion",
-    `must be one of ${quoteAll(VERSIONS)}, found ${quote(version)}` +
+    `must be one of ${quoteAll(VERSIONS)}, but it is ${quote(version)}` +
       (removed ? ", which Kubernetes has removed: update the plugin and write the kubeconfig anew" : ""),
   );
 }
@@ -201,7 +201,7 @@ function readMode(fields: EntryFields, apiVersion: string): InteractiveMode {
   }
   const known = MODES.find((one) => one === mode);
   if (known === undefined) {
-    throw fields.error("interactiveMode", `must be one of ${quoteAll(MODES)}, found ${quote(mode)}`);
+    throw fields.error("interactiveMode", `must be one of ${quoteAll(MODES)}, but it is ${quote(mode)}`);
   }
   return known;
 }

@@ -162,7 +162,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   if (typeof current !== "string") {
     throw kubeconfigError(
       { file, field: "current-context" },
-      `must be the name of a context, found ${describeValue(current)}`,
+      `must be the name of a context, but it is ${describeValue(current)}`,
     );
   }
   keepTypes(root, text, file);
@@ -202,7 +202,7 @@ function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<
   if (!isRecord(root)) {
     throw kubeconfigError(
       { file },
-      `it must be a mapping with "clusters", "users" and "contexts", found ${describeValue(root)}`,
+      `it must be a mapping with "clusters", "users" and "contexts", but it is ${describeValue(root)}`,
     );
   }
   return root;
@@ -237,7 +237,7 @@ function expectValue(root: Record<string, unknown>, field: string, expected: str
   const found = root[field] ?? "";
   if (found === "" || found === expected) return;
   const shown = typeof found === "string" ? quote(found) : describeValue(found);
-  throw kubeconfigError({ file, field }, `must be "${expected}", found ${shown}: this is not a kubeconfig`);
+  throw kubeconfigError({ file, field }, `must be "${expected}", but it is ${shown}: this is not a kubeconfig`);
 }
 
 function parseEntries(
@@ -247,7 +247,7 @@ function parseEntries(
   file: string,
 ): ReadonlyMap<string, KubeconfigEntry> {
   const list = root[field] ?? [];
-  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, found ${describeValue(list)}`);
+  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, but it is ${describeValue(list)}`);
   const entries = new Map<string, KubeconfigEntry>();
   for (const [index, item] of list.entries()) {
     const entry = parseEntry(item, kind, { file, field: `${field}[${index}]` });
@@ -268,7 +268,7 @@ function parseEntry(
   place: KubeconfigPlace & { readonly file: string },
 ): KubeconfigEntry {
   if (!isRecord(item)) {
-    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", found ${describeValue(item)}`);
+    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", but it is ${describeValue(item)}`);
   }
   const name = item.name;
   if (typeof name !== "string" || name === "") {
@@ -279,7 +279,7 @@ function parseEntry(
   if (problem !== undefined) throw kubeconfigError({ ...place, entry, field: unknown }, problem);
   const fields = item[kind] ?? {};
   if (!isRecord(fields)) {
-    throw kubeconfigError({ ...place, entry, field: kind }, `must be a mapping, found ${describeValue(fields)}`);
+    throw kubeconfigError({ ...place, entry, field: kind }, `must be a mapping, but it is ${describeValue(fields)}`);
   }
   return new KubeconfigEntry(kind, name, place.file, fields);
 }
@@ -458,13 +458,13 @@ export class EntryFields {
   }
 
   #expected(what: string, value: unknown): string {
-    return `must be ${what}, found ${describeValue(value)}`;
+    return `must be ${what}, but it is ${describeValue(value)}`;
   }
 }
 
 /** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
 export function describeValue(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
+  if (value === null || value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
   return typeof value === "string" ? "text" : `a ${typeof value}`;

@@ -256,7 +256,7 @@ export function serverNameProblem(name: string): string | undefined {
   ) {
     return undefined;
   }
-  return `must be a host name or an IP address, without a port, found ${quote(name)}`;
+  return `must be a host name or an IP address, without a port, but it is ${quote(name)}`;
 }
 
 /**

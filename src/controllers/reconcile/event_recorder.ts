@@ -158,7 +158,7 @@ export class EventRecorder implements AsyncDisposable {
     const { maxQueued = 1_000, rate = { burst: 25, intervalMs: 300_000 }, flushMs = 5_000 } = options;
     if (typeof instance !== "string" || instance === "" || instance.length > 128) {
       throw new TypeError(
-        `Cannot record events: instance must have 1 to 128 characters, found ${JSON.stringify(instance)}`,
+        `Cannot record events: instance must have 1 to 128 characters, but it is ${JSON.stringify(instance)}`,
       );
     }
     checkCounts("record events", { maxQueued, "rate.burst": rate.burst }, { min: 1 });

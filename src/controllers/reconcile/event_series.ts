@@ -90,7 +90,7 @@ export class EventSeries {
   constructor(reporter: EventReporter, object: KubernetesObject, details: EventDetails, nowMs: number) {
     const { type = "Normal", reason, action, note = "", related } = details;
     if (type !== "Normal" && type !== "Warning") {
-      throw new TypeError(`Cannot record an event: type must be "Normal" or "Warning", found ${JSON.stringify(type)}`);
+      throw new TypeError(`Cannot record an event: type must be "Normal" or "Warning", but it is ${JSON.stringify(type)}`);
     }
     for (const [field, value] of Object.entries({ reason, action })) {
       if (typeof value !== "string" || value === "" || value.length > WORD_CHARACTERS) {

@@ -271,13 +271,13 @@ export class LeaderElector {
     for (const [field, value] of Object.entries({ name, namespace, identity })) {
       if (typeof value !== "string" || value === "") {
         throw new TypeError(
-          `Cannot elect a leader: ${field} must be a non-empty string, found ${JSON.stringify(value)}`,
+          `Cannot elect a leader: ${field} must be a non-empty string, but it is ${JSON.stringify(value)}`,
         );
       }
     }
     checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs, renewMs }, { min: 1, finite: true });
     const check = (field: string, value: number, isValid: boolean, rule: string): void => {
-      if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, found ${value}`);
+      if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, but it is ${value}`);
     };
     check("leaseMs", leaseMs, leaseMs % 1_000 === 0, "full seconds, as the Lease stores them");
     check("leaseMs", leaseMs, leaseMs > renewDeadlineMs, `more than renewDeadlineMs (${renewDeadlineMs})`);

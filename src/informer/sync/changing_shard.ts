@@ -241,7 +241,7 @@ export function writerOfLists<T>(
   wrap: (replacement: Replacement<CacheEntry<T>>) => Replacement<CacheEntry<T>> = (replacement) => replacement,
 ): ListWatchWriter<T> {
   const unused = (): void => {
-    throw new Error("Cannot change the objects of a range: it is only listed");
+    throw new Error("Internal error: the writer of a range received a change, although ranges are only listed");
   };
   const store = {
     add: unused,

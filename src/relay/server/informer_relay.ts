@@ -167,8 +167,8 @@ export class InformerRelay implements AsyncDisposable {
   constructor(informers: SharedInformerFactory, options: RelayOptions) {
     if (typeof informers?.acquire !== "function") {
       throw new TypeError(
-        "Cannot make a relay: the first argument is no SharedInformerFactory; pass the factory, not one of its " +
-          "informers, and name the kinds in collections: { pods: Pod }",
+        "Cannot create a relay: the first argument is not a SharedInformerFactory. Pass the factory instead of one of " +
+          "its informers, and name the kinds in { collections: { pods: Pod } }",
       );
     }
     const settings = relaySettings(options);
@@ -223,7 +223,7 @@ export class InformerRelay implements AsyncDisposable {
     if (refusal !== undefined) return refuse(request, refusal);
     using open = this.#requests.admit();
     if (open === undefined) {
-      return refuse(request, { status: 503, reason: `${this.#requests.limit} requests are being answered already` });
+      return refuse(request, { status: 503, reason: `the relay is already serving ${this.#requests.limit} requests, which is its limit` });
     }
     try {
       return await this.#route(request, open, info);
@@ -250,7 +250,7 @@ export class InformerRelay implements AsyncDisposable {
   /** Answers a probe; metrics count all objects. */
   #probe(request: Request, isLimited: boolean): Response {
     if (!isLimited || new URL(request.url).pathname !== "/metrics") return this.#probes(request);
-    return refuse(request, { status: 403, reason: "metrics are for those alone who may see all objects" });
+    return refuse(request, { status: 403, reason: "only users who may see all objects may read metrics" });
   }
 
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {

@@ -116,7 +116,7 @@ export class Backend {
     const { streamingList = true, managedFields = true, seed = 1, shards = false } = options;
     for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {
       if (!(value >= 1)) {
-        throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, found ${value}`);
+        throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, but it is ${value}`);
       }
     }
     this.history = history;

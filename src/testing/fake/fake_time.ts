@@ -189,7 +189,7 @@ export class FakeTime implements Disposable {
   }
 
   #end(ms: number): number {
-    if (!(ms >= 0)) throw new RangeError(`Cannot let time pass: ms must be at least 0, found ${ms}`);
+    if (!(ms >= 0)) throw new RangeError(`Cannot let time pass: ms must be at least 0, but it is ${ms}`);
     return this.#elapsedMs + ms;
   }
 }

@@ -161,7 +161,7 @@ class LineOrder {
   read(text: string): boolean {
     const line = JSON.parse(text) as RecordedLine;
     const state = this.#states[line.kind];
-    if (state === undefined) throw new SyntaxError(`"kind" must be a position in the header, found ${line.kind}`);
+    if (state === undefined) throw new SyntaxError(`"kind" must be a position in the header, but it is ${line.kind}`);
     const { at, kind, type } = line;
     const step = (does: Step["does"], version: number, key: ObjectKey = "", of = ""): void => {
       state.last = Math.max(state.last, version);
@@ -290,7 +290,7 @@ export class Playback {
 
   /** Plays on until the end. @throws the signal's reason. @throws {TypeError} while it is playing. */
   async play({ speed = 1, signal }: ReplayOptions, ended: AbortSignal): Promise<ReplayEnd> {
-    if (!(speed > 0)) throw new RangeError(`Cannot replay: speed must be above 0, found ${speed}`);
+    if (!(speed > 0)) throw new RangeError(`Cannot replay: speed must be above 0, but it is ${speed}`);
     if (this.#isPlaying) throw new TypeError("Cannot replay: the recording is being played already");
     const { steps, cut } = this.#recording;
     const startedMs = monotonicMs();

@@ -153,15 +153,15 @@ Deno.test("kindsOfCrds gives the same module for definitions in any order", () =
 Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, with the path", () => {
   const schema = "/spec/versions/0/schema/openAPIV3Schema";
   const cases: [unknown, string, string][] = [
-    ["text", "", 'it must be an object, found "text"'],
-    [{ kind: "CustomResourceDefinition" }, "/spec", "it must be an object, found nothing"],
+    ["text", "", 'it must be an object, but it is "text"'],
+    [{ kind: "CustomResourceDefinition" }, "/spec", "it must be an object, but it is missing"],
     [{ ...crontabDefinition(), apiVersion: "apiextensions.k8s.io/v1beta1" }, "/apiVersion", "found"],
-    [changed((spec) => delete spec.names), "/spec/names", "it must be an object, found nothing"],
-    [changed((spec) => delete spec.names.kind), "/spec/names/kind", "it must be a text, found nothing"],
-    [changed((spec) => spec.group = ""), "/spec/group", 'it must be a text, found ""'],
+    [changed((spec) => delete spec.names), "/spec/names", "it must be an object, but it is missing"],
+    [changed((spec) => delete spec.names.kind), "/spec/names/kind", "it must be a text, but it is missing"],
+    [changed((spec) => spec.group = ""), "/spec/group", 'it must be a text, but it is ""'],
     [changed((spec) => spec.group = "../a"), "/spec/versions/0", "a group must be a DNS name"],
     [changed((spec) => spec.names.plural = "a/b"), "/spec/names", 'Cannot use "a/b" as plural'],
-    [changed((spec) => spec.scope = "Global"), "/spec/scope", 'it must be "Namespaced" or "Cluster", found "Global"'],
+    [changed((spec) => spec.scope = "Global"), "/spec/scope", 'it must be "Namespaced" or "Cluster", but it is "Global"'],
     [changed((spec) => delete spec.versions), "/spec/versions", "one version must be stored, found 0 of 0"],
     [changed((spec) => spec.versions[1].storage = true), "/spec/versions", "one version must be stored, found 2 of 3"],
     [changed((spec) => spec.versions[1].name = "v1"), "/spec/versions/1", 'another version is named "v1"'],
@@ -170,14 +170,14 @@ Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, w
     [
       changed((spec) => delete spec.versions[0].schema),
       "/spec/versions/0/schema",
-      "it must be an object, found nothing",
+      "it must be an object, but it is missing",
     ],
-    [changed((spec) => spec.versions[0].schema = {}), schema, "it must be an object, found nothing"],
+    [changed((spec) => spec.versions[0].schema = {}), schema, "it must be an object, but it is missing"],
     [changed((spec) => spec.versions[0].schema.openAPIV3Schema = {}), `${schema}/type`, 'it must be "object"'],
     [
       changed((spec) => spec.versions[0].additionalPrinterColumns[1] = { name: "A" }),
       "/spec/versions/0/additionalPrinterColumns/1/jsonPath",
-      "it must be a text, found nothing",
+      "it must be a text, but it is missing",
     ],
     [
       changed((spec) => spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.port = { $ref: "#/a" }),
@@ -187,7 +187,7 @@ Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, w
     [
       changed((spec) => spec.versions[0].schema.openAPIV3Schema.properties.spec["x-kubernetes-validations"] = [{}]),
       `${schema}/properties/spec/x-kubernetes-validations/0/rule`,
-      "it must be a text, found nothing",
+      "it must be a text, but it is missing",
     ],
   ];
   for (const [value, path, message] of cases) {

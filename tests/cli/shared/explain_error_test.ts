@@ -141,7 +141,7 @@ Deno.test("informer exits with 3 when the server rejects the credentials", async
   for (const command of ["get", "watch"]) {
     const { code, out, err } = await run(command, "pods", "--server", served.url, "--token-file", bad);
     assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
-    assertMatch(err[0], /401.*the credentials are not known to the server, renew them$/);
+    assertMatch(err[0], /401.*The server does not accept these credentials\. Log in again, or renew the token$/);
     assertEquals(err[0].includes("bad"), false, "the token is not printed");
   }
 });

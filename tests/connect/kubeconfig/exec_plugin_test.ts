@@ -50,7 +50,7 @@ Deno.test("ExecPlugin refuses invalid fields by name [C145]", () => {
     [{ command: "" }, "exec.command", "is missing"],
     [{ apiVersion: "" }, "exec.apiVersion", "is missing"],
     [{ apiVersion: "client.authentication.k8s.io/v1alpha1" }, "exec.apiVersion", "which Kubernetes has removed"],
-    [{ apiVersion: "v1" }, "exec.apiVersion", `must be one of "${V1}", "${V1BETA1}", found "v1"`],
+    [{ apiVersion: "v1" }, "exec.apiVersion", `must be one of "${V1}", "${V1BETA1}", but it is "v1"`],
     [{ interactiveMode: "" }, "exec.interactiveMode", "is missing"],
     [{ interactiveMode: "Sometimes" }, "exec.interactiveMode", `must be one of "Never", "IfAvailable", "Always"`],
     [{ args: "x" }, "exec.args", "must be a list of texts"],

@@ -58,7 +58,7 @@ Deno.test("resolveUser refuses fields that contradict each other or are incomple
     [{ username: "a", password: "p\u0000" }, "password", "holds control characters"],
     [{ token: "two words" }, "token", "holds blanks, line ends or characters beyond ASCII"],
     [{ token: "ümlaut" }, "token", "beyond ASCII"],
-    [{ token: ["t"] }, "token", "must be text, in quotes if need be, found a list"],
+    [{ token: ["t"] }, "token", "must be text, in quotes if need be, but it is a list"],
     [{ token: true }, "token", "found a boolean"],
     [{ "client-certificate": "a.crt" }, "client-certificate", `has no key`],
     [{ "client-key-data": pemData("PRIVATE KEY") }, "client-key-data", "has no certificate"],
@@ -92,10 +92,10 @@ Deno.test("resolveUser refuses fields that contradict each other or are incomple
     [{ "as-user-extra": { a: ["b"] } }, "as-user-extra", `needs a user to act as`],
     [{ as: "a\nb" }, "as", "holds line ends"],
     [{ as: "a", "as-groups": ["x", "y "] }, "as-groups", "blanks at its ends"],
-    [{ as: "a", "as-groups": "dev" }, "as-groups", "must be a list of texts, found text"],
-    [{ as: "a", "as-groups": [["dev"]] }, "as-groups", "must be a list of texts, found a list"],
-    [{ as: "a", "as-user-extra": ["dev"] }, "as-user-extra", "must be a mapping of lists, found a list"],
-    [{ as: "a", "as-user-extra": { k: "dev" } }, "as-user-extra", "must be a list of texts, found text"],
+    [{ as: "a", "as-groups": "dev" }, "as-groups", "must be a list of texts, but it is text"],
+    [{ as: "a", "as-groups": [["dev"]] }, "as-groups", "must be a list of texts, but it is a list"],
+    [{ as: "a", "as-user-extra": ["dev"] }, "as-user-extra", "must be a mapping of lists, but it is a list"],
+    [{ as: "a", "as-user-extra": { k: "dev" } }, "as-user-extra", "must be a list of texts, but it is text"],
     [{ as: "a", "as-user-extra": { "": ["dev"] } }, "as-user-extra", "has a key that cannot be sent"],
   ];
   for (const [user, field, includes] of cases) {
@@ -270,7 +270,7 @@ Deno.test("resolveContext checks the server's address", () => {
     ["ftp://farm.example", `must begin with "https://" or "http://", found "ftp://"`],
     ["https://farm.example/?a=1", `must end with the path, found "?"`],
     ["https://farm.example/#a", `must end with the path, found "#"`],
-    [["https://farm.example"], "must be text, in quotes if need be, found a list"],
+    [["https://farm.example"], "must be text, in quotes if need be, but it is a list"],
     [true, "found a boolean"],
   ];
   for (const [server, includes] of cases) {
@@ -322,9 +322,9 @@ Deno.test("resolveContext refuses each cluster field that cannot be used and say
     ["proxy-url", "http://proxy.example/path", `must end with the host and port`],
     ["proxy-url", "http://ada:hunter2%@proxy.example", `write "%25" for it`],
     ["certificate-authority-date", "x", `(did you mean "certificate-authority-data"?)`],
-    ["insecure-skip-tls-verify", "yes", "must be true or false, found text"],
-    ["disable-compression", "true", "must be true or false, found text"],
-    ["proxy-url", { url: "x" }, "must be text, in quotes if need be, found a mapping"],
+    ["insecure-skip-tls-verify", "yes", "must be true or false, but it is text"],
+    ["disable-compression", "true", "must be true or false, but it is text"],
+    ["proxy-url", { url: "x" }, "must be text, in quotes if need be, but it is a mapping"],
   ];
   for (const [field, value, includes] of cases) {
     const error = refusedResolveContext({ cluster: { [field]: value } });

@@ -56,6 +56,6 @@ Deno.test("setCondition refuses a condition that the server would refuse", () =>
   assertThrows(() => setCondition([], { ...draft, type: "" }), TypeError, "its type is empty");
   assertThrows(() => setCondition([], { ...draft, status: "yes" as "True" }), TypeError, 'found "yes"');
   for (const reason of ["", "two words", "ends:"]) {
-    assertThrows(() => setCondition([], { ...draft, reason }), TypeError, `found ${JSON.stringify(reason)}`);
+    assertThrows(() => setCondition([], { ...draft, reason }), TypeError, `it is ${JSON.stringify(reason)}`);
   }
 });

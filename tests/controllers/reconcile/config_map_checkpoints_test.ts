@@ -39,7 +39,7 @@ Deno.test("ConfigMapCheckpoints continues when somebody else annotates its Confi
   const { signal } = new AbortController();
   checkpoint[internals].begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
   await checkpoint[internals].save();
-  assertEquals(lost.map(({ message }) => message), ['Cannot hold checkpoint "mails": it was removed since']);
+  assertEquals(lost.map(({ message }) => message), ['Cannot keep checkpoint "mails": somebody deleted its record']);
 });
 
 Deno.test("ConfigMapCheckpoints refuses a checkpoint that is too large, and a ConfigMap without one", async () => {

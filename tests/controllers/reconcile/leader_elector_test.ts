@@ -545,11 +545,11 @@ Deno.test("LeaderElector refuses options that are not safe, and its check fails 
     const refused = (options: Partial<LeaderElectorOptions>, type: ErrorConstructor, text: string): void => {
       assertThrows(() => election.elector("a", options), type, text);
     };
-    refused({ name: "" }, TypeError, 'name must be a non-empty string, found ""');
-    refused({ identity: "" }, TypeError, 'identity must be a non-empty string, found ""');
-    refused({ namespace: "" }, TypeError, 'namespace must be a non-empty string, found ""');
-    refused({ leaseMs: 10_000 }, RangeError, "leaseMs must be more than renewDeadlineMs (10000), found 10000");
-    refused({ leaseMs: 15_500 }, RangeError, "leaseMs must be full seconds, as the Lease stores them, found 15500");
+    refused({ name: "" }, TypeError, 'name must be a non-empty string, but it is ""');
+    refused({ identity: "" }, TypeError, 'identity must be a non-empty string, but it is ""');
+    refused({ namespace: "" }, TypeError, 'namespace must be a non-empty string, but it is ""');
+    refused({ leaseMs: 10_000 }, RangeError, "leaseMs must be more than renewDeadlineMs (10000), but it is 10000");
+    refused({ leaseMs: 15_500 }, RangeError, "leaseMs must be full seconds, as the Lease stores them, but it is 15500");
     refused({ renewDeadlineMs: 2_400 }, RangeError, "renewDeadlineMs must be more than 1.2 times retryMs (2000)");
     refused({ retryMs: 0 }, RangeError, "retryMs must be at least 1 milliseconds");
     refused({ renewMs: 1_999 }, RangeError, "renewMs must be from retryMs (2000) to less than renewDeadlineMs (10000)");

@@ -160,7 +160,7 @@ Deno.test("ShardGroup refuses names that Leases cannot have, and runs once", asy
   await using groups = new Groups();
   const refused = (options: Partial<ShardGroupOptions>, message: string): void =>
     void assertThrows(() => groups.group("a", options), Error, message);
-  refused({ name: "It" }, 'name must be part of names of Leases, lower-case letters, digits and "-", found "It"');
+  refused({ name: "It" }, 'name must be part of names of Leases, lower-case letters, digits and "-", but it is "It"');
   refused({ identity: "a_b" }, "identity must be part of names of Leases");
   refused({ renewMs: 10_000 }, "renewMs must be from retryMs (1000) to less than renewDeadlineMs (10000)");
   const a = groups.group("a");

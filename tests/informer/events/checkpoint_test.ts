@@ -240,7 +240,7 @@ Deno.test("Checkpoint has one reader, and the last one that opens it takes it ov
   assertEquals([first.lines.length, second.lines.length], [0, 1]);
   const [error] = fixture.errors;
   assertInstanceOf(error, CheckpointError);
-  assertEquals(error.message, 'Cannot hold checkpoint "test": another reader has opened it since');
+  assertEquals(error.message, 'Cannot keep checkpoint "test": another reader has opened it');
   assertEquals(first.informer.status().handlers, [], "the reader before has ended");
   assertThrows(() => first.informer.addEventHandler({}, { checkpoint }), CheckpointError, "another reader");
 });

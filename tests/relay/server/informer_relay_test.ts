@@ -106,7 +106,7 @@ Deno.test("an informer in place of the factory is refused with what to do", asyn
     assertThrows(make, TypeError, "pass the factory, not one of its informers");
   }
   const make = (): void => void new InformerRelay(relayed.informers, undefined as never);
-  assertThrows(make, TypeError, "found no collection, expected one at least: { collections: { pods: Pod } }");
+  assertThrows(make, TypeError, "Add at least one, for example { collections: { pods: Pod } }");
 });
 
 Deno.test("options that are out of range are refused", () => {
@@ -122,7 +122,7 @@ Deno.test("options that are out of range are refused", () => {
   assertThrows(
     () => of({ maxBytes: NaN }),
     RangeError,
-    "maxBytes must be a whole number of at least 0, or Infinity for no limit, found NaN",
+    "maxBytes must be a whole number of at least 0, or Infinity for no limit, but it is NaN",
   );
   assertThrows(() => of({ maxConnections: 0 }), RangeError, "maxConnections must be a whole number of at least 1");
   assertThrows(() => of({ origins: ["dash.example.com"] }), TypeError, 'Cannot allow "dash.example.com"');

@@ -151,7 +151,7 @@ Deno.test("the rights of open streams change in place: what may no longer be see
   right = { namespaces: ["mail"] };
   await time.tickAsync(10_000);
   assertEquals((await events.through("synced")).filter((text) => text !== "heartbeat"), [
-    "reset The id is one of other objects or rights, or of a relay of its own",
+    "reset Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay",
     "snapshot undefined",
     "added mail-0",
     "synced 1",

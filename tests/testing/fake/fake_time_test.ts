@@ -100,7 +100,7 @@ Deno.test("FakeTime also clears real timers, and restores all globals when dispo
 Deno.test("FakeTime refuses to go back", async () => {
   using time = new FakeTime();
   assertThrows(() => time.tick(-1), RangeError, "found -1");
-  await assertRejects(() => time.tickAsync(NaN), RangeError, "found NaN");
+  await assertRejects(() => time.tickAsync(NaN), RangeError, "it is NaN");
 });
 
 Deno.test("FakeTime moves the monotonic clock with its timers, and not when the time of day is set", () => {

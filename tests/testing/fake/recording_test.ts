@@ -192,10 +192,10 @@ Deno.test("a disposed server ends its replay", async () => {
 
 Deno.test("a file that is no recording, a damaged line and a wrong speed are refused by name", async () => {
   const cases: [string, string][] = [
-    ["", 'its first line must be the header of a recording of version 1, found ""'],
+    ["", 'its first line must be the header of a recording of version 1, but it is ""'],
     ['{"recording":2,"kinds":[]}\n', 'found "{\\"recording\\":2'],
     [`${HEADER}\nnonsense\n`, "Cannot read the recording: line 2: "],
-    [`${HEADER}\n${mark(1, 9, "LIST")}\n`, 'line 2: "kind" must be a position in the header, found 9'],
+    [`${HEADER}\n${mark(1, 9, "LIST")}\n`, 'line 2: "kind" must be a position in the header, but it is 9'],
     [`${HEADER}\n${mark(1, 0, "LISTED", 5)}\n`, "line 2: a list ends that has not begun"],
     [`${HEADER}\n${mark(1, 0, "BOOKMARK")}\n`, "line 2: a resourceVersion must be a number"],
     [`${HEADER}\n{"at":1,"kind":0,"type":"WRONG"}\n`, 'line 2: "type" is unknown, found "WRONG"'],
@@ -204,7 +204,7 @@ Deno.test("a file that is no recording, a damaged line and a wrong speed are ref
     await assertRejects(() => FakeApiServer.from(new Blob([text]).stream()), SyntaxError, message);
   }
   using server = await FakeApiServer.from(bytesOf([]));
-  await assertRejects(() => server.replay({ speed: 0 }), RangeError, "speed must be above 0, found 0");
+  await assertRejects(() => server.replay({ speed: 0 }), RangeError, "speed must be above 0, but it is 0");
   using plain = new FakeApiServer();
   await assertRejects(() => plain.replay(), TypeError, "this server has no recording");
 });
