@@ -27,6 +27,6 @@ export async function listen(port: number, handler: FetchHandler, terminal: Term
       throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
     }
     const reason = failureKind(error) === "in use" ? "is taken" : "cannot be used";
-    throw new Error(`port ${port} ${reason}; choose another, or 0 for any free one`, { cause: error });
+    throw new Error(`port ${port} ${reason}; choose another port, or 0 for any free port`, { cause: error });
   }
 }

@@ -56,7 +56,7 @@ Deno.test("informer fake writes its kubeconfig before it creates the pods, and e
   const session = new Session(["fake", "--pods", "1000000", "--kubeconfig", path]);
   await session.err.line(/^creating 1000000 pods on http/);
   const { server, ...rest } = JSON.parse(await Deno.readTextFile(path)).clusters[0].cluster;
-  assertEquals(session.err.lines, [`creating 1000000 pods on ${server}, where requests wait for them`]);
+  assertEquals(session.err.lines, [`creating 1000000 pods on ${server}, which responds as soon as they exist`]);
   // Without it client-node 2 sends nothing over http.
   assertEquals(rest, { "insecure-skip-tls-verify": true });
   session.interrupt();

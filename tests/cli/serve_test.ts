@@ -106,10 +106,10 @@ Deno.test("informer serve refuses what it cannot serve", async () => {
   ]);
   assertEquals((await run("serve")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--snapshot", "x")).err, [
-    "error: --snapshot is of no use with --fake, whose objects end with this program; leave one out",
+    "error: --snapshot and --fake cannot be combined, because fake objects end with this program; leave one out",
   ]);
   assertEquals((await run("serve", "pods", "--snapshot", "/nowhere/x")).err, [
-    'error: --snapshot: folder "/nowhere" does not exist; make it first',
+    'error: --snapshot: folder "/nowhere" does not exist; create it first',
   ]);
 });
 

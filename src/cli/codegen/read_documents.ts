@@ -66,7 +66,10 @@ interface Version {
 /** Schemas of definitions have no references, and the server fills in their defaults. */
 const SOURCE: SchemaSource = {
   resolve(reference, path): never {
-    throw new SchemaError(path, `it refers to ${shown(reference)}; a definition cannot refer to other schemas`);
+    throw new SchemaError(
+      path,
+      `it refers to ${shown(reference)}, but a CustomResourceDefinition cannot refer to other schemas`,
+    );
   },
   docOf: (schema) => [...summaryOf(schema), ...rulesAt(schema)],
   fillsDefaults: true,
@@ -135,7 +138,7 @@ function servedVersions(definition: DocumentPart): Version[] {
   if (stored !== 1) {
     throw new SchemaError(
       pathTo(path, "spec", "versions"),
-      `one version must be stored, found ${stored} of ${all.length}`,
+      `exactly one version must be stored, but ${stored} of ${all.length} are`,
     );
   }
   return all.filter(({ part }) => booleanAt(at(part, "served")));

@@ -304,7 +304,7 @@ export function summaryOf({ value, path }: DocumentPart): readonly string[] {
 function typeAt(place: Place): TypeModel {
   const schema = objectAt(place);
   if (place.around.includes(schema)) {
-    throw new SchemaError(place.path, "it refers to itself, and no object with fields is in between");
+    throw new SchemaError(place.path, "it refers to itself without an object with fields in between");
   }
   if (place.around.length > MAX_DEPTH) {
     throw new SchemaError(place.path, `it is nested more than ${MAX_DEPTH} levels deep`);
@@ -340,7 +340,7 @@ function bareType(schema: DocumentObject, place: Place): TypeModel {
     case "object":
       return objectTypeAt(schema, place);
     default:
-      throw new SchemaError(pathTo(place.path, "type"), `there is no such type in JSON schemas: ${shown(type)}`);
+      throw new SchemaError(pathTo(place.path, "type"), `${shown(type)} is not a type of JSON schemas`);
   }
 }
 
@@ -377,7 +377,7 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
   const keysAt = part(place, "x-kubernetes-list-map-keys");
   const keys = textsAt(keysAt);
-  if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, found none");
+  if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, but it names none");
   if (items.type !== "object" && items.type !== "ref") {
     throw new SchemaError(
       pathTo(place.path, "items"),
@@ -387,7 +387,7 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   const fields = fieldNames(part(place, "items"));
   const missing = keys.find((key) => !fields.has(key));
   if (missing !== undefined) {
-    throw new SchemaError(keysAt.path, `it names the key ${shown(missing)}, which is no field of the items`);
+    throw new SchemaError(keysAt.path, `it names the key ${shown(missing)}, which the items do not have`);
   }
   return { type: "listMap", items, keys };
 }

@@ -155,17 +155,25 @@ Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, w
   const cases: [unknown, string, string][] = [
     ["text", "", 'it must be an object, but it is "text"'],
     [{ kind: "CustomResourceDefinition" }, "/spec", "it must be an object, but it is missing"],
-    [{ ...crontabDefinition(), apiVersion: "apiextensions.k8s.io/v1beta1" }, "/apiVersion", "found"],
+    [{ ...crontabDefinition(), apiVersion: "apiextensions.k8s.io/v1beta1" }, "/apiVersion", "but it is"],
     [changed((spec) => delete spec.names), "/spec/names", "it must be an object, but it is missing"],
     [changed((spec) => delete spec.names.kind), "/spec/names/kind", "it must be a text, but it is missing"],
     [changed((spec) => spec.group = ""), "/spec/group", 'it must be a text, but it is ""'],
     [changed((spec) => spec.group = "../a"), "/spec/versions/0", "a group must be a DNS name"],
     [changed((spec) => spec.names.plural = "a/b"), "/spec/names", 'Cannot use "a/b" as plural'],
-    [changed((spec) => spec.scope = "Global"), "/spec/scope", 'it must be "Namespaced" or "Cluster", but it is "Global"'],
-    [changed((spec) => delete spec.versions), "/spec/versions", "one version must be stored, found 0 of 0"],
-    [changed((spec) => spec.versions[1].storage = true), "/spec/versions", "one version must be stored, found 2 of 3"],
+    [
+      changed((spec) => spec.scope = "Global"),
+      "/spec/scope",
+      'it must be "Namespaced" or "Cluster", but it is "Global"',
+    ],
+    [changed((spec) => delete spec.versions), "/spec/versions", "exactly one version must be stored, but 0 of 0 are"],
+    [
+      changed((spec) => spec.versions[1].storage = true),
+      "/spec/versions",
+      "exactly one version must be stored, but 2 of 3 are",
+    ],
     [changed((spec) => spec.versions[1].name = "v1"), "/spec/versions/1", 'another version is named "v1"'],
-    [changed((spec) => delete spec.versions[0].storage), "/spec/versions/0/storage", "found nothing"],
+    [changed((spec) => delete spec.versions[0].storage), "/spec/versions/0/storage", "it is missing"],
     [changed((spec) => delete spec.versions[0].served), "/spec/versions/0/served", "it must be true or false"],
     [
       changed((spec) => delete spec.versions[0].schema),
@@ -182,7 +190,7 @@ Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, w
     [
       changed((spec) => spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.port = { $ref: "#/a" }),
       `${schema}/properties/spec/properties/port`,
-      "a definition cannot refer to other schemas",
+      "but a CustomResourceDefinition cannot refer to other schemas",
     ],
     [
       changed((spec) => spec.versions[0].schema.openAPIV3Schema.properties.spec["x-kubernetes-validations"] = [{}]),

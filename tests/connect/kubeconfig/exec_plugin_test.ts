@@ -177,7 +177,7 @@ Deno.test("parseExecCredential refuses other output, and never quotes it", () =>
     [`{"token": "hunter2`, "not JSON"],
     ["[]", "found a list"],
     [`{"kind": "Token", "token": "hunter2"}`, `found "Token"`],
-    [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "found nothing"],
+    [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "it is missing"],
     [output({ token: "hunter2" }, V1BETA1), `must print "apiVersion" "${V1}" as in the kubeconfig, found "${V1BETA1}"`],
     [JSON.stringify({ apiVersion: V1, kind: "ExecCredential" }), `printed no "status"`],
     [output({}), "printed neither"],
