@@ -196,7 +196,7 @@ function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<
     throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${cause.message}`, { cause });
   }
   if (documents.length > 1) {
-    throw kubeconfigError({ file }, `it holds ${documents.length} YAML documents, expected one`);
+    throw kubeconfigError({ file }, `it holds ${documents.length} YAML documents instead of one`);
   }
   const root = documents[0] ?? {};
   if (!isRecord(root)) {
@@ -254,7 +254,7 @@ function parseEntries(
     if (entries.has(entry.name)) {
       throw kubeconfigError(
         { file, entry: `${kind} ${quote(entry.name)}`, field: `${field}[${index}]` },
-        `is a second entry of that name; rename or remove one of them`,
+        `is a second entry with this name: rename or remove one of them`,
       );
     }
     entries.set(entry.name, entry);
@@ -272,7 +272,7 @@ function parseEntry(
   }
   const name = item.name;
   if (typeof name !== "string" || name === "") {
-    throw kubeconfigError(place, `has no name: found ${name === "" ? "an empty text" : describeValue(name)}`);
+    throw kubeconfigError(place, `has no name: it is ${name === "" ? "empty" : describeValue(name)}`);
   }
   const entry = `${kind} ${quote(name)}`;
   const [unknown, problem] = unknownField(item, ["name", kind], "an entry") ?? [];
@@ -436,7 +436,7 @@ export class EntryFields {
         throw this.error(field, `has a name that begins with ${quote(start)} and holds "=" or a zero byte`);
       }
       if (typeof text !== "string" && text !== null) {
-        throw this.error(field, `must have text as the value of ${quote(name)}, found ${describeValue(text)}`);
+        throw this.error(field, `must have text as the value of ${quote(name)}, but it is ${describeValue(text)}`);
       }
       if (text?.includes("\0")) throw this.error(field, `has a value of ${quote(name)} that holds a zero byte`);
       return [name, text ?? ""] as const;

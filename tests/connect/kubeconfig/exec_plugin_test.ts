@@ -57,7 +57,7 @@ Deno.test("ExecPlugin refuses invalid fields by name [C145]", () => {
     [{ env: [{ value: "x" }] }, "exec.env", "has an item without a name"],
     [{ env: { A: "x" } }, "exec.env", `must be a list of "name" and "value"`],
     [{ env: [{ name: "A=hunter2" }] }, "exec.env", `has a name that begins with "A" and holds "=" or a zero byte`],
-    [{ env: [{ name: "A", value: ["x"] }] }, "exec.env", `must have text as the value of "A", found a list`],
+    [{ env: [{ name: "A", value: ["x"] }] }, "exec.env", `must have text as the value of "A", but it is a list`],
     [{ provideClusterInfo: "yes" }, "exec.provideClusterInfo", "must be true or false"],
     [{ arg: ["x"] }, "exec.arg", `is not known (did you mean "args"?): "exec" has`],
   ];
@@ -97,8 +97,8 @@ Deno.test("execInfo refuses an extension that aliases have made too large, at on
   assertThrows(
     () => execInfo(curious, { interactive: false, cluster }),
     RangeError,
-    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, with those of aliases; " +
-      "make it smaller",
+    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, including values of aliases. " +
+      "Make it smaller",
   );
 });
 
@@ -175,10 +175,13 @@ Deno.test("parseExecCredential refuses other output, and never quotes it", () =>
     ["", "printed nothing"],
     ["hunter2", "not JSON"],
     [`{"token": "hunter2`, "not JSON"],
-    ["[]", "found a list"],
-    [`{"kind": "Token", "token": "hunter2"}`, `found "Token"`],
-    [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "it is missing"],
-    [output({ token: "hunter2" }, V1BETA1), `must print "apiVersion" "${V1}" as in the kubeconfig, found "${V1BETA1}"`],
+    ["[]", "it printed a list"],
+    [`{"kind": "Token", "token": "hunter2"}`, `it printed "Token"`],
+    [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "but it printed none"],
+    [
+      output({ token: "hunter2" }, V1BETA1),
+      `must print "apiVersion" "${V1}" as in the kubeconfig, but it printed "${V1BETA1}"`,
+    ],
     [JSON.stringify({ apiVersion: V1, kind: "ExecCredential" }), `printed no "status"`],
     [output({}), "printed neither"],
     [output({ token: 1 }), `printed a number as "token"`],
@@ -187,7 +190,7 @@ Deno.test("parseExecCredential refuses other output, and never quotes it", () =>
     [output({ clientKeyData: pem("PRIVATE KEY") }), `"clientKeyData" without "clientCertificateData"`],
     [
       output({ clientCertificateData: "hunter2", clientKeyData: pem("PRIVATE KEY") }),
-      `a "clientCertificateData" that cannot be used: it holds no PEM`,
+      `a "clientCertificateData" that cannot be used: it has no PEM`,
     ],
     [
       output({ clientCertificateData: pem("CERTIFICATE"), clientKeyData: pem("ENCRYPTED PRIVATE KEY") }),
