@@ -81,7 +81,9 @@ export async function fake(
   let churn: SteadyChurn | undefined;
   try {
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
-    if (flags.pods > SLOW) terminal.say(`creating ${flags.pods} pods on ${address}, which responds as soon as they exist`);
+    if (flags.pods > SLOW) {
+      terminal.say(`creating ${flags.pods} pods on ${address}, which responds as soon as they exist`);
+    }
     const onProgress = (made: number): void => terminal.live(`${made} of ${flags.pods} pods`);
     if (flags.from === undefined) {
       await fillFakeServer(server, { count: flags.pods, seed: flags.seed, signal, onProgress });

@@ -46,9 +46,9 @@ export function causesOf(error: unknown): readonly unknown[] {
 export const COMPLETE: WeakSet<object> = new WeakSet();
 
 /**
- * Returns an error as one line: its message and the messages of its causes, separated by colons. After a message of
- * several sentences, which end with a remedy, the cause follows as `Cause: …`. A message that an earlier one includes is
- * left out. Never throws.
+ * Returns an error as one line: its message and the messages of its causes, separated by colons. After a message that
+ * ends with a remedy, as a second sentence, the cause is in brackets. A message that an earlier one includes is left
+ * out. Never throws.
  *
  * @example
  * ```ts
@@ -66,19 +66,11 @@ export function errorLine(error: unknown): string {
     // The message before it names the flag that is missing.
     const isPermission = cause instanceof Error && cause.name === "NotCapable" && line.includes("--allow-");
     if (text === "" || isPermission || line.includes(text)) continue;
-    line = line === "" ? text : joined(line, text);
+    // A colon cannot follow a second sentence, which is a remedy.
+    line = line === "" ? text : /[.?] /.test(line) ? `${line} (${text})` : `${line.replace(/[.:;]$/, "")}: ${text}`;
     if (COMPLETE.has(cause as object)) break;
   }
   return line;
-}
-
-/** Matches a text of several sentences. The second one is the remedy, so a cause cannot follow a colon. */
-const SENTENCES = /[\w"')\]}][.?] [A-Z"]/;
-
-/** Appends the message of a cause to a line. */
-function joined(line: string, cause: string): string {
-  const text = line.replace(/[.:;]$/, "");
-  return SENTENCES.test(text) ? withSentence(text, `Cause: ${cause}`) : `${text}: ${cause}`;
 }
 
 /** Appends a sentence to a text that may lack its period. */

@@ -27,7 +27,7 @@ export function namesOf<O>(): <const S extends string>(...names: readonly Names<
  * have members of their own.
  *
  * ```ts ignore
- * checkNames("open a queue", options, "name rate"); // "Cannot open a queue: the option "rat" does not exist. Did you mean "rate"?"
+ * checkNames("open a queue", options, "name rate"); // "Cannot open a queue: there is no option "rat". Did you mean "rate"?"
  * ```
  *
  * @param action The action of the caller, which follows "Cannot" in the error.
@@ -47,7 +47,7 @@ export function checkNames<O extends object, const S extends string>(
   if (unknown === undefined) return;
   const near = nearest(unknown, known);
   const advice = near === undefined ? `${remedy}. The options are ${known.join(", ")}` : `Did you mean "${near}"?`;
-  throw new TypeError(`Cannot ${action}: the option "${quoted(unknown)}" does not exist. ${advice}`);
+  throw new TypeError(`Cannot ${action}: there is no option "${quoted(unknown)}". ${advice}`);
 }
 
 /**

@@ -142,7 +142,7 @@ function boundText(bound: number): string {
 }
 
 function checkName(name: string, pattern: RegExp = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/): void {
-  if (!pattern.test(name)) throw new TypeError(`Cannot write metrics: "${name}" is not allowed as a name`);
+  if (!pattern.test(name)) throw new TypeError(`Cannot write metrics: "${name}" is not a valid name`);
 }
 
 /** The sources of the answers to probes. */

@@ -476,8 +476,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const { informer, scope } = this.#sync.collection;
     if (options.checkpoint === undefined || scope.changing === undefined) return options;
     throw new TypeError(
-      `Cannot begin at a checkpoint in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
-        `a fixed shard, as "0/4", or namespaces by name`,
+      `Cannot use a checkpoint with ${informer}: ${scope.changing}, so objects that moved would count as deleted. Use a ` +
+        `fixed shard such as "0/4", or name the namespaces`,
     );
   }
 }

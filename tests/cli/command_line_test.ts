@@ -83,7 +83,13 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     ],
     [/--cache needs a file, but "--timeout" looks like a flag/, "watch", "pods", "--cache", "--timeout", "3s"],
     [/--fake needs no other server; leave out --server/, "get", "pods", "--fake", "--server", "http://127.0.0.1:8001"],
-    [/--server must begin with "https:\/\/" or "http:\/\/", but it begins with "htp:\/\/"/, "get", "pods", "--server", "htp://x"],
+    [
+      /--server must begin with "https:\/\/" or "http:\/\/", but it begins with "htp:\/\/"/,
+      "get",
+      "pods",
+      "--server",
+      "htp://x",
+    ],
     [/a name selects one object; leave out -A$/, "get", "pods", "web-0", "-A"],
     [/"web-1" names no kind; write each object as kind\/name/, "get", "pod/web-0", "web-1"],
     [/the name in "pod\/" is empty/, "get", "pod/"],
@@ -114,7 +120,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     ],
     [/"all" is a category, and its objects can only be listed; name the kind of web$/, "wait", "all/web", "--fake"],
     [/Cannot find a resource "podz": .*Did you mean "pods"/, "get", "podz", "--fake"],
-    [/Cannot find a resource "deploymnts": .*did you mean "deployments.apps"/, "watch", "deploymnts", "--fake"],
+    [/Cannot find a resource "deploymnts": .*Did you mean "deployments.apps"/, "watch", "deploymnts", "--fake"],
     [/name at least one resource/, "watch", ",", "--fake"],
     [/"--port" must be of type "integer", but got "abc"; see informer fake --help$/, "fake", "--port", "abc"],
     [/--port must be at most 65535, but it is 70000/, "fake", "--port", "70000"],
@@ -163,7 +169,11 @@ Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or
     await refused(3, message, "watch", "pods", ...args);
   }
   const choices: [RegExp, ...string[]][] = [
-    [/there is no such file\. Correct it, or choose another one with --kubeconfig/, "--kubeconfig", folder.file("missing")],
+    [
+      /there is no such file\. Correct it, or choose another one with --kubeconfig/,
+      "--kubeconfig",
+      folder.file("missing"),
+    ],
     [
       /--token-file names .*: there is no such file$/,
       "--server",

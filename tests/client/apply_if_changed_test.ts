@@ -388,7 +388,7 @@ Deno.test("applyIfChanged refuses another object, a reduced one, and what apply 
     "needs the option fieldManager",
   );
   const misspelt = { ...BY, current, dryrun: true };
-  await assertRejects(() => maps.applyIfChanged(draft, misspelt), TypeError, 'option "dryrun" does not exist');
+  await assertRejects(() => maps.applyIfChanged(draft, misspelt), TypeError, 'no option "dryrun"');
 });
 
 Deno.test("an informer keeps the managedFields of one manager", async () => {

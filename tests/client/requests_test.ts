@@ -160,7 +160,7 @@ Deno.test("ResourceClient refuses options that it does not know, and names the o
   await assertRejects(
     () => pods.list(wrong),
     TypeError,
-    'Cannot list "pods" in namespace "shop": the option "labelSelctor" does not exist. Did you mean "labelSelector"?',
+    'Cannot list "pods" in namespace "shop": there is no option "labelSelctor". Did you mean "labelSelector"?',
   );
   assertThrows(() => pods.watch(wrong), TypeError, "labelSelctor");
   assertThrows(() => pods.pages(wrong), TypeError, "labelSelctor");

@@ -80,7 +80,11 @@ Deno.test("connect and Client.as send another user, and nothing of the one that 
     assertEquals(await sent(acting), lines);
     assertEquals(await sent(acting.as({ user: "eve" })), ["impersonate-user: eve"]);
   }
-  await assertRejects(() => connect({ as: { user: "a\n" } }), TypeError, `Cannot connect: "as.user" contains line ends`);
+  await assertRejects(
+    () => connect({ as: { user: "a\n" } }),
+    TypeError,
+    `Cannot connect: "as.user" contains line ends`,
+  );
 });
 
 Deno.test("connect takes the authority as text and the token from a function, which is called again after a 401", async () => {

@@ -74,10 +74,10 @@ Deno.test("errorLine joins the messages of an error and its causes, each once, o
       new Error("Cannot sync.", { cause: new Error("Cannot write", { cause: root }) }),
       "Cannot sync: Cannot write: disk full",
     ],
-    [new Error("Cannot watch. Grant list", { cause: root }), "Cannot watch. Grant list. Cause: disk full"],
+    [new Error("Cannot watch. Grant list", { cause: root }), "Cannot watch. Grant list (disk full)"],
     [
       new Error(`Cannot find "podz". Did you mean "pods"?`, { cause: root }),
-      'Cannot find "podz". Did you mean "pods"? Cause: disk full',
+      'Cannot find "podz". Did you mean "pods"? (disk full)',
     ],
     [new RangeError(), "RangeError"],
     [new Error("failed", { cause: "a text" }), "failed: a text"],

@@ -21,10 +21,10 @@ function errorOf(options: object | undefined): string | undefined {
 
 Deno.test("checkNames: a misspelt option is refused with the one that was meant", () => {
   assertEquals(NAMES, ["waitMs", "onError"]);
-  assertEquals(errorOf({ waitMS: 3 }), 'Cannot wait: the option "waitMS" does not exist. Did you mean "waitMs"?');
+  assertEquals(errorOf({ waitMS: 3 }), 'Cannot wait: there is no option "waitMS". Did you mean "waitMs"?');
   assertEquals(
     errorOf({ waitMs: 3, colour: "red" }),
-    'Cannot wait: the option "colour" does not exist. Remove it. The options are waitMs, onError',
+    'Cannot wait: there is no option "colour". Remove it. The options are waitMs, onError',
   );
 });
 

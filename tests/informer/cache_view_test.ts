@@ -170,7 +170,11 @@ Deno.test("a window that is moved has all of its rows in the next update, and th
     RangeError,
     "Cannot show a part of a view: limit must be a whole number of at least 0, or Infinity for no limit, but it is 1.5",
   );
-  assertThrows(() => view.changes({ offset: -1 }), RangeError, "offset must be a whole number of at least 0, but it is -1");
+  assertThrows(
+    () => view.changes({ offset: -1 }),
+    RangeError,
+    "offset must be a whole number of at least 0, but it is -1",
+  );
   assertThrows(() => run.informer.view({ offset: NaN }), RangeError, "it is NaN");
   await screen.end();
 });

@@ -173,7 +173,7 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
   });
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept by force", "set pods/v1 kept"]);
   assertEquals(fixture.errors.length, 1);
-  assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
+  assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", so it is listed instead: .*it does not begin with/);
   fixture.asked;
   await fixture.run();
   assertEquals(fixture.asked, ["ask for d at 5", "watch from 5"]);
@@ -195,7 +195,7 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
   assertEquals(fixture.asked, ["ask for b at 4", "list"]);
   assertMatch(
     fixture.errors[0],
-    /listed instead, because the server does not have its state: it has none of "default\/b"; were they deleted,/,
+    /listed instead: the server does not have this state, because it has none of "default\/b"\. Check whether they were deleted,/,
   );
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept anew"]);
 });
@@ -251,7 +251,7 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
   for (
     const [get, reason] of [
       [() => Promise.reject(new Error("the disk is gone")), /listed instead: the disk is gone$/],
-      [() => new Promise<undefined>(() => {}), /has not come within 10 s$/],
+      [() => new Promise<undefined>(() => {}), /was not read within 10 s$/],
     ] as const
   ) {
     await using fixture = new SnapshotsFixture();

@@ -48,7 +48,11 @@ export function parseExecCredential(text: string, apiVersion: string): ExecCrede
   }
   if (root.apiVersion !== apiVersion) {
     const version = root.apiVersion ?? undefined;
-    const found = version === undefined ? "none" : typeof version === "string" ? quote(version) : describeValue(version);
+    const found = version === undefined
+      ? "none"
+      : typeof version === "string"
+      ? quote(version)
+      : describeValue(version);
     throw new ExecOutputError(
       `must print "apiVersion" ${quote(apiVersion)} as in the kubeconfig, but it printed ${found}: make them equal`,
     );

@@ -340,7 +340,7 @@ export class EventRecorder implements AsyncDisposable {
 
   /** Calls `request` with a signal that aborts after the time of a request, and at the end of the recorder. */
   async #limited(request: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    using limit = timedController(REQUEST_MS, `The server did not answer within ${REQUEST_MS} ms`, this.#ended.signal);
+    using limit = timedController(REQUEST_MS, `The server did not respond within ${REQUEST_MS} ms`, this.#ended.signal);
     await request(limit.signal);
   }
 
@@ -374,7 +374,7 @@ function checkName(controller: unknown): void {
   if (typeof controller === "string" && NAME.test(name) && PREFIX.test(prefix) && more.length === 0) return;
   throw new TypeError(
     `Cannot record events: controller must be a qualified name of letters, digits, "-", "_" and ".", such as "crontabs" or ` +
-      `"example.com/crontabs", found ${JSON.stringify(controller)}`,
+      `"example.com/crontabs", but it is ${JSON.stringify(controller)}`,
   );
 }
 
@@ -386,5 +386,5 @@ function isPassing(error: unknown): boolean {
 
 function firstOf<V>(values: Iterable<V>): V {
   for (const value of values) return value;
-  throw new Error("Cannot take the first of no values");
+  throw new Error("Internal error: a value was expected, but there is none");
 }

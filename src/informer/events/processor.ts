@@ -222,7 +222,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     if (this.isCalling) return;
     const { graceMs, report } = this.#processor.options;
     using notice = new LongTimer(() => {
-      const why = `its call has not returned ${NOTICE_MS} ms after the stop. The informer waits for up to ${graceMs} ms`;
+      const why =
+        `its call has not returned ${NOTICE_MS} ms after the stop. The informer waits for up to ${graceMs} ms`;
       report(new Error(`Waiting for handler "${this.name}": ${why}`));
     });
     if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);

@@ -151,7 +151,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     const version = await readPageList(range, staged, { version: "", signal, pageSize, listIdleMs: LIST_IDLE_MS });
     if (isOlder(version, gate.version)) {
       const reason = `the server's history went back from version ${gate.version} to ${version}`;
-      return this.#part.relist(new Error(`A range that came asked for a list: ${reason}`));
+      return this.#part.relist(new Error(`A new range needs a list: ${reason}`));
     }
     this.#ahead.push({ filter, version });
     this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];

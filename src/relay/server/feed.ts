@@ -335,10 +335,14 @@ export class Feed extends CacheFeed {
   #resume(channel: Channel, text: string, hasWaited: boolean): StreamBeginning | string {
     const token = parseToken(text);
     if (token === undefined) return "Last-Event-ID is not an id of a relay";
-    if (token.scope !== channel.scope) return "Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay";
+    if (token.scope !== channel.scope) {
+      return "Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay";
+    }
     const isOwn = token.feed === this.#id;
     const found = isOwn ? { position: token.position } : this.#find(token, hasWaited);
-    if (found === undefined) return "Another relay issued Last-Event-ID, and this relay does not know the changes since then";
+    if (found === undefined) {
+      return "Another relay issued Last-Event-ID, and this relay does not know the changes since then";
+    }
     if (found === "behind") return found;
     if (found.position > this.#position) return "This relay did not issue that Last-Event-ID";
     return this.#extend(channel, found.position) ? found : "This relay no longer keeps the changes since Last-Event-ID";
@@ -418,7 +422,8 @@ export class Feed extends CacheFeed {
       return (repair === "none" || repair === "objects") && !wait.signal.aborted;
     } catch (cause) {
       if (this.isOver) return false;
-      const message = "Cannot compare the cache with the server, although clients of other relays have seen newer changes";
+      const message =
+        "Cannot compare the cache with the server, although clients of other relays have seen newer changes";
       this.settings.onError(new InformerError(message, { cause }));
       return false;
     }

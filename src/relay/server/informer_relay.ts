@@ -223,13 +223,16 @@ export class InformerRelay implements AsyncDisposable {
     if (refusal !== undefined) return refuse(request, refusal);
     using open = this.#requests.admit();
     if (open === undefined) {
-      return refuse(request, { status: 503, reason: `the relay is already serving ${this.#requests.limit} requests, which is its limit` });
+      return refuse(request, {
+        status: 503,
+        reason: `the relay is already serving ${this.#requests.limit} requests, which is its limit`,
+      });
     }
     try {
       return await this.#route(request, open, info);
     } catch (cause) {
-      this.#settings.onError(new InformerError("Cannot answer a request", { cause }));
-      return refuse(request, { status: 500, reason: "the relay has failed; its log has the reason" });
+      this.#settings.onError(new InformerError("Cannot respond to a request", { cause }));
+      return refuse(request, { status: 500, reason: "the relay failed; its log has the reason" });
     }
   }
 
@@ -256,6 +259,8 @@ export class InformerRelay implements AsyncDisposable {
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {
     return this.#kubernetes.plan(request, open) ?? await planViews(request, this.#views, open) ??
       planCollections(request, this.#collections, open) ??
-      planWithoutData(() => refuse(request, { status: 404, reason: "expected /api/<name>, /events/<name> or /views" }));
+      planWithoutData(() =>
+        refuse(request, { status: 404, reason: "the relay serves /api/<name>, /events/<name> and /views" })
+      );
   }
 }

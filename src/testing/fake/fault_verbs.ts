@@ -354,7 +354,9 @@ export abstract class FaultVerbs {
 
   /** Skews the server's clock by that many milliseconds: the `Date` header and the timestamps it writes. */
   clockSkew(ms: number): void {
-    if (!Number.isFinite(ms)) throw new RangeError(`Cannot skew the clock: milliseconds must be a number, but it is ${ms}`);
+    if (!Number.isFinite(ms)) {
+      throw new RangeError(`Cannot skew the clock: milliseconds must be a number, but it is ${ms}`);
+    }
     this.#backend.faults.skewMs = ms;
   }
 

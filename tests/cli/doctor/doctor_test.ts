@@ -318,7 +318,12 @@ Deno.test("informer doctor names a proxy that does not reach the server", async 
   const away = await saidBy(nobody);
   assertEquals([away.code, away.report.steps.at(-1)?.name], [3, "address"]);
   assertMatch(away.ill.address, new RegExp(`through proxy "http://${nobody}": the connection was refused`));
-  for (const [refuse, words] of [["407 Login", /the proxy asks for a login/], ["403 No", /does not forward the connection/]]) {
+  for (
+    const [refuse, words] of [["407 Login", /the proxy asks for a login/], [
+      "403 No",
+      /does not forward the connection/,
+    ]]
+  ) {
     await using proxy = serveProxy({ kind: "connect", refuse: refuse as string });
     const refused = await saidBy(proxy.host);
     assertEquals([refused.code, refused.report.steps.at(-1)?.name], [3, "certificate"]);

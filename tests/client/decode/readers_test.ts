@@ -454,7 +454,7 @@ Deno.test("ListReader makes broken entries of items without metadata or a name, 
       item,
       `Cannot read an object of "pods": ${item} is not an object with metadata`,
     ]),
-    [`{"metadata":{"namespace":"shop"}}`, `Cannot file Pod in namespace "shop": it has no metadata.name`],
+    [`{"metadata":{"namespace":"shop"}}`, `Cannot store Pod in namespace "shop": it has no metadata.name`],
   ];
   const items = broken.map(([item]) => `${item},{"metadata":{"name":"a"}}`).join();
   for (const member of [`"items"`, `"\\u0069tems"`]) {
@@ -733,7 +733,7 @@ Deno.test("WatchReader makes a broken entry of an object without a name, and con
   assertEquals(error, undefined);
   assertEquals(values.map((change) => change.type === "BOOKMARK" ? "" : change.entry.key), ["", "", "shop/a"]);
   assert(values[0].type === "ADDED" && values[1].type === "ADDED");
-  assertEquals(values[0].entry.error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
+  assertEquals(values[0].entry.error?.message, `Cannot store Pod in namespace "shop": it has no metadata.name`);
   assertInstanceOf(values[1].entry.error, DecodeError);
 });
 

@@ -184,7 +184,7 @@ Deno.test("parseExecCredential refuses other output, and never quotes it", () =>
     ],
     [JSON.stringify({ apiVersion: V1, kind: "ExecCredential" }), `printed no "status"`],
     [output({}), "printed neither"],
-    [output({ token: 1 }), `printed a number as "token"`],
+    [output({ token: 1 }), `must print text as "token", but it printed a number`],
     [output({ token: "hunter2 hunter2" }), `a "token" that cannot be used: holds blanks`],
     [output({ clientCertificateData: pem("CERTIFICATE") }), `"clientCertificateData" without "clientKeyData"`],
     [output({ clientKeyData: pem("PRIVATE KEY") }), `"clientKeyData" without "clientCertificateData"`],
@@ -197,7 +197,10 @@ Deno.test("parseExecCredential refuses other output, and never quotes it", () =>
       "is encrypted",
     ],
     [output({ token: "hunter2", expirationTimestamp: "tomorrow" }), "not an RFC 3339 time"],
-    [output({ token: "hunter2", expirationTimestamp: 1 }), `a number as "expirationTimestamp"`],
+    [
+      output({ token: "hunter2", expirationTimestamp: 1 }),
+      `must print text as "expirationTimestamp", but it printed a number`,
+    ],
   ];
   for (const [text, includes] of cases) {
     const error = assertThrows(() => parseExecCredential(text, V1), ExecOutputError);

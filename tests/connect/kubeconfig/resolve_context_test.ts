@@ -91,7 +91,7 @@ Deno.test("resolveUser refuses fields that contradict each other or are incomple
     [{ "as-groups": ["dev"] }, "as-groups", `needs a user to act as`],
     [{ "as-user-extra": { a: ["b"] } }, "as-user-extra", `needs a user to act as`],
     [{ as: "a\nb" }, "as", "contains line ends"],
-    [{ as: "a", "as-groups": ["x", "y "] }, "as-groups", "blanks at its ends"],
+    [{ as: "a", "as-groups": ["x", "y "] }, "as-groups", "begins or ends with a blank"],
     [{ as: "a", "as-groups": "dev" }, "as-groups", "must be a list of texts, but it is text"],
     [{ as: "a", "as-groups": [["dev"]] }, "as-groups", "must be a list of texts, but it is a list"],
     [{ as: "a", "as-user-extra": ["dev"] }, "as-user-extra", "must be a mapping of lists, but it is a list"],

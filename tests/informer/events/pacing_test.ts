@@ -456,7 +456,11 @@ Deno.test("a stream of events that falls too far behind rejects, and ends", asyn
   const events = run.informer.events({ backlog: { max: 2 }, name: "reader" });
   await events.next();
   await run.send(modified("x", 11), modified("x", 12), modified("x", 13));
-  await assertRejects(() => events.next(), Error, 'Event stream "reader" was ended: its backlog exceeded the limit of 2 events');
+  await assertRejects(
+    () => events.next(),
+    Error,
+    'Event stream "reader" was ended: its backlog exceeded the limit of 2 events',
+  );
   assertEquals([await events.next(), run.informer.status().handlers], [{ done: true, value: undefined }, []]);
 });
 

@@ -103,7 +103,7 @@ Deno.test("an informer in place of the factory is refused with what to do", asyn
   using pods = relayed.informers.acquire(Pod);
   for (const given of [pods, undefined]) {
     const make = (): void => void new InformerRelay(given as never, { collections: { pods: Pod } });
-    assertThrows(make, TypeError, "pass the factory, not one of its informers");
+    assertThrows(make, TypeError, "Pass the factory instead of one of its informers");
   }
   const make = (): void => void new InformerRelay(relayed.informers, undefined as never);
   assertThrows(make, TypeError, "Add at least one, for example { collections: { pods: Pod } }");
@@ -113,7 +113,7 @@ Deno.test("options that are out of range are refused", () => {
   const relayed = new Relayed();
   const of = (options: object): void =>
     void new InformerRelay(relayed.informers, { collections: { pods: Pod }, ...options });
-  assertThrows(() => of({ collections: {} }), TypeError, "found no collection, expected one at least");
+  assertThrows(() => of({ collections: {} }), TypeError, "Add at least one");
   assertThrows(() => of({ collections: { "a/b": Pod } }), TypeError, 'Cannot serve "a/b"');
   assertThrows(() => of({ collections: { "..": Pod } }), TypeError, 'Cannot serve ".."');
   assertThrows(() => of({ stallMs: -1 }), RangeError, "stallMs must be at least 0");

@@ -348,7 +348,10 @@ Deno.test("a relay with other options continues no stream", async () => {
     await using other = new FakeReplica(server, options);
     await using events = await open(other, id);
     const [first] = await events.through("synced");
-    assertEquals(first, "reset Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay");
+    assertEquals(
+      first,
+      "reset Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay",
+    );
   }
   server[Symbol.dispose]();
 });

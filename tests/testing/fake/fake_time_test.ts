@@ -99,7 +99,7 @@ Deno.test("FakeTime also clears real timers, and restores all globals when dispo
 
 Deno.test("FakeTime refuses to go back", async () => {
   using time = new FakeTime();
-  assertThrows(() => time.tick(-1), RangeError, "found -1");
+  assertThrows(() => time.tick(-1), RangeError, "it is -1");
   await assertRejects(() => time.tickAsync(NaN), RangeError, "it is NaN");
 });
 
