@@ -114,7 +114,7 @@ function holdAll(requirements: readonly Requirement[], labels: Labels): boolean 
 
 function requirementsOf(selector: LabelSelectorFields): Requirement[] {
   const fail = (problem: string): never => {
-    throw new TypeError(`Cannot make a label selector from ${JSON.stringify(selector)}: ${problem}`);
+    throw new TypeError(`Cannot create a label selector from ${JSON.stringify(selector)}: ${problem}`);
   };
   if (typeof selector !== "object" || selector === null) {
     fail("it is not an object with matchLabels or matchExpressions");

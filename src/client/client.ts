@@ -405,8 +405,12 @@ export class Client implements ResourceClients, Disposable {
     selection: Selection = {},
     options: ResourceClientOptions = {},
   ): ResourceClient<T> {
-    checkNames(`make a client of "${resource.plural}"`, selection, "namespace namespaces labelSelector fieldSelector");
-    checkNames(`make a client of "${resource.plural}"`, options, "onWrite onUnanswered cached beforeSent signal");
+    checkNames(
+      `create a client of "${resource.plural}"`,
+      selection,
+      "namespace namespaces labelSelector fieldSelector",
+    );
+    checkNames(`create a client of "${resource.plural}"`, options, "onWrite onUnanswered cached beforeSent signal");
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,

@@ -83,7 +83,7 @@ const RELOAD_MS = 5 * 60_000;
  * ```
  */
 export function httpTransport(options: HttpTransportOptions = {}): Transport & Disposable {
-  checkNames("make a transport", options, "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key");
+  checkNames("create a transport", options, "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key");
   return new HttpTransport(options);
 }
 

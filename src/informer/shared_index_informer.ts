@@ -115,7 +115,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
     // A factory has checked its own options.
-    if (options[internals] === undefined) checkNames("make an informer", options, INFORMER_OPTIONS);
+    if (options[internals] === undefined) checkNames("create an informer", options, INFORMER_OPTIONS);
     const { budget, finder } = options[internals] ?? {};
     const filled = withCacheDefaults(options);
     const collection = new CachedCollection<T>(source, filled, finder);
@@ -369,7 +369,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {TypeError} when the objects are Secrets with their data, unless `secrets` is set.
    */
   snapshot(options: SnapshotOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    checkNames("make a snapshot", options, "cluster secretData");
+    checkNames("create a snapshot", options, "cluster secretData");
     return this.#snapshots.write(options);
   }
 

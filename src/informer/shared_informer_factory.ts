@@ -182,15 +182,15 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {RangeError} when `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
-    checkNames("make a factory", given, `${FACTORY_OPTIONS} cluster`);
+    checkNames("create a factory", given, `${FACTORY_OPTIONS} cluster`);
     const { namespaces, ...rest } = given;
     const finding = this.#finding = findingOf(namespaces);
     const options = finding === undefined ? given as FactoryOptions : rest;
     if (typeof finding === "object") checkSelectors({ labelSelector: finding.labels });
     namespacesOf(options);
     checkSelectors(options);
-    checkDurations("make a factory", { idleTimeoutMs: options.idleTimeoutMs, cacheTtlMs: options.cacheTtlMs });
-    checkDurations("make a factory", { intervalMs: options.snapshots?.intervalMs }, { min: 1 });
+    checkDurations("create a factory", { idleTimeoutMs: options.idleTimeoutMs, cacheTtlMs: options.cacheTtlMs });
+    checkDurations("create a factory", { intervalMs: options.snapshots?.intervalMs }, { min: 1 });
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
@@ -495,7 +495,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} beside another shard or a namespace.
    */
   #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
-    checkNames(`make an informer of "${plural}"`, own, PLACED_OPTIONS);
+    checkNames(`create an informer of "${plural}"`, own, PLACED_OPTIONS);
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);

@@ -388,7 +388,7 @@ export class DeltaFIFO<V> implements Disposable {
 
   /** An empty queue that has not synced. */
   constructor(options: DeltaFIFOOptions<V>) {
-    checkNames("make a queue", options, "keyOf knownObjects same transform sizeOf emitReplaced");
+    checkNames("create a queue", options, "keyOf knownObjects same transform sizeOf emitReplaced");
     this.#options = options;
   }
 

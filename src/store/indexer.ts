@@ -533,7 +533,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** An empty store. */
   constructor(options: IndexerOptions<V, Name>) {
-    checkNames("make a store", options, "keyOf indexers byKey sizeOf");
+    checkNames("create a store", options, "keyOf indexers byKey sizeOf");
     const { keyOf, indexers, byKey = [], sizeOf } = options;
     this.#keyOf = keyOf;
     this.#table = new Table<V>([], sizeOf);

@@ -199,7 +199,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {TypeError} when `rateLimiter` lacks one of its methods.
    */
   constructor(options: WorkQueueOptions<NoInfer<K>> = {}) {
-    checkNames("make a work queue", options, "name rateLimiter");
+    checkNames("create a work queue", options, "name rateLimiter");
     const { name = "", rateLimiter = defaultRateLimiter<K>() } = options;
     for (const method of ["when", "forget", "retries"] as const) {
       if (typeof rateLimiter[method] !== "function") {

@@ -427,7 +427,7 @@ Deno.test("SharedInformerFactory says which caches overlap, and does not report 
 Deno.test("SharedInformerFactory refuses an idleTimeoutMs or cacheTtlMs that is no duration", () => {
   using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
   for (const options of [{ idleTimeoutMs: -1 }, { cacheTtlMs: NaN }]) {
-    assertThrows(() => new SharedInformerFactory(client, options), RangeError, "Cannot make a factory: ");
+    assertThrows(() => new SharedInformerFactory(client, options), RangeError, "Cannot create a factory: ");
   }
 });
 

@@ -152,7 +152,7 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {RangeError} when `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
-    checkNames("make a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
+    checkNames("create a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
     checkBackoff(options.backoff ?? {});
     this.#options = options;
     this.#report = errorObserver(options.onError, (cluster: string, resource?: Resource) => {

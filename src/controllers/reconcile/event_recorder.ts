@@ -150,7 +150,7 @@ export class EventRecorder implements AsyncDisposable {
    * @throws {RangeError} when a number is not valid.
    */
   constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
-    checkNames("make an event recorder", options, "controller instance maxQueued rate flushMs onError");
+    checkNames("create an event recorder", options, "controller instance maxQueued rate flushMs onError");
     const { controller, onError } = options;
     checkName(controller);
     const { instance = `${controller.slice(controller.indexOf("/") + 1)}-${crypto.randomUUID().slice(0, 8)}` } =

@@ -264,7 +264,7 @@ export class LeaderElector {
    * `renewDeadlineMs` and that more than 1.2 times `retryMs`, as client-go demands.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
-    checkNames("make a leader elector", options, ELECTOR_OPTIONS);
+    checkNames("create a leader elector", options, ELECTOR_OPTIONS);
     const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000, clock = monotonicElectionClock } = options;
     const { renewMs = retryMs } = options;

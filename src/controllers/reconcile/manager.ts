@@ -118,7 +118,7 @@ export class Manager implements AsyncDisposable {
    * @throws {TypeError} when there are both an elector and shards.
    */
   constructor(options: ManagerOptions) {
-    checkNames("make a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
+    checkNames("create a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
     const { reconcilers = [], informers = [], elector, shards, recorders = [] } = options;
     const { onPhase, syncTimeoutMs = 600_000 } = options;
     if (elector !== undefined && shards !== undefined) {

@@ -208,7 +208,7 @@ export class ShardGroup implements ShardSource {
    * @throws {RangeError} as {@linkcode LeaderElector} does for these durations.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: ShardGroupOptions, feed?: LeaseFeed) {
-    checkNames("make a shard group", options, GROUP_OPTIONS);
+    checkNames("create a shard group", options, GROUP_OPTIONS);
     const { name, by = "uid", namespace = client.namespace, identity = crypto.randomUUID() } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, renewMs = 5_000, clock = monotonicElectionClock } = options;
     checkName("name", name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);

@@ -174,7 +174,7 @@ async function readStream(
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   // Before the request listens: Deno leaves connections of bodies open whose request aborts while they are read.
   job.signal.addEventListener("abort", () => void reader?.cancel().catch(() => {})); // the read rejects with the same error
-  const silence = new LongTimer(() => job.abort(new Error(`${address} sent nothing for ${SILENCE_MS / 1_000} s`)));
+  const silence = new LongTimer(() => job.abort(new Error(`Nothing came from ${address} for ${SILENCE_MS / 1_000} s`)));
   try {
     silence.arm(SILENCE_MS);
     const { body } = await askRelay(address, options, {

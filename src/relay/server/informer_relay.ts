@@ -51,7 +51,7 @@ export function informerProbes(
   informers: SharedInformerFactory,
   options: InformerProbesOptions = {},
 ): (request: Request) => Response {
-  checkNames("make probes", options, "maxStaleMs");
+  checkNames("create probes", options, "maxStaleMs");
   return probesOf(informers, options);
 }
 

@@ -106,7 +106,7 @@ export abstract class FaultVerbs {
     if (!(bytes >= 1 && intervalMs >= 1)) {
       const found = `${bytes} bytes in ${intervalMs} ms`;
       throw new RangeError(
-        `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, found ${found}`,
+        `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, but they are ${found}`,
       );
     }
     return this.#slow((body) => body.drip({ bytes, intervalMs }), (body) => body.drip(undefined), times, filter);

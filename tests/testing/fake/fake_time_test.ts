@@ -88,7 +88,7 @@ Deno.test("FakeTime also clears real timers, and restores all globals when dispo
   const armedBefore = setTimeout(() => fired = true, 60_000);
   const time = new FakeTime();
   clearTimeout(armedBefore);
-  assertThrows(() => new FakeTime(), Error, "faked already");
+  assertThrows(() => new FakeTime(), Error, "another FakeTime is active");
   time[Symbol.dispose]();
   time[Symbol.dispose]();
   for (const [name, value] of Object.entries(real)) {
