@@ -113,7 +113,7 @@ Deno.test("informer fake and serve answer under the names of this machine, and t
     assertEquals((await ask(`localhost:${port}`))[0], "200");
     assertEquals((await ask("tunnel.example"))[0], "200");
     const [status, answer] = await ask("evil.example");
-    assertEquals([status, answer.includes("add it to hosts")], ["421", true], answer);
+    assertEquals([status, answer.includes("add it to the option hosts")], ["421", true], answer);
     session.interrupt();
     assertEquals(await session.code, 0);
   }

@@ -38,7 +38,7 @@ Deno.test("informer serve serves one namespace, unless all are asked for", async
 Deno.test("informer serve names collections of one plural by their groups", async () => {
   const { session, address } = await serving("events", "events.events.k8s.io", "--fake");
   const { error } = await (await fetch(`${address}/api/none`)).json();
-  assertMatch(error, /expected one of events, events\.events\.k8s\.io$/);
+  assertMatch(error, /Its collections are events, events\.events\.k8s\.io$/);
   session.interrupt();
   await session.code;
 });

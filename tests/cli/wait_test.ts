@@ -180,7 +180,7 @@ Deno.test("informer wait --for condition=TYPE compares as kubectl does, of the p
   assertEquals((await shop.run("widget/w", "--for", "condition=Synced=false")).code, 0);
   shop.server.patch(Widget, "shop/w", { metadata: { generation: 2 } } as never);
   patch({ status: "True", observedGeneration: 1 });
-  await session.err.line(/^widget.example.com\/w: its controller has seen generation 1, and not 2 yet$/);
+  await session.err.line(/^widget.example.com\/w: its controller has seen generation 1, but not yet 2$/);
   patch({ status: "True", observedGeneration: 2, reason: "Done" });
   assertEquals([await session.code, session.out.lines], [0, ["widget.example.com/w: Synced is True, Done"]]);
 });
