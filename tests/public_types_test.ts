@@ -248,7 +248,7 @@ Deno.test("ReadableCollection is a type for informers, derived collections, join
   clusters.start();
   assertEquals(await waits, all.map(() => [true, 2, ["added", "added", "synced"]]));
   // @ts-expect-error a subscription has no indexes, which derive() reads
-  assertThrows(() => derive(copy, () => undefined), TypeError, "Cannot derive from this value");
+  assertThrows(() => derive(copy, () => undefined), TypeError, "Cannot derive a collection");
 });
 
 Deno.test("InformerEvent is a closed union, and each case has its own fields", () => {

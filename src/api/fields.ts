@@ -309,18 +309,14 @@ export function onlyFields<T extends KubernetesObject, const P extends readonly 
   const { representation = "object", $type: _type, ...rest } = resource;
   if (representation !== "object") {
     throw new TypeError(
-      `Cannot reduce "${
-        resourceName(resource)
-      }" to fields: the resource is of the representation "${representation}"; ` +
-        `use the resource itself`,
+      `Cannot reduce "${resourceName(resource)}" to fields: the resource has the representation "${representation}". ` +
+        `Use the resource itself`,
     );
   }
   const paths: unknown = fields;
   if (!Array.isArray(paths) || !paths.every((path) => typeof path === "string")) {
     throw new TypeError(
-      `Cannot reduce "${resourceName(resource)}" to fields: found ${
-        JSON.stringify(fields)
-      }, expected an array of paths`,
+      `Cannot reduce "${resourceName(resource)}" to fields: ${JSON.stringify(fields)} is not an array of paths`,
     );
   }
   const kept = FieldTree.of(paths).paths;

@@ -37,7 +37,7 @@ export function impersonationProblem(
   const texts = { user: [user], uid: uid === undefined ? [] : [uid], groups, extra: Object.values(extra).flat() };
   for (const [member, values] of Object.entries(texts)) {
     if (values.every(isHeaderValue)) continue;
-    return [member as keyof Impersonation, "holds line ends, control characters, or blanks at its ends"];
+    return [member as keyof Impersonation, "contains line ends or control characters, or begins or ends with a blank"];
   }
   return undefined;
 }

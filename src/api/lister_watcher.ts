@@ -100,7 +100,7 @@ export type WatchEvent<T> =
 /** The number of pages in a row that may have no object: a server that filters after its limit sends such pages. */
 const EMPTY_PAGES = 100;
 const REMEDY =
-  "set the page size (limit, or pageSize of an informer) above the number of objects to list them in one page";
+  "Set the page size (limit, or pageSize of an informer) above the number of objects, so that they fit in one page";
 
 /**
  * Checks that a list in pages comes closer to its end: fails when the server repeats a continue token, or sends many
@@ -135,7 +135,7 @@ export class PageProgress {
     if (token === this.#mark) {
       throw new DecodeError(
         `Cannot ${this.#action}: page ${this.#pages} has the continue token ${JSON.stringify(quoted(token))} of an ` +
-          `earlier page, so the list has no end; ${REMEDY}`,
+          `earlier page, so the list has no end. ${REMEDY}`,
       );
     }
     if (this.#pages < this.#nextMark) return;
@@ -151,7 +151,7 @@ export class PageProgress {
   count(objects: number): void {
     this.#empty = objects > 0 ? 0 : this.#empty + 1;
     if (this.#empty < EMPTY_PAGES) return;
-    throw new DecodeError(`Cannot ${this.#action}: ${EMPTY_PAGES} pages in a row have no object; ${REMEDY}`);
+    throw new DecodeError(`Cannot ${this.#action}: ${EMPTY_PAGES} pages in a row have no objects. ${REMEDY}`);
   }
 }
 

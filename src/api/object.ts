@@ -163,8 +163,8 @@ export function refuseReduced(action: string, value: unknown, place: "anywhere" 
   const found = findReduced(value, place === "anywhere");
   if (found === undefined) return;
   throw new TypeError(
-    `Cannot ${action}: it is reduced to ${found}, and the write would remove its other fields; read it by client.get(), or send ` +
-      `a merge patch or an apply with only the changed fields`,
+    `Cannot ${action}: it is reduced to ${found}, and the write would remove its other fields. Read the object with ` +
+      `client.get(), or send only the changed fields in a merge patch or an apply`,
   );
 }
 
@@ -231,7 +231,7 @@ export function splitKey(key: ObjectKey): { readonly namespace?: string; readonl
   const parts = key.split("/");
   if (parts.length === 1) return { name: parts[0] };
   if (parts.length === 2) return { namespace: parts[0], name: parts[1] };
-  throw new SyntaxError(`Cannot split key "${key}": found ${parts.length} parts, expected 1 or 2`);
+  throw new SyntaxError(`Cannot split key "${key}": it has ${parts.length} parts, but a key is NAME or NAMESPACE/NAME`);
 }
 
 /** Encodes texts as UTF-8. */

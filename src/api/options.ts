@@ -44,19 +44,22 @@ export function namespacesOf(
   if (namespaces === undefined) return namespace ? [namespace] : undefined;
   if (namespace !== undefined) {
     throw new TypeError(
-      `Cannot select namespaces: found both namespace "${namespace}" and namespaces ${JSON.stringify(namespaces)}; ` +
-        `give one of the two`,
+      `Cannot select namespaces: "namespace" (${JSON.stringify(namespace)}) and "namespaces" ` +
+        `(${JSON.stringify(namespaces)}) cannot be combined. Remove one of them`,
     );
   }
   if (!Array.isArray(namespaces) || namespaces.length === 0) {
     throw new TypeError(
-      `Cannot select namespaces: found ${JSON.stringify(namespaces)}; name at least one, or leave them out for all`,
+      `Cannot select namespaces: "namespaces" is ${
+        JSON.stringify(namespaces)
+      }. Name at least one, or leave the option ` +
+        "out for all namespaces",
     );
   }
   for (const name of namespaces as readonly unknown[]) {
     if (typeof name !== "string" || name === "") {
       throw new TypeError(
-        `Cannot select namespaces: found ${JSON.stringify(name)} among them; leave them out for all namespaces`,
+        `Cannot select namespaces: ${JSON.stringify(name)} is not a name. Leave "namespaces" out for all namespaces`,
       );
     }
   }

@@ -78,7 +78,7 @@ export class ParsedQuantity {
   scaled(exponent: number): bigint {
     if (!Number.isInteger(exponent) || Math.abs(exponent) > MAX_DIGITS) {
       throw new RangeError(
-        `Cannot scale the quantity "${this}" to 10^${exponent}: give a whole number from -${MAX_DIGITS} to ${MAX_DIGITS}`,
+        `Cannot scale the quantity "${this}" to 10^${exponent}: the exponent must be a whole number from -${MAX_DIGITS} to ${MAX_DIGITS}`,
       );
     }
     return timesPowerOfTen(this.nanos, -9 - exponent);
@@ -149,7 +149,7 @@ function readQuantity(text: string): ParsedQuantity {
     throw new RangeError(
       `Cannot read the quantity "${
         text.slice(0, 20)
-      }…": it has ${text.length} characters, at most ${MAX_DIGITS} are read`,
+      }…": it has ${text.length} characters, but a quantity may have at most ${MAX_DIGITS}`,
     );
   }
   const parts = QUANTITY.exec(text);
@@ -157,8 +157,8 @@ function readQuantity(text: string): ParsedQuantity {
     throw new SyntaxError(
       `Cannot read the quantity ${
         JSON.stringify(text)
-      }: expected a number and a suffix, as in "500m", "1.5Gi" or "2e3"; ` +
-        `suffixes are n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, and e with a power of ten`,
+      }: it must be a number and a suffix, such as "500m", "1.5Gi" or "2e3". ` +
+        `The suffixes are n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, and e with a power of ten`,
     );
   }
   const [, sign, whole, fraction = "", suffix = ""] = parts;
@@ -175,7 +175,7 @@ function readQuantity(text: string): ParsedQuantity {
   const power = exponent - fraction.length;
   if (digits !== 0n && digits.toString().length + power > MAX_DIGITS) {
     throw new RangeError(
-      `Cannot read the quantity "${text}": it has more than ${MAX_DIGITS} digits before the point; write a smaller power of ten`,
+      `Cannot read the quantity "${text}": it has more than ${MAX_DIGITS} digits before the point. Write a smaller power of ten`,
     );
   }
   const mantissa = binary > 0 ? digits << BigInt(10 * binary) : digits;

@@ -108,7 +108,7 @@ export function defineResource<T extends KubernetesObject>(definition: {
   for (const [field, value] of Object.entries({ version, plural, kind })) {
     if (typeof value !== "string" || value === "") {
       throw new TypeError(
-        `Cannot define a resource: ${field} must be a non-empty string, found ${JSON.stringify(value)}`,
+        `Cannot define a resource: ${field} must be a non-empty string, but it is ${JSON.stringify(value)}`,
       );
     }
   }
@@ -186,8 +186,8 @@ function refuseFields(resource: Resource, representation: string): void {
   throw new TypeError(
     `Cannot use the representation "${representation}" of "${
       resourceName(resource)
-    }": the resource is reduced to fields; ` +
-      `use the resource itself`,
+    }": the resource is reduced to fields. ` +
+      `Use the resource itself`,
   );
 }
 
@@ -224,10 +224,10 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
   if (namespace && resource.scope === "Namespaced") path += `/namespaces/${checkSegment("namespace", namespace)}`;
   path += `/${checkSegment("plural", resource.plural)}`;
   if (name === undefined && subresource) {
-    throw new TypeError(`Cannot address "${subresource}" of one of "${resourceName(resource)}": no name is given`);
+    throw new TypeError(`Cannot address "${subresource}" of "${resourceName(resource)}": the object's name is missing`);
   }
   if (name !== undefined) {
-    if (name === "") throw new TypeError(`Cannot address one of "${resourceName(resource)}": the name is empty`);
+    if (name === "") throw new TypeError(`Cannot address an object of "${resourceName(resource)}": its name is empty`);
     path += `/${checkSegment("name", name)}`;
   }
   // A subresource may have several segments, such as that of services/proxy.

@@ -114,12 +114,14 @@ function holdAll(requirements: readonly Requirement[], labels: Labels): boolean 
 
 function requirementsOf(selector: LabelSelectorFields): Requirement[] {
   const fail = (problem: string): never => {
-    throw new TypeError(`Cannot make a label selector of ${JSON.stringify(selector)}: ${problem}`);
+    throw new TypeError(`Cannot create a label selector from ${JSON.stringify(selector)}: ${problem}`);
   };
-  if (typeof selector !== "object" || selector === null) fail("it is no object with matchLabels or matchExpressions");
+  if (typeof selector !== "object" || selector === null) {
+    fail("it is not an object with matchLabels or matchExpressions");
+  }
   const unknown = Object.keys(selector).find((name) => name !== "matchLabels" && name !== "matchExpressions");
   if (unknown !== undefined) {
-    fail(`"${unknown}" is neither matchLabels nor matchExpressions; labels go into matchLabels`);
+    fail(`"${unknown}" is neither matchLabels nor matchExpressions. Put labels into matchLabels`);
   }
   const all = [
     ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "In", values: [value] })),
@@ -127,14 +129,14 @@ function requirementsOf(selector: LabelSelectorFields): Requirement[] {
   ];
   return all.map(({ key, operator, values }) => {
     const found = values ?? [];
-    if (!isKey(key)) fail(`"${key}" is no label key`);
+    if (!isKey(key)) fail(`"${key}" is not a label key`);
     const wrong = found.find((value) => typeof value !== "string" || (value !== "" && !NAME.test(value)));
-    if (wrong !== undefined) fail(`"${wrong}" is no label value`);
+    if (wrong !== undefined) fail(`"${wrong}" is not a label value`);
     if (operator === "In" || operator === "NotIn") {
-      if (found.length === 0) fail(`${operator} of "${key}" has no values`);
+      if (found.length === 0) fail(`${operator} has no values for "${key}"`);
     } else if (operator === "Exists" || operator === "DoesNotExist") {
       if (found.length > 0) fail(`${operator} of "${key}" has values`);
-    } else return fail(`operator "${operator}" is none of In, NotIn, Exists and DoesNotExist`);
+    } else return fail(`operator "${operator}" is not In, NotIn, Exists or DoesNotExist`);
     return { key, operator, values: [...found] };
   });
 }

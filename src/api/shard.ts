@@ -71,7 +71,9 @@ export function hashRange(index: number, count: number): HashRange {
 export function fixedShard(shard: string, by: ShardField = "uid"): ShardSource {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(shard)?.map(Number) ?? [];
   if (index === undefined || index >= count) {
-    throw new RangeError(`Cannot take the shard ${JSON.stringify(shard)}: expected INDEX/COUNT, from "0/4" to "3/4"`);
+    throw new RangeError(
+      `Cannot take the shard ${JSON.stringify(shard)}: write INDEX/COUNT, for example "0/4" to "3/4"`,
+    );
   }
   const ranges = [hashRange(index, count)];
   return { name: `${index}/${count}`, by, ranges: () => ranges };

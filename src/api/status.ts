@@ -36,11 +36,11 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** A failure as the server describes it (Kubernetes `meta/v1` Status). */
+/** A failure, or the confirmation of a deletion, as the server describes it (Kubernetes `meta/v1` Status). */
 export interface ApiStatus {
   /** HTTP status code. */
   readonly code: number;
-  /** A machine-readable word: `"NotFound"`, `"Expired"`; `"Unknown"` when the server gave none. */
+  /** A machine-readable word: `"NotFound"`, `"Expired"`; `"Success"` or `"Unknown"` when the server gave none. */
   readonly reason: string;
   /** A human-readable sentence. */
   readonly message: string;
@@ -77,6 +77,7 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Converts a `Status` object of the server; missing fields are derived from `code`. */
 export function statusFrom(value: unknown, code = 500): ApiStatus {
   const status = (value ?? {}) as {
+    status?: unknown;
     code?: unknown;
     reason?: unknown;
     message?: unknown;
@@ -86,12 +87,14 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
   const actual = typeof status.code === "number" && status.code > 0 ? status.code : code;
   const retryAfterSeconds = status.details?.retryAfterSeconds;
   const token = status.metadata?.continue;
+  // kube-apiserver confirms a deletion without reason and message.
+  const [reason, message] = status.status === "Success"
+    ? ["Success", "the server accepted the request"]
+    : [reasonOf(actual), `the server answered ${actual}`];
   return {
     code: actual,
-    reason: typeof status.reason === "string" && status.reason !== "" ? status.reason : reasonOf(actual),
-    message: typeof status.message === "string" && status.message !== ""
-      ? status.message
-      : `the server answered ${actual}`,
+    reason: typeof status.reason === "string" && status.reason !== "" ? status.reason : reason,
+    message: typeof status.message === "string" && status.message !== "" ? status.message : message,
     ...(typeof retryAfterSeconds === "number" && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
     ...(status.details ? { details: status.details } : {}),
     ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
@@ -144,6 +147,9 @@ export class DecodeError extends InformerError {
     if (options.key !== undefined) this.key = options.key;
   }
 }
+
+/** The response does not come from an API server. The message says what to check. */
+export class ForeignServerError extends DecodeError {}
 
 /** An object is of another kind than the requested one. */
 export class UnexpectedKindError extends DecodeError {
@@ -269,7 +275,9 @@ export function compareResourceVersions(a: string, b: string): number {
 
 /** Creates the error for a version that has no order. */
 export function cannotOrder(version: string): RangeError {
-  return new RangeError(`Cannot order resource version "${version}": it is not a decimal number without leading zeros`);
+  return new RangeError(
+    `Cannot order resource version "${version}": it must be a decimal number without leading zeros`,
+  );
 }
 
 /** Returns true when a version can be compared: it is a decimal number without leading zeros. */

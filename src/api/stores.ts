@@ -62,8 +62,8 @@ export async function* limitedSnapshot(
     size += chunk.length;
     if (size > maxBytes) {
       throw new RangeError(
-        `Cannot write the snapshot "${name}": it has more than ${maxBytes} bytes; cache fewer fields (option "fields"), ` +
-          `or only metadata (onlyMetadata), or raise maxBytes`,
+        `Cannot write the snapshot "${name}": it has more than ${maxBytes} bytes. Cache fewer fields (option "fields"), ` +
+          `cache only metadata (onlyMetadata), or raise maxBytes`,
       );
     }
     yield chunk;

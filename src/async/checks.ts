@@ -20,7 +20,7 @@ interface DurationLimits {
  * "never", and passes unless `finite` is set.
  *
  * ```ts ignore
- * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, found -1"
+ * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, but it is -1"
  * ```
  *
  * @param action The action of the caller, which follows "Cannot" in the error.
@@ -38,7 +38,7 @@ export function checkDurations(
     if (typeof value === "number" && value >= min && !(finite && value === Infinity)) continue;
     const upTo = finite ? " and finite" : ", or Infinity for never";
     const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-    throw new RangeError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, found ${found}`);
+    throw new RangeError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, but it is ${found}`);
   }
 }
 
@@ -61,6 +61,8 @@ export function checkCounts(
     }
     const found = typeof value === "string" ? JSON.stringify(value) : String(value);
     const or = infinite ? ", or Infinity for no limit" : "";
-    throw new RangeError(`Cannot ${action}: ${name} must be a whole number of at least ${min}${or}, found ${found}`);
+    throw new RangeError(
+      `Cannot ${action}: ${name} must be a whole number of at least ${min}${or}, but it is ${found}`,
+    );
   }
 }

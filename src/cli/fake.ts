@@ -57,7 +57,7 @@ export async function fake(
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
   checkNumbers({ port: flags.port, pods: flags.pods, churn: flags.churn });
   if (flags.churnFor !== undefined && flags.churn === 0) {
-    throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
+    throw new UsageError("--churn-for needs --churn; add --churn, or leave out --churn-for");
   }
   if (flags.kubeconfig !== undefined) await checkOrigin("--kubeconfig", flags.kubeconfig, isOwn);
   using server = await serverOf(flags);
@@ -81,7 +81,9 @@ export async function fake(
   let churn: SteadyChurn | undefined;
   try {
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
-    if (flags.pods > SLOW) terminal.say(`creating ${flags.pods} pods on ${address}, where requests wait for them`);
+    if (flags.pods > SLOW) {
+      terminal.say(`creating ${flags.pods} pods on ${address}, which responds as soon as they exist`);
+    }
     const onProgress = (made: number): void => terminal.live(`${made} of ${flags.pods} pods`);
     if (flags.from === undefined) {
       await fillFakeServer(server, { count: flags.pods, seed: flags.seed, signal, onProgress });
@@ -92,7 +94,7 @@ export async function fake(
     churn = new SteadyChurn(server, flags.churn, { mix: flags.churnMix, forMs, seed: flags.seed });
     terminal.result(address);
     const then = flags.kubeconfig === undefined ? `--server ${address}` : `--kubeconfig ${flags.kubeconfig}`;
-    const what = flags.from === undefined ? `${flags.pods} pods` : `the beginning of ${flags.from}`;
+    const what = flags.from === undefined ? `${flags.pods} pods` : `the first state of ${flags.from}`;
     terminal.say(`serving ${what} on ${address}; try: informer watch pods -A ${then}`);
     churn.start();
     const playing = flags.from === undefined ? undefined : firstWatch.then(() => play(server, flags, terminal, signal));
@@ -112,11 +114,11 @@ export async function fake(
 async function serverOf({ from, speed, seed, namespaces, pods, churn }: FakeFlags): Promise<FakeApiServer> {
   const options: FakeApiServerOptions = { seed, namespaces };
   if (from === undefined) {
-    if (speed !== undefined) throw new UsageError("--speed needs a recording; name it by --from");
+    if (speed !== undefined) throw new UsageError("--speed needs a recording; name it with --from");
     return new FakeApiServer(options);
   }
-  if (pods > 0 || churn > 0) throw new UsageError("--from plays what a server did; leave out --pods and --churn");
-  if (speed !== undefined && !(speed > 0)) throw new UsageError(`--speed must be above 0, found ${speed}`);
+  if (pods > 0 || churn > 0) throw new UsageError("--from plays recorded objects; leave out --pods and --churn");
+  if (speed !== undefined && !(speed > 0)) throw new UsageError(`--speed must be above 0, but it is ${speed}`);
   let file: FileHandle;
   try {
     file = await open(from);

@@ -31,7 +31,7 @@ interface InitFlags {
 }
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-const LABEL_RULE = `1 to 63 lower case letters, digits and "-", which is neither the first nor the last`;
+const LABEL_RULE = `1 to 63 lower-case letters, digits and "-", and must not begin or end with "-"`;
 const DOMAIN = /^(?=.{3,180}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+$/;
 const RESERVED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 
@@ -100,24 +100,27 @@ function wordsOf(
   name: string,
   { kind = "", group, plural = pluralOf(kind) }: InitFlags,
 ): Readonly<Record<string, string>> {
-  if (!LABEL.test(name)) throw new UsageError(`the name of a project has ${LABEL_RULE}; found "${name}"`);
+  if (!LABEL.test(name)) throw new UsageError(`a project name must have ${LABEL_RULE}, but it is "${name}"`);
   if (!/^[A-Z][A-Za-z0-9]{0,49}$/.test(kind)) {
     throw new UsageError(
-      `--kind is one word in CamelCase, such as "CronTab", of at most 50 letters` + (kind && `; found "${kind}"`),
+      `--kind must be one word in CamelCase with at most 50 letters, such as "CronTab"` +
+        (kind && `, but it is "${kind}"`),
     );
   }
   if (usedNames().has(kind)) {
     throw new UsageError(
-      `--kind "${kind}" is a name that the files of the project use for something else; choose another`,
+      `--kind "${kind}" clashes with another name in the project's files; choose another kind`,
     );
   }
   if (!LABEL.test(plural) || /^\d/.test(plural)) {
-    throw new UsageError(`--plural has ${LABEL_RULE}, and begins with a letter; found "${plural}"`);
+    throw new UsageError(`--plural must have ${LABEL_RULE}, and begin with a letter, but it is "${plural}"`);
   }
   if (!DOMAIN.test(group)) {
-    throw new UsageError(`--group is a domain of yours, such as "shop.example.com"; found "${group}"`);
+    throw new UsageError(`--group must be a domain that you own, such as "shop.example.com", but it is "${group}"`);
   }
-  if (RESERVED.test(group)) throw new UsageError(`--group "${group}" is kept for Kubernetes; name a domain of yours`);
+  if (RESERVED.test(group)) {
+    throw new UsageError(`--group "${group}" is reserved for Kubernetes; name a domain that you own`);
+  }
   return {
     "website-controller": name,
     websites: plural,
@@ -148,7 +151,7 @@ async function isFileAt(path: string): Promise<boolean> {
       if (failureKind(error) === "missing") return undefined;
       throw error;
     }));
-  if (info?.isFile() === false) throw new UsageError(`"${path}" is no regular file; name another folder with --dir`);
+  if (info?.isFile() === false) throw new UsageError(`"${path}" is not a regular file; name another folder with --dir`);
   return info !== undefined;
 }
 

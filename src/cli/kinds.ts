@@ -51,7 +51,9 @@ export async function kinds(flags: KindsFlags, _args: readonly string[], context
   const definitions = group === undefined ? all : all.filter((part) => groupOf(part) === group);
   if (definitions.length === 0) throw nothingDefined(all, group);
   const module = kindsOfCrds(definitions);
-  if (module.kinds.length === 0) throw new Error("Cannot generate types: no version of the definitions is served");
+  if (module.kinds.length === 0) {
+    throw new Error("Cannot generate types: the server serves no version of these CustomResourceDefinitions");
+  }
   const groups = [...new Set(module.kinds.map(({ resource }) => resource.group))].sort();
   const text = "// deno-fmt-ignore-file: generated\n" + emitModule(module, {
     header: [
@@ -82,7 +84,7 @@ async function definitionsOf(file: string, flags: KindsFlags): Promise<DocumentP
   try {
     text = await readFile(file, "utf8");
   } catch (cause) {
-    throw unreadable("--file", file, "a file of definitions", cause);
+    throw unreadable("--file", file, "a file with CustomResourceDefinitions", cause);
   }
   return definitionsIn(text, file);
 }
@@ -106,7 +108,7 @@ function nothingDefined(all: readonly DocumentPart[], group: string | undefined)
   const groups = [...new Set(all.map(groupOf).filter((it) => typeof it === "string"))].sort();
   if (group === undefined || groups.length === 0) {
     return new Error(
-      "no custom kinds are defined there; apply a CustomResourceDefinition first, or name a file that has one by --file",
+      "the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file with one to --file",
     );
   }
   const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}`;
@@ -135,7 +137,7 @@ export function definitionsIn(text: string, file: string): DocumentPart[] {
     const place = cause instanceof YAMLException && cause.mark !== undefined
       ? `${cause.reason} at line ${cause.mark.line + 1}, column ${cause.mark.column + 1}`
       : messageOf(cause);
-    throw new UsageError(`--file: "${file}" is neither YAML nor JSON that can be read: ${place}`, { cause });
+    throw new UsageError(`--file: "${file}" is neither valid YAML nor valid JSON: ${place}`, { cause });
   }
   const parts = documents.map((value, i) => ({
     value,

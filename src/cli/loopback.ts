@@ -19,7 +19,7 @@ import type { Terminal } from "./terminal/terminal.ts";
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
 export async function listen(port: number, handler: FetchHandler, terminal: Terminal): Promise<FetchServer> {
-  if (port > 65_535) throw new UsageError(`--port must be at most 65535, found ${port}`);
+  if (port > 65_535) throw new UsageError(`--port must be at most 65535, but it is ${port}`);
   try {
     return await FetchServer.listen(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
   } catch (error) {
@@ -27,6 +27,6 @@ export async function listen(port: number, handler: FetchHandler, terminal: Term
       throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
     }
     const reason = failureKind(error) === "in use" ? "is taken" : "cannot be used";
-    throw new Error(`port ${port} ${reason}; choose another, or 0 for any free one`, { cause: error });
+    throw new Error(`port ${port} ${reason}; choose another port, or 0 for any free port`, { cause: error });
   }
 }

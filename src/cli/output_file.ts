@@ -23,18 +23,20 @@ import { UsageError } from "./shared/explain_error.ts";
  */
 export async function checkOutputFile(flag: string, path: string): Promise<void> {
   if (path.startsWith("-")) {
-    throw new UsageError(`${flag} needs a file, found "${path}"; a file of that name is "./${path}"`);
+    throw new UsageError(
+      `${flag} needs a file, but "${path}" looks like a flag; write "./${path}" for a file with this name`,
+    );
   }
   const folder = dirname(path);
   const there = await infoOf(folder, flag, path);
-  if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; make it first`);
+  if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; create it first`);
   if (!there.isDirectory()) {
     throw new UsageError(`${flag}: "${folder}" is not a folder; name a file in a folder that exists`);
   }
   const old = await infoOf(path, flag, path);
   if (old?.isDirectory()) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
   if (old !== undefined && !old.isFile()) {
-    throw new UsageError(`${flag}: "${path}" is a device or a pipe, which would be replaced; name a file`);
+    throw new UsageError(`${flag}: "${path}" is a device or a pipe, and this command would replace it; name a file`);
   }
   const beside = temporaryPath(path);
   try {

@@ -59,7 +59,7 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const { terminal, signal } = context;
   checkSelection(flags, names);
   const { out, maxMb } = flags;
-  if (out === undefined) throw new UsageError("name the file to write by --out");
+  if (out === undefined) throw new UsageError("name the file to write with --out");
   checkNumbers({ "max-mb": maxMb });
   const redaction = new Redaction(flags.redact ?? []);
   const timeoutMs = flags.timeout === undefined ? Infinity : durationMs(flags.timeout, "timeout");
@@ -69,7 +69,7 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   using timer = new LongTimer(() => recorder.end());
   using file = new RecordingFile(out, maxMb * 1e6, (error) => {
     if (error !== undefined) return recorder.end(error);
-    terminal.say(`"${out}" has the ${maxMb} MB of --max-mb; the recording ends`);
+    terminal.say(`"${out}" has reached --max-mb ${maxMb} MB; the recording ends`);
     recorder.end();
   });
   const selection = await readableSelection(flags, client, resources, { terminal, signal });
@@ -226,7 +226,7 @@ class Redaction {
       } catch (cause) {
         throw new UsageError(`--redact: ${messageOf(cause)}`, { cause });
       }
-      throw new UsageError(`--redact: "${path}" identifies objects, which a recording needs; name a field below it`);
+      throw new UsageError(`--redact: "${path}" identifies objects, so a recording needs it; name a field below it`);
     });
     // Copies of all fields, and the values of sets.
     if (paths.length > 0) {

@@ -204,10 +204,12 @@ async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promis
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return undefined;
   if (flags.contexts !== undefined || flags.allContexts) {
-    throw new UsageError("--snapshot is for one cluster; leave out --contexts and --all-contexts");
+    throw new UsageError("--snapshot works with one cluster only; leave out --contexts and --all-contexts");
   }
   if (fake) {
-    throw new UsageError("--snapshot is of no use with --fake, whose objects end with this program; leave one out");
+    throw new UsageError(
+      "--snapshot and --fake cannot be combined, because fake objects end with this program; leave one out",
+    );
   }
   await checkOutputFile("--snapshot", snapshot);
   const isOnly = names.join(",").split(",").length === 1;

@@ -80,7 +80,7 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
   const targets = getTargets(args, flags);
   const isSelected = flags.selector !== undefined || flags.fieldSelector !== undefined || flags.all;
   if (!isSelected && targets.every(({ names }) => names.length === 0)) {
-    throw new UsageError("name objects, as in deploy/web, or choose them with -l, --field-selector or --all");
+    throw new UsageError("name objects, such as deploy/web, or choose them with -l, --field-selector or --all");
   }
   const goal = goalOf(flags.for);
   const timeoutMs = durationMs(flags.timeout, "timeout");
@@ -107,7 +107,7 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
     if (unmet.length === 0) unmet = [{ name: args.join(" "), met: false, text: errorLine(error) }];
   }
   const isInterrupted = job.signal.reason === signal.reason;
-  const ended = isInterrupted ? "yet, as the wait was interrupted" : `within --timeout ${flags.timeout}`;
+  const ended = isInterrupted ? "yet, because the wait was interrupted" : `within --timeout ${flags.timeout}`;
   throw new Error(`not ${goal.name} ${ended}: ${linesOf(unmet)}`);
 }
 
@@ -273,7 +273,7 @@ function goalOf(text: string): Goal {
   const [, named = text, value] = FIELD.exec(text) ?? [];
   if (["condition", "jsonpath"].includes(named) || (value === undefined && /^\w*$/.test(named))) {
     throw new UsageError(
-      `--for must be ready, deleted, condition=TYPE, condition=TYPE=STATUS, PATH=VALUE, or the PATH of a field, found "${text}"`,
+      `--for must be ready, deleted, condition=TYPE, condition=TYPE=STATUS, PATH=VALUE, or the PATH of a field, but it is "${text}"`,
     );
   }
   const at = field(named as string);

@@ -95,13 +95,13 @@ export async function watch(flags: WatchFlags, names: readonly string[], context
   checkSelection(flags, names);
   const resyncMs = flags.resync === undefined ? 0 : durationMs(flags.resync, "resync");
   const timeoutMs = flags.timeout === undefined ? undefined : durationMs(flags.timeout, "timeout");
-  if (timeoutMs === 0) throw new UsageError(`--timeout must be longer than 0; leave it out to watch on`);
+  if (timeoutMs === 0) throw new UsageError(`--timeout must be longer than 0; leave it out to watch without a limit`);
   if (flags.untilSynced && resyncMs > 0) {
     throw new UsageError("--until-synced ends before a resync; leave out --resync");
   }
   if (flags.cache !== undefined) {
     if (flags.contexts !== undefined || flags.allContexts) {
-      throw new UsageError("--cache is for one cluster; leave out --contexts and --all-contexts");
+      throw new UsageError("--cache works with one cluster only; leave out --contexts and --all-contexts");
     }
     await checkOutputFile("--cache", flags.cache);
   }
@@ -122,7 +122,7 @@ export async function watch(flags: WatchFlags, names: readonly string[], context
   } catch (error) {
     if (error !== timeUp) throw error;
     const [code, kind] = flags.untilSynced ? [EXIT_CODE.failed, "error"] : [EXIT_CODE.done, "warning"];
-    terminal.say(`${kind}: no answer within --timeout ${flags.timeout}; check the server, or give it more time`);
+    terminal.say(`${kind}: no response within --timeout ${flags.timeout}; check the server, or give it more time`);
     return code;
   } finally {
     signal.removeEventListener("abort", hurry);
@@ -344,12 +344,12 @@ async function save(
 ): Promise<void> {
   const unsynced = unsyncedOf(watched);
   if (unsynced !== "") {
-    terminal.say(`--cache: "${path}" was not written, as ${unsynced} never synced`);
+    terminal.say(`--cache: "${path}" was not written, because ${unsynced} never synced`);
     return;
   }
   const unreadable = watched.reduce((sum, { informer }) => sum + informer.status().quarantined, 0);
   await writeCacheFile(path, cached(watched, secretData));
-  if (unreadable > 0) terminal.say(`--cache: ${unreadable} objects cannot be read, and are not in "${path}"`);
+  if (unreadable > 0) terminal.say(`--cache: ${unreadable} objects cannot be decoded, so they are not in "${path}"`);
 }
 
 /** Yields the cached objects, sorted by key, with Secrets redacted. */

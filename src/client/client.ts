@@ -81,7 +81,7 @@ export function accessUsed(client: ResourceClients): PlacedRule[] {
   const log = LOGS.get(client);
   if (log !== undefined) return log.rules();
   throw new TypeError(
-    "Cannot list the access that was used: the argument is not a Client; pass a Client",
+    "Cannot list the access that was used: the argument is not a Client. Pass the client that made the requests",
   );
 }
 
@@ -197,7 +197,12 @@ function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
     for (const [i, { version, freshness, resources = [] }] of versions.entries()) {
       if (freshness === "Stale") {
         const name = apiVersionOf({ group, version });
-        onError?.(new Error(`Cannot discover "${name}": its server does not answer the API server`), name);
+        onError?.(
+          new Error(
+            `Cannot discover "${name}": the API server gets no response from the server that provides this group`,
+          ),
+          name,
+        );
       }
       for (const entry of resources) {
         found.push({
@@ -400,8 +405,12 @@ export class Client implements ResourceClients, Disposable {
     selection: Selection = {},
     options: ResourceClientOptions = {},
   ): ResourceClient<T> {
-    checkNames(`make a client of "${resource.plural}"`, selection, "namespace namespaces labelSelector fieldSelector");
-    checkNames(`make a client of "${resource.plural}"`, options, "onWrite onUnanswered cached beforeSent signal");
+    checkNames(
+      `create a client of "${resource.plural}"`,
+      selection,
+      "namespace namespaces labelSelector fieldSelector",
+    );
+    checkNames(`create a client of "${resource.plural}"`, options, "onWrite onUnanswered cached beforeSent signal");
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,
@@ -538,8 +547,10 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
   const namespaces = namespacesOf(selection)!;
   if (namespaces.length === 1) return { ...rest, namespace: namespaces[0] };
   throw new TypeError(
-    `Cannot request "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: a request is of one ` +
-      `namespace; use a collection for each, or use a SharedInformerFactory`,
+    `Cannot request "${resourceName(resource)}" in namespaces ${
+      JSON.stringify(namespaces)
+    }: one request cannot cover ` +
+      `several namespaces. Use a collection for each namespace, or a SharedInformerFactory`,
   );
 }
 
@@ -552,11 +563,11 @@ function serverOf(server: string | URL): URL {
   } catch (cause) {
     // The cause would quote the address.
     if (text.includes("@")) throw new TypeError(`Cannot use "[redacted]" as server: it is not a URL`);
-    throw new TypeError(`Cannot use "${text}" as server: it is not a URL; write "https://host:port"`, { cause });
+    throw new TypeError(`Cannot use "${text}" as server: it is not a URL. Write "https://host:port"`, { cause });
   }
   if (url.username !== "" || url.password !== "") {
     throw new TypeError(
-      `Cannot use "${url.protocol}//[redacted]@${url.host}" as server: it holds credentials; pass them as credentials`,
+      `Cannot use "${url.protocol}//[redacted]@${url.host}" as server: it contains credentials. Pass them in the option "credentials"`,
     );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
@@ -565,7 +576,7 @@ function serverOf(server: string | URL): URL {
   }
   if (url.search !== "" || url.hash !== "") {
     throw new TypeError(
-      `Cannot use "${url.origin}${url.pathname}" as server: a query or fragment cannot be part of it`,
+      `Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`,
     );
   }
   return url;
@@ -639,15 +650,15 @@ const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
 ];
 
 function explain(resources: readonly ApiResource[], wanted: string): string {
-  if (resources.length === 0) return "the server has listed none; check what the credentials allow";
+  if (resources.length === 0) return "the server lists no resources. Check what your credentials may discover";
   const members = resources.filter(({ categories }) => categories.includes(wanted));
   if (members.length > 0) {
-    return `it is a category; name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
+    return `it is a category of resources. Name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
   }
   const nearest = nearestTo(resources, wanted);
-  if (nearest.length > 0) return `the server has no such name; did you mean ${quote(nearest, "or")}?`;
+  if (nearest.length > 0) return `the server has no such resource. Did you mean ${quote(nearest, "or")}?`;
   const groups = new Set(resources.map(apiVersionOf));
-  return `the server has no such name in its ${resources.length} resources of ${groups.size} API versions`;
+  return `it is not among the server's ${resources.length} resources in ${groups.size} API versions`;
 }
 
 /** Returns the names most similar to `wanted`: they differ in at most a third of its characters, or in one. */

@@ -115,18 +115,18 @@ function checkRetryWatch(what: string, options: FollowOptions): void {
   const { resourceVersion, sendInitialEvents } = options;
   if (resourceVersion === undefined) {
     throw new TypeError(
-      `Cannot follow "${what}": resourceVersion is missing; list first, and follow from the version of the list`,
+      `Cannot follow "${what}": resourceVersion is missing. List first, and follow from the version of the list`,
     );
   }
   if (resourceVersion === "" || resourceVersion === "0") {
     throw new RangeError(
-      `Cannot follow "${what}": resourceVersion is "${resourceVersion}", from which no watch can resume; list first, and ` +
-        `follow from the version of the list`,
+      `Cannot follow "${what}": no watch can resume from resourceVersion "${resourceVersion}". List first, and follow ` +
+        `from the version of the list`,
     );
   }
   if (sendInitialEvents !== undefined) {
     throw new TypeError(
-      `Cannot follow "${what}": sendInitialEvents lists again, and a retried watch resumes; use watch`,
+      `Cannot follow "${what}": sendInitialEvents lists again, but a retried watch has to resume. Use watch()`,
     );
   }
 }
@@ -487,7 +487,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     if (!options.subresource) {
       this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
     }
-    return isStatus(answer) ? statusFrom(answer, 200) : answer as T;
+    return isStatus(answer) ? statusFrom({ status: "Success", ...answer }, 200) : answer as T;
   }
 
   /** As {@linkcode ResourceClient.deleteCollection}. */

@@ -46,7 +46,9 @@ export function needToApply(
   const { apiVersion, kind, metadata: { uid, resourceVersion, namespace, ...metadata }, ...fields } = draft;
   const { metadata: live, ...rest } = current;
   if (live.deletionTimestamp !== undefined) return "the object is being deleted";
-  if ((current.apiVersion ?? apiVersion) !== apiVersion) return `the cached object is of ${current.apiVersion}`;
+  if ((current.apiVersion ?? apiVersion) !== apiVersion) {
+    return `the cached object has apiVersion ${current.apiVersion}`;
+  }
   if ((current.kind ?? kind) !== kind) return `the cached object is a ${current.kind}`;
   for (const [name, wanted] of Object.entries({ uid, resourceVersion, namespace } as Partial<ObjectMeta>)) {
     if ((wanted ?? live[name as keyof ObjectMeta]) !== live[name as keyof ObjectMeta]) {
@@ -78,10 +80,8 @@ function checkCurrent(action: string, key: ObjectKey, current: KubernetesObject 
   if (keyOf(current) !== key) throw new TypeError(`Cannot ${action}: the cached object is "${keyOf(current)}"`);
   if (current[reduced] === undefined) return;
   throw new TypeError(
-    `Cannot ${action}: the cached object is reduced to ${
-      current[reduced]
-    }, so nothing is known of the others; give its ` +
-      `informer all fields (of Secrets, secretData: "keep"), or use apply()`,
+    `Cannot ${action}: the cached object is reduced to ${current[reduced]}, so its other fields are unknown. Let its ` +
+      `informer keep all fields (for Secrets, secretData: "keep"), or use apply()`,
   );
 }
 

@@ -491,8 +491,8 @@ function checkParameter(name: string, action: string): void {
   const near = nearest(name, PARAMETERS, name.length < 8 ? 1 : 2);
   if (near === undefined) return;
   const problem = near === name
-    ? `query has "${name}", which is an option`
-    : `query has "${name}", did you mean the option "${near}"?`;
+    ? `query has "${name}", which is an option. Pass it as the option`
+    : `query has "${name}". Did you mean the option "${near}"?`;
   throw new TypeError(`Cannot ${action}: ${problem}`);
 }
 
@@ -542,7 +542,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
   if (sendInitialEvents && !allowBookmarks) {
     throw new TypeError(
-      `Cannot ${place.action}: sendInitialEvents needs allowBookmarks, as a bookmark ` +
+      `Cannot ${place.action}: sendInitialEvents needs allowBookmarks, because a bookmark ` +
         `marks the end of the initial events`,
     );
   }
@@ -625,7 +625,7 @@ export function patchRequest<T extends KubernetesObject>(
   if (patch.type !== "apply") {
     return writeRequest(place, "PATCH", patch.body, options, PATCH_TYPES[patch.type], accept(resource, ""));
   }
-  if (!patch.fieldManager) throw new TypeError(`Cannot ${place.action}: an apply needs a fieldManager`);
+  if (!patch.fieldManager) throw new TypeError(`Cannot ${place.action}: an apply needs the option fieldManager`);
   const spec = writeRequest(
     place,
     "PATCH",
@@ -667,7 +667,9 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
   const { resource } = target;
   const place = collectionOf(target, "delete all selected", options);
   if (resource.scope === "Namespaced" && !place.namespace) {
-    throw new TypeError(`Cannot ${place.action}: no namespace is given, and servers do not delete across namespaces`);
+    throw new TypeError(
+      `Cannot ${place.action}: no namespace is given, and a server does not delete across namespaces. Choose one with namespace()`,
+    );
   }
   const query = listQuery(target, options);
   setWriteQuery(query, options);
@@ -712,11 +714,11 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const action = describe(verb, resource, { ...parts, namespace });
   if (namespace === "") {
     throw new TypeError(
-      `Cannot ${action}: no namespace is given; give one by namespace(), in the object, or as an option of the client`,
+      `Cannot ${action}: no namespace is given. Choose one with namespace(), in the object, or in the client's options`,
     );
   }
   if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
-    throw new TypeError(`Cannot ${action}: the collection is of namespace "${selection.namespace}"`);
+    throw new TypeError(`Cannot ${action}: the collection covers only namespace "${selection.namespace}"`);
   }
   const path = pathOf(resource, { ...parts, namespace });
   return { ...parts, resource: resourceName(resource), namespace, action, path };
@@ -812,10 +814,11 @@ function fillIn(resource: Resource, object: object, subresource: string | undefi
 function refusePartial(resource: Resource, verb: string): void {
   const { representation = "object", fields } = resource;
   if (representation === "object" && fields === undefined) return;
-  const [form, instead] = representation === "table"
-    ? ["a table", "use the resource itself"]
-    : [`${fields === undefined ? "metadata" : "named fields"} only`, "patch it, or use the resource with all fields"];
-  throw new TypeError(`Cannot ${verb} "${resourceName(resource)}": the resource is ${form}; ${instead}`);
+  const [form, instead] = representation === "table" ? ["a table", "Use the resource itself"] : [
+    `reduced to ${fields === undefined ? "metadata" : "selected fields"}`,
+    "Patch it, or use the resource with all fields",
+  ];
+  throw new TypeError(`Cannot ${verb} "${resourceName(resource)}": the resource is ${form}. ${instead}`);
 }
 
 /** Rows are read, not written. */

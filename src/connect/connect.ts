@@ -120,12 +120,12 @@ function checkOptions(options: ConnectOptions): void {
   const { server } = options;
   for (const [one, other] of [["token", "tokenFile"], ["ca", "caFile"]] as const) {
     if (options[one] !== undefined && options[other] !== undefined) {
-      throw new TypeError(`Cannot connect: "${one}" and "${other}" are both given, expected one of them`);
+      throw new TypeError(`Cannot connect: "${one}" and "${other}" cannot be combined. Remove one of them`);
     }
   }
   for (const name of ["context", "kubeconfig", "server", "token", "tokenFile", "ca", "caFile"] as const) {
     if (options[name] === "") {
-      throw new TypeError(`Cannot connect: "${name}" is empty, leave it out or give it a value`);
+      throw new TypeError(`Cannot connect: "${name}" is empty. Leave it out, or give it a value`);
     }
   }
   if (server === undefined) return;
@@ -269,7 +269,7 @@ function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): 
   const fields = new EntryFields(entry);
   const found = names.find((name) => fields.has(name));
   if (found === undefined) return;
-  const what = found === "exec" ? "a program, which would run here" : "a file, which would be read here";
+  const what = found === "exec" ? "a program, which would run on this machine" : "a file of this machine";
   throw fields.error(found, `names ${what}: write a token, or certificates and keys as "-data"`);
 }
 
@@ -298,7 +298,7 @@ export async function connectContexts(options: ConnectContextsOptions = {}): Pro
   checkNames("connect to contexts", options, CONTEXTS_OPTIONS);
   const { contexts, onRefused, ...rest } = options;
   const config = await loadKubeconfig(rest, thisHost);
-  if ("problem" in config) throw new ConnectError("Cannot connect to contexts: found no kubeconfig", [config]);
+  if ("problem" in config) throw new ConnectError("Cannot connect to contexts: no kubeconfig was found", [config]);
   const clients = new Map<string, Client>();
   try {
     for (const context of new Set(contexts ?? config.contexts.keys())) {

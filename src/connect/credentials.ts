@@ -13,7 +13,7 @@ import { CredentialsError } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import type { Credentials } from "../client/http/connection.ts";
-import { messageOf, redactSecrets, withoutSecrets } from "../errors/errors.ts";
+import { messageOf, redactSecrets, withoutSecrets, withSentence } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { InClusterOptions } from "./connect_options.ts";
 import { type ExplainFileProblem, pathBeside, readCheckedFile } from "./files.ts";
@@ -253,7 +253,9 @@ export async function runPlugin(
     );
   const interactive = plugin.interactiveMode !== "Never" && host.isTerminal();
   if (plugin.interactiveMode === "Always" && !interactive) {
-    throw fail(`its "interactiveMode" is "Always", and standard input is not a terminal: run this program in one`);
+    throw fail(
+      `its "interactiveMode" is "Always", but standard input is not a terminal: run this program in a terminal`,
+    );
   }
   const cluster = plugin.provideClusterInfo ? await tellCluster() : undefined;
   const info = execInfo(plugin, { interactive, ...(cluster && { cluster }) });
@@ -291,7 +293,7 @@ export async function runPlugin(
 function startProblem(error: unknown, command: string, plugin: ExecPlugin): string {
   const reason = failureKind(error);
   if (reason === "missing") {
-    const place = command === plugin.command ? "there is no such program in PATH" : `there is no file "${command}"`;
+    const place = command === plugin.command ? "the program is not in PATH" : `there is no file "${command}"`;
     const hint = plugin.installHint === undefined ? "" : `; ${plugin.installHint}`;
     return `${place}: install it${hint}`;
   }
@@ -379,7 +381,7 @@ export class TokenFile extends Redacted {
       if (refresh) this.#token = undefined;
       const known = refresh ? undefined : this.#token ?? this.#fallback;
       if (known === undefined) throw error;
-      if (!this.#warned) this.#options.onWarning?.(`${messageOf(error)}; the previous token stays in use`);
+      if (!this.#warned) this.#options.onWarning?.(withSentence(messageOf(error), "The previous token stays in use"));
       this.#warned = true;
       return known;
     }
@@ -388,7 +390,7 @@ export class TokenFile extends Redacted {
   async #read(): Promise<Secret> {
     const problemOf = (content: string): string | undefined => {
       const problem = tokenProblem(content.trim());
-      return problem && `what it holds ${problem}`;
+      return problem && `its content ${problem}`;
     };
     const text = await readCheckedFile(this.#path, this.#host, problemOf, this.#explain);
     this.#token = new Secret(text.trim());
@@ -407,7 +409,7 @@ export function tokenLogin(token: (options: Required<Abortable>) => string | Pro
     } catch (cause) {
       throw new InformerError(`Cannot get a token: the function of option "token" failed`, { cause });
     }
-    const problem = typeof text === "string" ? tokenProblem(text) : `is ${typeof text}, expected a string`;
+    const problem = typeof text === "string" ? tokenProblem(text) : `is of type ${typeof text} and not a string`;
     if (problem !== undefined) {
       throw new TypeError(`Cannot use the token that option "token" returned: it ${problem}`);
     }
@@ -475,13 +477,16 @@ export class KubeconfigLogin extends Redacted implements Credentials {
     const isRefreshed = login !== undefined && applied !== false;
     if (failure === undefined) return isNew || isRefreshed;
     if (!isRefreshed) throw failure;
-    this.warn(`${messageOf(failure)}; what it had stays in use`);
+    this.warn(withSentence(messageOf(failure), "The previous credentials stay in use"));
     return true;
   }
 
   /** Returns the certificates and key; `isStale` after a failed request, when the kubeconfig may have others. */
   async read(isStale: boolean): Promise<TlsMaterial> {
-    if (isStale) await this.#renew().catch((error) => this.warn(`${messageOf(error)}; what it had stays in use`));
+    if (isStale) {
+      const stay = "The previous credentials stay in use";
+      await this.#renew().catch((error) => this.warn(withSentence(messageOf(error), stay)));
+    }
     this.isReplaced = false;
     return await this.#files.read();
   }

@@ -143,7 +143,7 @@ function fileName(name: string): string {
 
 /** Returns the end of the message of an error: the flags that would permit it, if they are missing. */
 function hint(path: string, cause: unknown): string {
-  return failureKind(cause) === "no permission flag" ? `; run Deno with ${folderPermissions(path)}` : "";
+  return failureKind(cause) === "no permission flag" ? `. Run Deno with ${folderPermissions(path)}` : "";
 }
 
 /** A line of a file behind the first: the version, and objects that were delivered or, without a version, deleted. */
@@ -204,7 +204,9 @@ export class FileCheckpoints implements CheckpointStore {
     const holder = holderOf(head);
     if (holder === undefined) {
       throw new InformerError(
-        `Cannot read "${path}": found ${JSON.stringify(head.slice(0, HEAD_BYTES))}, no checkpoint`,
+        `Cannot read "${path}": it is not a checkpoint, because it begins with ${
+          JSON.stringify(head.slice(0, HEAD_BYTES))
+        }`,
       );
     }
     const objects = new Map<ObjectKey, DeliveredVersion>();

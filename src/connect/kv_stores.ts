@@ -179,7 +179,7 @@ export class KvSnapshots implements SnapshotStore, Disposable {
       const mark = await this.#kv.get(writing);
       // Another process has given this write up, and removes its chunks.
       if (mark.value === null) {
-        throw new InformerError(`Cannot write the snapshot "${name}": it took longer than 10 minutes`);
+        throw new InformerError(`Cannot write the snapshot "${name}": the write took longer than 10 minutes`);
       }
       const choice = compare(snapshot, last);
       if (choice !== "replace") {
@@ -301,8 +301,8 @@ async function openKv(path: string | undefined): Promise<SnapshotKv> {
   if (openKv === undefined) {
     throw new InformerError(
       isDeno()
-        ? "Cannot open Deno KV: run Deno with --unstable-kv"
-        : "Cannot open Deno KV: this runtime has none; keep them in files, or give a database of the package @deno/kv",
+        ? "Cannot open Deno KV: Deno has it disabled. Run Deno with --unstable-kv"
+        : "Cannot open Deno KV: this runtime does not have it. Use a store in files, or pass a database from the package @deno/kv",
     );
   }
   const kv = await openKv(path);

@@ -83,7 +83,9 @@ export interface ConnectionPlan extends PemSources {
 function pathOfOption(name: string, value: string | URL): string {
   if (typeof value === "string") return value;
   if (value.protocol === "file:") return fileURLToPath(value);
-  throw new TypeError(`Cannot connect: "${name}" must be a path or a "file:" URL, found "${value.protocol}"`);
+  throw new TypeError(
+    `Cannot connect: "${name}" must be a path or a "file:" URL, but its protocol is "${value.protocol}"`,
+  );
 }
 
 /**
@@ -101,7 +103,7 @@ function givenLogin(
   if (login === undefined) return undefined;
   const problem = credentialsProblem(server, proxy);
   if (problem !== undefined) {
-    throw new TypeError(`Cannot connect: "${login}" ${problem}; use an "https://" server`);
+    throw new TypeError(`Cannot connect: "${login}" ${problem}. Use an "https://" server`);
   }
   if (typeof token === "function") return { type: "token", credentials: tokenLogin(token) };
   if (token !== undefined) return { type: "token", credentials: FixedLogin.bearer(token) };
@@ -121,7 +123,7 @@ function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | 
   if (server.protocol !== "https:") {
     const name = ca === undefined ? "caFile" : "ca";
     throw new TypeError(
-      `Cannot connect: "${name}" does not apply to "${server.origin}", which has no TLS; leave it out`,
+      `Cannot connect: "${name}" does not apply to "${server.origin}", which has no TLS. Leave it out`,
     );
   }
   if (ca !== undefined) {
@@ -181,7 +183,7 @@ export async function loadKubeconfig(
   }
   if (configs.length === 0) {
     const one = choice.paths.length === 1;
-    return { source: choice.source, problem: one ? "there is no such file" : "there is none of these files" };
+    return { source: choice.source, problem: one ? "there is no such file" : "none of these files exists" };
   }
   const config = mergeKubeconfigs(configs);
   if (isEmptyKubeconfig(config) && !choice.mustExist && options.context === undefined) {
@@ -196,7 +198,7 @@ function choose(options: Pick<ConnectOptions, "kubeconfig">, host: Host): Choice
     const value = pathOfOption("kubeconfig", kubeconfig);
     const paths = typeof kubeconfig === "string" ? splitList(value, host) : [value];
     if (paths.length === 0) {
-      throw new TypeError(`Cannot connect: "kubeconfig" names no file, found ${JSON.stringify(value)}`);
+      throw new TypeError(`Cannot connect: "kubeconfig" names no file, because it is ${JSON.stringify(value)}`);
     }
     return { paths, source: "kubeconfig", mustExist: true, mustBeAllowed: true };
   }
@@ -255,12 +257,12 @@ async function planAgain(plan: ConnectionPlan, options: ConnectOptions, host: Ho
   if ("problem" in config) throw kubeconfigError({ file }, config.problem, { cause: config.cause });
   const next = planFromContext(config, { ...options, context }, host);
   const refuse = (change: string): KubeconfigError =>
-    kubeconfigError({ file, entry: `context ${JSON.stringify(context)}` }, `${change}: connect again to follow that`);
+    kubeconfigError({ file, entry: `context ${JSON.stringify(context)}` }, `${change}. Connect again to use it`);
   if (next.server.href !== plan.server.href) {
-    throw refuse(`it leads to "${next.server.href}" now, and the connection is to "${plan.server.href}"`);
+    throw refuse(`it now names server "${next.server.href}", but the connection is to "${plan.server.href}"`);
   }
   if (options.as === undefined && JSON.stringify(next.impersonation) !== JSON.stringify(plan.impersonation)) {
-    throw refuse("it impersonates another user now");
+    throw refuse("it now impersonates another user");
   }
   return next;
 }
@@ -412,13 +414,13 @@ function readServer(host: Host): URL | ConnectAttempt {
   if (server !== null && server.pathname === "/" && server.username === "") return server;
   return {
     source: "in-cluster",
-    problem: `${HOST} and ${PORT} are not an address, found ${JSON.stringify(name)} and ${JSON.stringify(port)}`,
+    problem: `${HOST} (${JSON.stringify(name)}) and ${PORT} (${JSON.stringify(port)}) are not an address`,
   };
 }
 
 async function podLogin(folder: string, options: ConnectOptions, host: Host): Promise<Login> {
   const path = `${folder}/token`;
-  const explain = explainPodFile(folder, path, "; does the pod have automountServiceAccountToken: false?");
+  const explain = explainPodFile(folder, path, ". Check whether the pod has automountServiceAccountToken: false");
   const credentials = new TokenFile(path, host, explain, options);
   await credentials.ready();
   return { type: "tokenFile", credentials };
@@ -467,13 +469,13 @@ export async function choosePlan(options: ConnectOptions, host: Host): Promise<C
   if (!isAttempt(outside)) return outside;
   attempts.push(outside);
   if (context !== undefined) {
-    throw new ConnectError(`Cannot connect to context ${JSON.stringify(context)}: found no kubeconfig`, attempts);
+    throw new ConnectError(`Cannot connect to context ${JSON.stringify(context)}: no kubeconfig was found`, attempts);
   }
   const inside = await planInCluster(options, host);
   if (!isAttempt(inside)) return inside;
   attempts.push(inside);
   throw new ConnectError(
-    `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
+    `Cannot connect: no configuration was found. Pass "server" or "kubeconfig", or set KUBECONFIG`,
     attempts,
   );
 }

@@ -138,9 +138,12 @@ export class FetchServer implements AsyncDisposable {
 
   #report(cause: unknown): void {
     const { onError } = this.#options;
-    const error = new InformerError(`Cannot accept connections on port ${this.port}; listening again in 1 s`, {
-      cause,
-    });
+    const error = new InformerError(
+      `Cannot accept connections on port ${this.port}, so the server listens again in 1 s`,
+      {
+        cause,
+      },
+    );
     callObserver(() => onError(error));
   }
 }

@@ -112,7 +112,9 @@ export async function validityOf(pem: string): Promise<Required<Term> | undefine
  */
 export function validityProblem(validity: Required<Term>, nowMs: number): string | undefined {
   const { fromMs, untilMs } = validity;
-  if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
+  if (nowMs < fromMs) {
+    return `is valid only from ${new Date(fromMs).toISOString()} on, or this machine's clock is wrong`;
+  }
   if (nowMs > untilMs) return `expired on ${new Date(untilMs).toISOString()}`;
   return untilMs - nowMs < 3_600_000 ? `expires on ${new Date(untilMs).toISOString()}` : undefined;
 }

@@ -11,7 +11,7 @@ import type { Transport } from "../api/lister_watcher.ts";
 import { checkDurations } from "../async/checks.ts";
 import { DerivedController } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
-import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
+import { causesOf, messageOf, withoutAddress, withSentence } from "../errors/errors.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { parseProxy, type ProxyAddress, proxyName, serverNameProblem } from "./kubeconfig/resolve_context.ts";
@@ -86,9 +86,12 @@ const RELOAD_MS = 5 * 60_000;
  * ```
  */
 export function httpTransport(options: HttpTransportOptions = {}): Transport & Disposable {
-  checkNames("make a transport", options, "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key");
+  checkNames("create a transport", options, "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key");
   return new HttpTransport(options);
 }
+
+/** The response has not begun in time. */
+class NoResponseError extends TypeError {}
 
 /**
  * Sends requests through connections, which it replaces when the certificate files or the plugin's certificate have
@@ -149,7 +152,7 @@ export class HttpTransport implements Transport, Disposable {
   async fetch(request: Request): Promise<Response> {
     if (this.#files !== undefined) await this.#look(this.#files);
     if (this.#isDisposed) {
-      throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection is disposed`);
+      throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection was disposed`);
     }
     try {
       if (this.#plugin?.certificate !== this.#certificate) this.#replace(this.#material);
@@ -160,7 +163,7 @@ export class HttpTransport implements Transport, Disposable {
       // Not disposed: after the response has begun, the request's own signal aborts its body.
       const deadline = new DerivedController(request.signal);
       const ms = this.#answerTimeoutMs;
-      using timer = new LongTimer(() => deadline.abort(new TypeError(`no answer within ${ms / 1_000} s`)));
+      using timer = new LongTimer(() => deadline.abort(new NoResponseError(`no response within ${ms / 1_000} s`)));
       // Behind "https://" and the host; parsing the URL would cost more than the timer.
       const path = request.url.slice(request.url.indexOf("/", 8)).split("?", 1)[0];
       if (ms > 0 && !LONG.test(path)) timer.arm(ms);
@@ -181,8 +184,9 @@ export class HttpTransport implements Transport, Disposable {
   #throughProxy(error: unknown): unknown {
     const { proxy } = this.#fixed;
     if (proxy === undefined || !(error instanceof TypeError)) return error;
+    if (error instanceof NoResponseError) return error;
     const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
-    return reason.startsWith("no answer") ? error : new TypeError(`${reason} (through proxy "${proxyName(proxy)}")`);
+    return new TypeError(`${reason} (through proxy "${proxyName(proxy)}")`);
   }
 
   /** Asks for `url` over a connection of its own, with the certificates and the proxy of requests. */
@@ -235,7 +239,7 @@ export class HttpTransport implements Transport, Disposable {
       const material = await files.read(isStale);
       if (!this.#isDisposed && !isSameMaterial(material, this.#material)) this.#replace(material);
     } catch (error) {
-      files.warn(`${messageOf(error)}; the previous certificates stay in use`);
+      files.warn(withSentence(messageOf(error), "The previous certificates stay in use"));
     }
   }
 }
@@ -252,5 +256,5 @@ function serverNameOf(name: string | undefined, proxyUrl: string | undefined): s
   const problem = serverNameProblem(name);
   if (problem !== undefined) throw new TypeError(`Cannot use tlsServerName: it ${problem}`);
   if (proxyUrl === undefined) return name;
-  throw new TypeError(`Cannot use tlsServerName: it excludes proxyUrl, leave one of them out`);
+  throw new TypeError(`Cannot use tlsServerName: it cannot be combined with proxyUrl. Remove one of them`);
 }

@@ -314,7 +314,7 @@ export function entryOf<T extends KubernetesObject>(object: T): CacheEntry<T> {
     resourceVersion: metadata?.resourceVersion ?? "",
   };
   if (identity.key !== "") return parsedEntry(identity, object);
-  return brokenEntry(identity, new DecodeError(`Cannot file ${describe(object)}: it has no metadata.name`));
+  return brokenEntry(identity, new DecodeError(`Cannot store ${describe(object)}: it has no metadata.name`));
 }
 
 function describe(object: unknown): string {
@@ -717,8 +717,8 @@ function mark(value: unknown, tree: FieldTree, text: string): void {
 
 function hiddenError(action: string): TypeError {
   return new TypeError(
-    `Cannot ${action} of a Secret: informers leave it out; give the informer the option secretData: "keep", or read the object by ` +
-      `client.get()`,
+    `Cannot ${action} of a Secret: informers do not keep it. Create the informer with secretData: "keep", or read the object ` +
+      `with client.get()`,
   );
 }
 

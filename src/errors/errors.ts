@@ -46,8 +46,9 @@ export function causesOf(error: unknown): readonly unknown[] {
 export const COMPLETE: WeakSet<object> = new WeakSet();
 
 /**
- * Returns an error as one line: its message and those of its causes, separated by colons. A message that an earlier one
- * includes is left out. Never throws.
+ * Returns an error as one line: its message and the messages of its causes, separated by colons. After a message that
+ * ends with a remedy, as a second sentence, the cause is in brackets. A message that an earlier one includes is left
+ * out. Never throws.
  *
  * @example
  * ```ts
@@ -65,10 +66,16 @@ export function errorLine(error: unknown): string {
     // The message before it names the flag that is missing.
     const isPermission = cause instanceof Error && cause.name === "NotCapable" && line.includes("--allow-");
     if (text === "" || isPermission || line.includes(text)) continue;
-    line = line === "" ? text : `${line.replace(/[.:;]$/, "")}: ${text}`;
+    // A colon cannot follow a second sentence, which is a remedy.
+    line = line === "" ? text : /[.?] /.test(line) ? `${line} (${text})` : `${line.replace(/[.:;]$/, "")}: ${text}`;
     if (COMPLETE.has(cause as object)) break;
   }
   return line;
+}
+
+/** Appends a sentence to a text that may lack its period. */
+export function withSentence(text: string, sentence: string): string {
+  return `${text}${/[.?]$/.test(text) ? "" : "."} ${sentence}`;
 }
 
 /** Puts a text on one line, with one blank between two words. */

@@ -364,7 +364,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     informer: { addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration },
     options: ViewOptions<T> = {},
   ) {
-    checkNames("make a view", options, "where sortBy name offset limit signal");
+    checkNames("create a view", options, "where sortBy name offset limit signal");
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
     this.#window = checkedWindow({ offset, limit });
     this.#keys = (Array.isArray(sortBy) ? sortBy : [sortBy]).map(

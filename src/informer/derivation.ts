@@ -471,7 +471,7 @@ export class Derivation implements FollowedCollection, Disposable {
     const read = this.#read;
     if (read === undefined) {
       const { informer } = source[internals].sync.collection;
-      throw new Error(`Cannot fetch from ${informer}: the call that fetch was passed to has returned`);
+      throw new Error(`Cannot fetch from ${informer}: the function that received fetch has already returned`);
     }
     const dependents = this.#dependentsOf(source);
     if (!source[internals].sync.hasSynced) this.#isEarly = true;
@@ -549,7 +549,7 @@ export class Derivation implements FollowedCollection, Disposable {
     const { informer } = followed.collection;
     if (followed instanceof Derivation) {
       if (followed === this || followed.below.has(this)) {
-        throw new TypeError(`Cannot fetch from ${informer}: it is computed from ${this.collection.informer}`);
+        throw new TypeError(`Cannot fetch from ${informer}: it is itself computed from ${this.collection.informer}`);
       }
       followed.#readers.add(this);
       this.#readsToo([followed, ...followed.below]);
@@ -634,8 +634,8 @@ export class Derivation implements FollowedCollection, Disposable {
     const ids = others.map(({ of }) => `"${of.id}"`).join(", ");
     this.#options.report(
       new DerivationError(
-        `Cannot keep two objects "${key}" in ${this.collection.informer}: found one of "${counts.of.id}", which ` +
-          `counts, and one of ${ids}; give them names of their own`,
+        `Cannot keep two objects "${key}" in ${this.collection.informer}: "${counts.of.id}" and ${ids} both returned ` +
+          `one, and the object of "${counts.of.id}" is used. Give them different names`,
         counts.of.id,
       ),
     );
@@ -698,7 +698,7 @@ function entriesOf(computation: Computation, returned: unknown): readonly Derive
     return known !== undefined && isUnchanged(known, object) ? known : entry;
   });
   if (new Set(entries.map(({ key }) => key)).size < entries.length) {
-    throw new TypeError(`found two objects of one name among ${entries.map(({ key }) => `"${key}"`).join(", ")}`);
+    throw new TypeError(`two objects have the same name: ${entries.map(({ key }) => `"${key}"`).join(", ")}`);
   }
   return entries;
 }
@@ -710,10 +710,10 @@ function entryOf(computation: Computation, object: unknown): DerivedEntry {
     return new DerivedEntry(computation, object as KubernetesObject, name, namespace);
   }
   if (handlePromise(object)) {
-    throw new TypeError("the function returned a promise. Return the objects themselves: read others by fetch");
+    throw new TypeError("the function returned a promise. Return the objects themselves, and read others with fetch");
   }
   throw new TypeError(
-    `found ${described(object)}, expected an object with a metadata.name, several of them, or undefined`,
+    `the function returned ${described(object)}. Return an object with a metadata.name, an array of them, or undefined`,
   );
 }
 

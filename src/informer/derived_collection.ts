@@ -144,8 +144,8 @@ function checkedSource(source: unknown): AnySource {
   const { sync } = (source as Partial<AnySource> | undefined)?.[internals] ?? {};
   if (sync?.cache !== undefined) return source as AnySource;
   throw new TypeError(
-    "Cannot derive from this value: it is no informer and no derived collection; pass what forResource() of a factory " +
-      "returns, of several clusters the informer of one, cluster(name)",
+    "Cannot derive a collection: the source is neither an informer nor a derived collection. Pass the result of " +
+      "forResource(), or cluster(name) of a multi-cluster informer",
   );
 }
 
@@ -388,8 +388,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   #checkOptions({ checkpoint }: Pick<HandlerOptions<T>, "checkpoint">): void {
     if (checkpoint === undefined) return;
     throw new TypeError(
-      `Cannot begin at a checkpoint in ${this.#derivation.collection.informer}: its objects have no ` +
-        "resourceVersion; leave out the checkpoint",
+      `Cannot use a checkpoint with ${this.#derivation.collection.informer}: its objects have no resourceVersion. ` +
+        "Remove the option checkpoint",
     );
   }
 }

@@ -132,8 +132,8 @@ export class OptionalKinds implements AsyncDisposable {
     this.#report(
       isRefusal
         ? new InformerError(
-          "Cannot watch definitions: a kind that comes is noticed up to 30 s late; " +
-            `grant "list" and "watch" of "${resourceName(DEFINITIONS)}"`,
+          "Cannot watch CustomResourceDefinitions, so a newly installed kind is noticed up to 30 s late. Grant list " +
+            `and watch on ${resourceName(DEFINITIONS)}`,
           { cause: error },
         )
         : error,

@@ -101,7 +101,7 @@ export function openMetricsText(families: readonly MetricFamily[]): string {
     lines.push(`# HELP ${name} ${escaped(help)}`);
     for (const { labels = {}, value, count = 0, buckets = [] } of samples) {
       if (type !== "gauge" && !(value >= 0)) {
-        throw new TypeError(`Cannot write metrics: "${name}" must be a number of at least 0, found ${value}`);
+        throw new TypeError(`Cannot write metrics: "${name}" must be a number of at least 0, but it is ${value}`);
       }
       const set = labelText(labels);
       if (type === "gauge") lines.push(`${name}${set} ${numberText(value)}`);
@@ -142,7 +142,7 @@ function boundText(bound: number): string {
 }
 
 function checkName(name: string, pattern: RegExp = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/): void {
-  if (!pattern.test(name)) throw new TypeError(`Cannot write metrics: "${name}" is not allowed as a name`);
+  if (!pattern.test(name)) throw new TypeError(`Cannot write metrics: "${name}" is not a valid name`);
 }
 
 /** The sources of the answers to probes. */

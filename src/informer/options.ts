@@ -259,7 +259,8 @@ export function withCacheDefaults<O extends CacheOptions & PollOptions>(options:
   checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
   if (options.pollMs !== undefined && options.shard !== undefined) {
     throw new TypeError(
-      `Cannot create an informer: found both shard and pollMs ${options.pollMs}; a shard is watched, leave one out`,
+      `Cannot create an informer: "shard" and "pollMs" (${options.pollMs}) cannot be combined, because a shard needs a ` +
+        "watch. Remove one of them",
     );
   }
   return filled;

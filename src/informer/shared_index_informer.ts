@@ -118,7 +118,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
     // A factory has checked its own options.
-    if (options[internals] === undefined) checkNames("make an informer", options, INFORMER_OPTIONS);
+    if (options[internals] === undefined) checkNames("create an informer", options, INFORMER_OPTIONS);
     const { budget, finder } = options[internals] ?? {};
     const filled = withCacheDefaults(options);
     const collection = new CachedCollection<T>(source, filled, finder);
@@ -368,7 +368,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {TypeError} if the cache holds the data of Secrets, unless you set `secretData: "keep"`.
    */
   snapshot(options: SnapshotOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    checkNames("make a snapshot", options, "cluster secretData");
+    checkNames("create a snapshot", options, "cluster secretData");
     return this.#snapshots.write(options);
   }
 
@@ -476,8 +476,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const { informer, scope } = this.#sync.collection;
     if (options.checkpoint === undefined || scope.changing === undefined) return options;
     throw new TypeError(
-      `Cannot begin at a checkpoint in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
-        `a fixed shard, as "0/4", or namespaces by name`,
+      `Cannot use a checkpoint with ${informer}: ${scope.changing}, so objects that moved would count as deleted. Use a ` +
+        `fixed shard such as "0/4", or name the namespaces`,
     );
   }
 }

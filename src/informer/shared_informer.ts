@@ -141,13 +141,15 @@ export class SharedInformer {
     for (const option of INFORMER_OPTIONS.split(" ") as Exclude<keyof Options, symbol>[]) {
       const isAgreed = own[option] === undefined || sameOption(own[option], this.options[option]);
       if (isAgreed || OWN_OPTIONS.includes(option)) continue;
-      throw refused(`option "${option}" is not what the first caller gave`);
+      throw refused(
+        `the option "${option}" has another value than the first caller gave. Pass the same value, or create another factory`,
+      );
     }
     const added: [string, IndexFunction<KubernetesObject>][] = [];
     for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
       const known = this.#indexers.get(index);
       if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
-      if (known !== undefined) throw refused(`index "${index}" has another function already`);
+      if (known !== undefined) throw refused(`the index "${index}" already has another function. Choose another name`);
       added.push([index, valuesOf]);
     }
     if (added.length === 0) return;

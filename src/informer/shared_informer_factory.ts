@@ -68,7 +68,7 @@ function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | Name
   if (namespaces === undefined || namespaces === "readable") return namespaces;
   if (typeof namespaces === "object") return "labels" in namespaces ? namespaces : undefined;
   throw new TypeError(
-    `Cannot read namespaces: found ${JSON.stringify(namespaces)}, expected names, { labels } or "readable"`,
+    `Cannot select namespaces: ${JSON.stringify(namespaces)} is not an array of names, { labels } or "readable"`,
   );
 }
 
@@ -185,15 +185,15 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {RangeError} if `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
-    checkNames("make a factory", given, `${FACTORY_OPTIONS} cluster`);
+    checkNames("create a factory", given, `${FACTORY_OPTIONS} cluster`);
     const { namespaces, ...rest } = given;
     const finding = this.#finding = findingOf(namespaces);
     const options = finding === undefined ? given as FactoryOptions : rest;
     if (typeof finding === "object") checkSelectors({ labelSelector: finding.labels });
     namespacesOf(options);
     checkSelectors(options);
-    checkDurations("make a factory", { idleTimeoutMs: options.idleTimeoutMs, cacheTtlMs: options.cacheTtlMs });
-    checkDurations("make a factory", { intervalMs: options.snapshots?.intervalMs }, { min: 1 });
+    checkDurations("create a factory", { idleTimeoutMs: options.idleTimeoutMs, cacheTtlMs: options.cacheTtlMs });
+    checkDurations("create a factory", { intervalMs: options.snapshots?.intervalMs }, { min: 1 });
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
@@ -253,7 +253,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   #given(source: unknown): SharedInformer {
     const shared = [...this.#informers.values()].find(({ informer }) => informer === source);
     if (shared !== undefined) return shared;
-    throw new TypeError("Cannot watch an informer: this factory has not made it. Create it with forResource()");
+    throw new TypeError("Cannot watch an informer: this factory did not create it. Create it with forResource()");
   }
 
   /** The informer of a resource and selection, which is made if there is none that `isUsable`. */
@@ -368,7 +368,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { signal, syncTimeoutMs = Infinity } = options;
     checkDurations("run informers", { syncTimeoutMs }, { min: 1 });
     if (this.#isShutDown) throw new Error("Cannot run informers: the factory was shut down");
-    if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
+    if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is already running");
     const run = this.#run = new FactoryRun(signal);
     try {
       for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, run);
@@ -393,7 +393,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
     const idle = all.filter(({ running }) => running === undefined).map(({ scope }) => `"${scope.kind}"`);
     if (idle.length > 0) {
-      throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
+      throw new Error(`Cannot wait for ${idle.join(", ")}: not started. Call start() after the last forResource()`);
     }
     await joined(
       (signal) =>
@@ -434,7 +434,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   set maxBytes(maxBytes: number) {
     if (this.#budget === undefined) {
-      throw new TypeError("Cannot set maxBytes: the factory counts nothing; give it the option maxBytes");
+      throw new TypeError("Cannot set maxBytes: the factory does not count bytes. Create it with the option maxBytes");
     }
     this.#budget.maxBytes = maxBytes;
   }
@@ -495,7 +495,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} beside another shard or a namespace.
    */
   #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
-    checkNames(`make an informer of "${plural}"`, own, PLACED_OPTIONS);
+    checkNames(`create an informer of "${plural}"`, own, PLACED_OPTIONS);
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);
@@ -503,9 +503,9 @@ export class SharedInformerFactory implements AsyncDisposable {
       return findingOf(namespaces) === undefined ? own as PlacedOptions : options;
     }
     if (own.shard !== undefined || own.namespace !== undefined) {
-      const name = finding === "readable" ? `that are readable` : `of "${finding.labels}"`;
+      const name = finding === "readable" ? `that are readable` : `with labels "${finding.labels}"`;
       throw new TypeError(
-        `Cannot select the namespaces ${name}: found a namespace or a shard, too; leave one out`,
+        `Cannot select the namespaces ${name}: they cannot be combined with "namespace" or "shard". Remove one of them`,
       );
     }
     if (finding === "readable") return { ...options, readable: true };
@@ -532,7 +532,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const resource = fields === undefined
       ? complete
       : onlyFields<KubernetesObject, readonly string[]>(complete, fields);
-    if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
+    if (this.#isShutDown) throw new Error("Cannot create an informer: the factory was shut down");
     return CacheScope.inFactory(resource, own, this.#options);
   }
 

@@ -342,7 +342,7 @@ async function readSnapshot<T extends KubernetesObject>(
       const { head, texts } = await nextFrame(source);
       if ("count" in head) {
         if (head.count !== count || await source.take(1) !== undefined) {
-          throw damaged("objects are missing, or too many");
+          throw damaged("it has too few or too many objects");
         }
         return { header, parts };
       }
@@ -477,7 +477,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     }
     if (this.#scope.keepsSecretData && secretData !== "keep") {
       throw new TypeError(
-        `Cannot write a snapshot of ${informer}: it has the data of Secrets; set secretData: "keep" to write it`,
+        `Cannot write a snapshot of ${informer}: it has the data of Secrets. Set secretData: "keep" to write it`,
       );
     }
     return snapshotStream(
@@ -521,8 +521,8 @@ export class CacheSnapshots<T extends KubernetesObject> {
     const { changing } = this.#scope;
     if (changing === undefined) return;
     throw new TypeError(
-      `Cannot ${action} a snapshot of ${this.#sync.informer}: ${changing}; a fixed shard, as "0/4", and namespaces ` +
-        `by name have snapshots`,
+      `Cannot ${action} a snapshot of ${this.#sync.informer}: ${changing}. Use a fixed shard such as "0/4", or name ` +
+        "the namespaces",
     );
   }
 

@@ -91,11 +91,11 @@ class SnapshotKeeper {
     try {
       if (await endsWithin(RESTORE_MS, Promise.race([this.#restore(), this.#abandoned.promise]))) return;
       this.#report(
-        new InformerError(`Cannot restore "${name}": its snapshot has not come within ${RESTORE_MS / 1_000} s`),
+        new InformerError(`Cannot restore "${name}": its snapshot was not read within ${RESTORE_MS / 1_000} s`),
       );
     } catch (cause) {
       this.#isUseless = true;
-      this.#report(new InformerError(`Cannot restore "${name}", which is listed instead`, { cause }));
+      this.#report(new InformerError(`Cannot restore "${name}", so it is listed instead`, { cause }));
     }
   }
 

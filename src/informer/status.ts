@@ -257,7 +257,7 @@ export async function joined(
   signal: AbortSignal | undefined,
   syncTimeoutMs = Infinity,
 ): Promise<void> {
-  using job = timedController(syncTimeoutMs, `it may take ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, signal);
+  using job = timedController(syncTimeoutMs, `the limit is ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, signal);
   const waits = start(job.signal);
   try {
     await Promise.all(waits);

@@ -389,7 +389,7 @@ export class DeltaFIFO<V> implements Disposable {
 
   /** Creates an empty queue that has not synced. */
   constructor(options: DeltaFIFOOptions<V>) {
-    checkNames("make a queue", options, "keyOf knownObjects same transform sizeOf emitReplaced");
+    checkNames("create a queue", options, "keyOf knownObjects same transform sizeOf emitReplaced");
     this.#options = options;
   }
 

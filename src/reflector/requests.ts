@@ -659,7 +659,7 @@ export async function readPageList<T>(
   if (!listedAt) {
     // client-go accepts it, and watches without a version: objects that were deleted in between would never be removed.
     throw new DecodeError(
-      "Cannot take the list: it has no resourceVersion from which a watch could resume; give the informer the option pollMs",
+      "Cannot use the list: it has no resourceVersion from which a watch could start. Create the informer with pollMs",
     );
   }
   const commitMs = staged.commit(listedAt);

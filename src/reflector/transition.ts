@@ -330,7 +330,7 @@ function admitted(
   const error = new RequestRateError(
     `Cannot ${
       next.name === "listing" ? "list" : "watch"
-    } at once: too many lists and watches in a row began without a wait`,
+    } immediately: too many lists and watches began in a row without a wait`,
     outcome.type === "failed" ? { cause: outcome.error } : {},
   );
   return wait(delayMs, next, error);
@@ -415,7 +415,9 @@ function afterEnd(
   }
   const shortWatches = history.shortWatches + 1;
   const isStuck = shortWatches >= STUCK_AFTER_WATCHES;
-  const error = new ShortWatchError("Cannot keep a watch: the server ends it within a second, without an event");
+  const error = new ShortWatchError(
+    "Cannot keep a watch open: the server ends each watch within a second, without an event",
+  );
   const next = { ...history, failures: history.failures + 1, shortWatches: isStuck ? 0 : shortWatches };
   return wait(
     rules.backOffMs("refused", history.failures),

@@ -535,7 +535,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** Creates an empty store. */
   constructor(options: IndexerOptions<V, Name>) {
-    checkNames("make a store", options, "keyOf indexers byKey sizeOf");
+    checkNames("create a store", options, "keyOf indexers byKey sizeOf");
     const { keyOf, indexers, byKey = [], sizeOf } = options;
     this.#keyOf = keyOf;
     this.#table = new Table<V>([], sizeOf);
@@ -661,7 +661,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   #addIndexers(indexers: Indexers<V, string>, byKey: readonly string[]): void {
     const functions = Object.entries(indexers) as [string, IndexFunction<V>][];
     for (const [name] of functions) {
-      if (this.#numbers.has(name)) throw new Error(`Cannot add index "${name}": there is one of that name already`);
+      if (this.#numbers.has(name)) throw new Error(`Cannot add index "${name}": it exists already`);
     }
     this.#table.addIndexes(functions.map(([name, valuesOf]) => ({ valuesOf, byKey: byKey.includes(name) })));
     for (const [name] of functions) this.#numbers.set(name, this.#numbers.size);
@@ -739,7 +739,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     if (number !== undefined) return this.#table.indexes[number];
     const names = [...this.#numbers.keys()].map((name) => `"${name}"`).join(", ");
     throw new RangeError(
-      `Cannot look up index "${name}": there is none of that name; there are ${names || "no indexes"}`,
+      `Cannot look up index "${name}": it does not exist. ${
+        names === "" ? "There are no indexes" : `The indexes are ${names}`
+      }`,
     );
   }
 }

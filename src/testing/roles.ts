@@ -51,7 +51,7 @@ export function assertAccess(used: readonly PlacedRule[], manifest: string): voi
   const missing = used.flatMap((rule) => single(rule)).filter((rule) => !granted.some((it) => grants(it, rule)));
   if (missing.length === 0) return;
   throw new Error(
-    `The manifest does not grant all rights that were used; add these:\n` +
+    `The manifest does not grant all permissions that were used. Add these:\n` +
       rolesYaml(missing, { name: "missing", names: true }),
   );
 }
@@ -88,10 +88,12 @@ function rulesOf(manifest: string): GrantedRule[] {
   const roles = documents.filter((it) => it?.kind === "Role" || it?.kind === "ClusterRole") as Partial<
     Role | ClusterRole
   >[];
-  if (roles.length === 0) throw new TypeError("Cannot compare rights: the manifest has no Role and no ClusterRole");
+  if (roles.length === 0) {
+    throw new TypeError("Cannot compare permissions: the manifest has no Role and no ClusterRole");
+  }
   return roles.flatMap(({ kind, metadata, rules }) => {
     if (!Array.isArray(rules)) {
-      throw new TypeError(`Cannot compare rights: ${kind} ${JSON.stringify(metadata?.name)} has no list of rules`);
+      throw new TypeError(`Cannot compare permissions: ${kind} ${JSON.stringify(metadata?.name)} has no list of rules`);
     }
     const namespace = kind === "ClusterRole" ? "" : metadata?.namespace ?? "*";
     return rules.map((rule: PolicyRule) => ({ ...rule, namespace }));

@@ -163,6 +163,6 @@ class PerKey<K> implements RateLimiter<K> {
 
 function check(action: string, name: string, value: number, isValid: boolean, expected: string): void {
   if (!isValid || !Number.isFinite(value)) {
-    throw new RangeError(`Cannot ${action}: ${name} must be ${expected}, found ${value}`);
+    throw new RangeError(`Cannot ${action}: ${name} must be ${expected}, but it is ${value}`);
   }
 }

@@ -200,7 +200,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {TypeError} if `rateLimiter` lacks one of its methods.
    */
   constructor(options: WorkQueueOptions<NoInfer<K>> = {}) {
-    checkNames("make a work queue", options, "name rateLimiter");
+    checkNames("create a work queue", options, "name rateLimiter");
     const { name = "", rateLimiter = defaultRateLimiter<K>() } = options;
     for (const method of ["when", "forget", "retries"] as const) {
       if (typeof rateLimiter[method] !== "function") {
@@ -267,7 +267,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   addAfter(key: K, delayMs: number, options?: WorkQueueAddOptions): void {
     if (!Number.isFinite(delayMs)) {
       throw new RangeError(
-        `Cannot add "${key}" to work queue "${this.name}": delayMs must be a finite number, found ${delayMs}`,
+        `Cannot add "${key}" to work queue "${this.name}": delayMs must be a finite number, but it is ${delayMs}`,
       );
     }
     if (this.#isShutDown) {

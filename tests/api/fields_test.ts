@@ -30,11 +30,11 @@ Deno.test("onlyFields gives equal resources for paths that keep the same fields"
 
 Deno.test("onlyFields refuses metadata, tables, and what is no list of paths", () => {
   const refuses = (call: () => unknown, type: typeof TypeError, message: string) => assertThrows(call, type, message);
-  refuses(() => onlyFields(onlyMetadata(Pod), []), TypeError, 'the resource is of the representation "metadata"');
-  refuses(() => onlyFields(asTable(Pod), []), TypeError, 'the resource is of the representation "table"');
+  refuses(() => onlyFields(onlyMetadata(Pod), []), TypeError, 'the resource has the representation "metadata"');
+  refuses(() => onlyFields(asTable(Pod), []), TypeError, 'the resource has the representation "table"');
   refuses(() => onlyMetadata(onlyFields(Pod, [])), TypeError, "the resource is reduced to fields");
   refuses(() => asTable(onlyFields(Pod, [])), TypeError, "the resource is reduced to fields");
-  refuses(() => onlyFields(Pod, "spec" as never), TypeError, 'found "spec", expected an array of paths');
-  refuses(() => onlyFields(Pod, [7] as never), TypeError, "found [7], expected an array of paths");
+  refuses(() => onlyFields(Pod, "spec" as never), TypeError, '"spec" is not an array of paths');
+  refuses(() => onlyFields(Pod, [7] as never), TypeError, "[7] is not an array of paths");
   refuses(() => onlyFields(Pod, ["spec."] as never), SyntaxError, 'Cannot read the field path "spec."');
 });

@@ -46,10 +46,16 @@ Deno.test("impersonationProblem names the member that cannot be sent", () => {
   const cases: [Impersonation, string | undefined][] = [
     [{ user: "ada", uid: "1", groups: ["a, b"], extra: { k: ["v"] } }, undefined],
     [{ user: "" }, "user is empty"],
-    [{ user: "a\nb" }, "user holds line ends, control characters, or blanks at its ends"],
-    [{ user: "ada", uid: " 1" }, "uid holds line ends, control characters, or blanks at its ends"],
-    [{ user: "ada", groups: ["a", "b "] }, "groups holds line ends, control characters, or blanks at its ends"],
-    [{ user: "ada", extra: { k: ["\ud800"] } }, "extra holds line ends, control characters, or blanks at its ends"],
+    [{ user: "a\nb" }, "user contains line ends or control characters, or begins or ends with a blank"],
+    [{ user: "ada", uid: " 1" }, "uid contains line ends or control characters, or begins or ends with a blank"],
+    [
+      { user: "ada", groups: ["a", "b "] },
+      "groups contains line ends or control characters, or begins or ends with a blank",
+    ],
+    [
+      { user: "ada", extra: { k: ["\ud800"] } },
+      "extra contains line ends or control characters, or begins or ends with a blank",
+    ],
     [{ user: "ada", extra: { "": ["v"] } }, "extra has a key that cannot be sent: it is empty or malformed"],
   ];
   for (const [user, problem] of cases) assertEquals(impersonationProblem(user)?.join(" "), problem);

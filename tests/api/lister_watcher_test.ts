@@ -18,7 +18,7 @@ Deno.test("PageProgress fails on a token that is repeated, in a cycle of any len
       assertEquals(
         error.message,
         `Cannot list "pods": page ${pages + 1} has the continue token "${token}" of an earlier page, so the list ` +
-          `has no end; set the page size (limit, or pageSize of an informer) above the number of objects to list them in ` +
+          `has no end. Set the page size (limit, or pageSize of an informer) above the number of objects, so that they fit in ` +
           `one page`,
       );
       assertEquals(pages < 3 * (before + length), true, `found at page ${pages}, ${before} and ${length} tokens`);
@@ -45,7 +45,7 @@ Deno.test("PageProgress fails after 100 pages in a row without an object", () =>
     progress.count(objects);
   }
   for (let page = 0; page < 99; page++) progress.count(0);
-  assertThrows(() => progress.count(0), DecodeError, 'Cannot list "pods": 100 pages in a row have no object; set the');
+  assertThrows(() => progress.count(0), DecodeError, 'Cannot list "pods": 100 pages in a row have no objects. Set the');
 });
 
 /** Pages `a`, `b`, `c`… of one object each, at version 9. */
@@ -184,13 +184,13 @@ Deno.test("readPages ends a list whose continue token is repeated", async () => 
   assertEquals([source.calls.length, source.open], [2, 0]);
 });
 
-Deno.test("readPages ends a list of which 100 pages in a row have no object", async () => {
+Deno.test("readPages ends a list of which 100 pages in a row have no objects", async () => {
   const source = new ScriptedSource();
   for (let page = 0; page < 300; page++) {
     const entries = page === 50 ? [entry("a", 1)] : [];
     source.list({ entries: [] }, part(9, entries, { continue: `token-${page}` }), { entries: [] }, END);
   }
-  await assertRejects(() => read(source), DecodeError, "Cannot take the list: 100 pages in a row have no object");
+  await assertRejects(() => read(source), DecodeError, "Cannot take the list: 100 pages in a row have no objects");
   assertEquals([source.calls.length, source.open], [50 + 1 + 100 + 1, 0]); // one is under way
 });
 

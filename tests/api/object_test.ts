@@ -25,8 +25,12 @@ Deno.test("keyOf and splitKey: namespaced, cluster-scoped, and an error on more 
     assertEquals(splitKey("/cart-0"), { namespace: "", name: "cart-0" });
   });
   await t.step("three parts", () => {
-    assertThrows(() => splitKey("a/b/c"), SyntaxError, `Cannot split key "a/b/c": found 3 parts, expected 1 or 2`);
-    assertThrows(() => splitKey("a/b/"), SyntaxError, "found 3 parts");
+    assertThrows(
+      () => splitKey("a/b/c"),
+      SyntaxError,
+      `Cannot split key "a/b/c": it has 3 parts, but a key is NAME or NAMESPACE/NAME`,
+    );
+    assertThrows(() => splitKey("a/b/"), SyntaxError, "it has 3 parts");
   });
 });
 
@@ -40,8 +44,8 @@ Deno.test("splitKey reverses keyOf for any namespace and name", () => {
 
 export const part = { a: 1, [reduced]: "the fields a" };
 const refused =
-  "Cannot write: it is reduced to the fields a, and the write would remove its other fields; read it by client.get(), " +
-  "or send a merge patch or an apply with only the changed fields";
+  "Cannot write: it is reduced to the fields a, and the write would remove its other fields. Read the object with " +
+  "client.get(), or send only the changed fields in a merge patch or an apply";
 
 Deno.test("refuseReduced refuses an object that is reduced, or has a part that is, at any depth", () => {
   refuseReduced("write", { a: [{ b: null }], c: "d" });

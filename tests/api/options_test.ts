@@ -11,15 +11,18 @@ Deno.test("namespacesOf returns each namespace once, in the order given, and non
 
 Deno.test("namespacesOf refuses an empty list, an empty name, and namespace together with namespaces", () => {
   const wrong: [Parameters<typeof namespacesOf>[0], string][] = [
-    [{ namespaces: [] }, "Cannot select namespaces: found []; name at least one, or leave them out for all"],
-    [{ namespaces: "a" as unknown as string[] }, 'Cannot select namespaces: found "a"; name at least one'],
-    [{ namespaces: ["a", ""] }, 'Cannot select namespaces: found "" among them'],
-    [{ namespaces: [7 as unknown as string] }, "Cannot select namespaces: found 7 among them"],
+    [
+      { namespaces: [] },
+      'Cannot select namespaces: "namespaces" is []. Name at least one, or leave the option out for all namespaces',
+    ],
+    [{ namespaces: "a" as unknown as string[] }, 'Cannot select namespaces: "namespaces" is "a". Name at least one'],
+    [{ namespaces: ["a", ""] }, 'Cannot select namespaces: "" is not a name'],
+    [{ namespaces: [7 as unknown as string] }, "Cannot select namespaces: 7 is not a name"],
     [
       { namespace: "a", namespaces: ["b"] },
-      'Cannot select namespaces: found both namespace "a" and namespaces ["b"]; give one of the two',
+      'Cannot select namespaces: "namespace" ("a") and "namespaces" (["b"]) cannot be combined. Remove one of them',
     ],
-    [{ namespace: "", namespaces: ["b"] }, "give one of the two"],
+    [{ namespace: "", namespaces: ["b"] }, "cannot be combined. Remove one of them"],
   ];
   for (const [selection, message] of wrong) assertThrows(() => namespacesOf(selection), TypeError, message);
 });

@@ -53,7 +53,7 @@ Deno.test("parseQuantity refuses what apimachinery refuses, and texts without a 
     const error = assertThrows(() => parseQuantity(text), SyntaxError);
     assertStringIncludes(
       error.message,
-      `Cannot read the quantity ${JSON.stringify(text)}: expected a number and a suffix`,
+      `Cannot read the quantity ${JSON.stringify(text)}: it must be a number and a suffix`,
     );
   }
 });

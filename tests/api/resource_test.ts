@@ -51,7 +51,7 @@ Deno.test("defineResource names the part that is missing or not allowed in a pat
       assertThrows(
         () => defineResource({ ...good, [field]: bad }),
         TypeError,
-        `Cannot define a resource: ${field} must be a non-empty string, found ${printed}`,
+        `Cannot define a resource: ${field} must be a non-empty string, but it is ${printed}`,
       );
     }
   }
@@ -124,12 +124,12 @@ Deno.test("pathOf refuses an empty name, and a subresource without a name", () =
   assertThrows(
     () => pathOf(Deployment, { namespace: "shop", name: "" }),
     TypeError,
-    `Cannot address one of "deployments.apps": the name is empty`,
+    `Cannot address an object of "deployments.apps": its name is empty`,
   );
   assertThrows(
     () => pathOf(Pod, { namespace: "shop", subresource: "status" }),
     TypeError,
-    `Cannot address "status" of one of "pods": no name is given`,
+    `Cannot address "status" of "pods": the object's name is missing`,
   );
 });
 

@@ -268,13 +268,13 @@ Deno.test("LabelSelector prints itself as text that parse reads back, and takes 
 
 Deno.test("LabelSelector.from refuses what is no selector, and names the part at fault", () => {
   const cases: [unknown, string][] = [
-    [undefined, "it is no object"],
-    [null, "it is no object"],
+    [undefined, "it is not an object"],
+    [null, "it is not an object"],
     [{ app: "web" }, '"app" is neither matchLabels nor matchExpressions'],
-    [{ matchLabels: { "-": "x" } }, '"-" is no label key'],
-    [{ matchLabels: { app: "a,b" } }, '"a,b" is no label value'],
-    [{ matchLabels: { app: 1 } }, '"1" is no label value'],
-    [{ matchExpressions: [{ key: "a", operator: "In" }] }, 'In of "a" has no values'],
+    [{ matchLabels: { "-": "x" } }, '"-" is not a label key'],
+    [{ matchLabels: { app: "a,b" } }, '"a,b" is not a label value'],
+    [{ matchLabels: { app: 1 } }, '"1" is not a label value'],
+    [{ matchExpressions: [{ key: "a", operator: "In" }] }, 'In has no values for "a"'],
     [{ matchExpressions: [{ key: "a", operator: "Exists", values: ["x"] }] }, 'Exists of "a" has values'],
     [{ matchExpressions: [{ key: "a", operator: "Gt", values: ["1"] }] }, 'operator "Gt"'],
   ];

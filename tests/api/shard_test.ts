@@ -122,7 +122,10 @@ Deno.test("the selector names each range in hexadecimal digits, and is left out 
 Deno.test("what is no shard is refused by its text", () => {
   for (const text of ["", "4/4", "0/0", "1", "-1/4", "a/4", "0/4/2", "0.5/4"]) {
     const { message } = assertThrows(() => fixedShard(text), RangeError);
-    assertEquals(message, `Cannot take the shard ${JSON.stringify(text)}: expected INDEX/COUNT, from "0/4" to "3/4"`);
+    assertEquals(
+      message,
+      `Cannot take the shard ${JSON.stringify(text)}: write INDEX/COUNT, for example "0/4" to "3/4"`,
+    );
   }
   const { name, by, onChange } = fixedShard("02/4", "namespace");
   assertEquals([name, by, onChange], ["2/4", "namespace", undefined]);

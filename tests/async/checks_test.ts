@@ -11,14 +11,14 @@ Deno.test("the error for a bad duration has its name, the value found and the va
     assertThrows(
       () => checkDurations("wait", { firstMs: 1, secondMs: found as number }),
       RangeError,
-      `Cannot wait: secondMs must be at least 0 milliseconds, or Infinity for never, found ${shown}`,
+      `Cannot wait: secondMs must be at least 0 milliseconds, or Infinity for never, but it is ${shown}`,
     );
   }
   for (const found of [0, Infinity]) {
     assertThrows(
       () => checkDurations("wait", { waitMs: found }, { min: 1, finite: true }),
       RangeError,
-      `Cannot wait: waitMs must be at least 1 milliseconds and finite, found ${found}`,
+      `Cannot wait: waitMs must be at least 1 milliseconds and finite, but it is ${found}`,
     );
   }
 });
@@ -31,9 +31,9 @@ Deno.test("checkCounts accepts whole numbers, and names the option and the value
     "9007199254740992",
   ], ["5", '"5"']];
   for (const [value, found] of cases) {
-    const message = `Cannot list: limit must be a whole number of at least 0, found ${found}`;
+    const message = `Cannot list: limit must be a whole number of at least 0, but it is ${found}`;
     assertThrows(() => checkCounts("list", { limit: value as number }), RangeError, message);
   }
-  const message = "Cannot list: limit must be a whole number of at least 2, or Infinity for no limit, found 1";
+  const message = "Cannot list: limit must be a whole number of at least 2, or Infinity for no limit, but it is 1";
   assertThrows(() => checkCounts("list", { limit: 1 }, { min: 2, infinite: true }), RangeError, message);
 });

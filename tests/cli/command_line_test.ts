@@ -31,7 +31,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/^error: There is no flag "--bogus"; see informer watch --help$/, "watch", "--bogus", "pods"],
     [/^error: There is no flag "--bogus"/, "watch", "pods", "--bogus"],
     [/^error: There is no flag "--bogus"; see informer get --help$/, "get", "pods", "--bogus"],
-    [/^error: There is no flag "-p", and a value stands behind a space/, "watch", "pods", "-lapp=web"],
+    [/^error: There is no flag "-p"; write a space before a value/, "watch", "pods", "-lapp=web"],
     [/There is no flag "--namespce"; did you mean "--namespace"\? See informer wait --help$/, ...[
       ...["wait", "pod/a", "--namespce", "shop"],
     ]],
@@ -55,7 +55,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
       "yes",
     ],
     [/-A and -n contradict each other/, "watch", "pods", "-A", "-n", "shop"],
-    [/-n must name one namespace.*found "Shop"/, "get", "pods", "-n", "Shop"],
+    [/-n must name one namespace.*it is "Shop"/, "get", "pods", "-n", "Shop"],
     [/what follows "-n" is empty/, "watch", "pods", "-n", ""],
     [/--cache= is empty/, "watch", "pods", "--cache="],
     [
@@ -66,24 +66,30 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
       "app=web,,x",
     ],
     [/label selector "app in": found its end/, "watch", "pods", "-l", "app in"],
-    [/--field-selector "a.b=c" is refused by the server/, "get", "pods", "--field-selector", "a.b=c", "--fake"],
-    [/--field-selector "a.b=c" is refused by the server/, "watch", "pods", "--field-selector", "a.b=c", "--fake"],
+    [/does not support --field-selector "a.b=c"/, "get", "pods", "--field-selector", "a.b=c", "--fake"],
+    [/does not support --field-selector "a.b=c"/, "watch", "pods", "--field-selector", "a.b=c", "--fake"],
     [/^error: --cache: "\/" is a folder; name a file$/, "watch", "pods", "--fake", "--cache", "/"],
     [/field selector "spec": found "spec" at character 1/, "get", "pods", "--field-selector", "spec"],
-    [/--timeout must be a duration such as "30s".*found "3x"/, "watch", "pods", "--timeout", "3x"],
+    [/--timeout must be a duration such as "30s".*it is "3x"/, "watch", "pods", "--timeout", "3x"],
     [/--timeout must be longer than 0/, "watch", "pods", "--timeout", "0"],
     [/--resync must be at most "596h"/, "watch", "pods", "--resync", "1000h"],
     [/--until-synced ends before a resync/, "watch", "pods", "--until-synced", "--resync", "1s"],
     [
-      /--cache: folder "\/nonexistent" does not exist; make it first$/,
+      /--cache: folder "\/nonexistent" does not exist; create it first$/,
       "watch",
       "pods",
       "--cache",
       "/nonexistent/c.json",
     ],
-    [/--cache needs a file, found "--timeout"/, "watch", "pods", "--cache", "--timeout", "3s"],
-    [/--fake is a server of its own; leave out --server/, "get", "pods", "--fake", "--server", "http://127.0.0.1:8001"],
-    [/--server must begin with "https:\/\/" or "http:\/\/", found "htp:\/\/"/, "get", "pods", "--server", "htp://x"],
+    [/--cache needs a file, but "--timeout" looks like a flag/, "watch", "pods", "--cache", "--timeout", "3s"],
+    [/--fake needs no other server; leave out --server/, "get", "pods", "--fake", "--server", "http://127.0.0.1:8001"],
+    [
+      /--server must begin with "https:\/\/" or "http:\/\/", but it begins with "htp:\/\/"/,
+      "get",
+      "pods",
+      "--server",
+      "htp://x",
+    ],
     [/a name selects one object; leave out -A$/, "get", "pods", "web-0", "-A"],
     [/"web-1" names no kind; write each object as kind\/name/, "get", "pod/web-0", "web-1"],
     [/the name in "pod\/" is empty/, "get", "pod/"],
@@ -91,20 +97,20 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/"pod\/web-0\/log" is not the kind and the name/, "get", "pod/web-0/log"],
     [/name at least one resource/, "get", ","],
     [/^error: Missing argument\(s\): objects; see informer wait --help$/, "wait"],
-    [/name objects, as in deploy\/web, or choose them with -l, --field-selector or --all$/, "wait", "pods"],
+    [/name objects, such as deploy\/web, or choose them with -l, --field-selector or --all$/, "wait", "pods"],
     [/a name selects one object; leave out --all$/, "wait", "pod/a", "--all"],
     [/a name selects one object; leave out -l and -A$/, "wait", "pod", "a", "-A", "-l", "app=web"],
     [/--timeout must be longer than 0$/, "wait", "pod/a", "--timeout", "0"],
     [
-      /--for must be ready, deleted, condition=TYPE, .* PATH of a field, found "redy"$/,
+      /--for must be ready, deleted, condition=TYPE, .* PATH of a field, but it is "redy"$/,
       "wait",
       "pod/a",
       "--for",
       "redy",
     ],
-    [/--for must be .* PATH=VALUE.* found "jsonpath=\{.a\}=1"$/, "wait", "pod/a", "--for", "jsonpath={.a}=1"],
-    [/--for must be .* found "condition="$/, "wait", "pod/a", "--for", "condition="],
-    [/--for must be .* found "condition=A="$/, "wait", "pod/a", "--for", "condition=A="],
+    [/--for must be .* PATH=VALUE.* it is "jsonpath=\{.a\}=1"$/, "wait", "pod/a", "--for", "jsonpath={.a}=1"],
+    [/--for must be .* it is "condition="$/, "wait", "pod/a", "--for", "condition="],
+    [/--for must be .* it is "condition=A="$/, "wait", "pod/a", "--for", "condition=A="],
     [
       /the field path "{.status.phase}": found "{" at character 1/,
       "wait",
@@ -112,19 +118,19 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
       "--for",
       "{.status.phase}=Running",
     ],
-    [/"all" is a category, whose objects are listed; name the kind of web$/, "wait", "all/web", "--fake"],
-    [/Cannot find a resource "podz": .*did you mean "pods"/, "get", "podz", "--fake"],
-    [/Cannot find a resource "deploymnts": .*did you mean "deployments.apps"/, "watch", "deploymnts", "--fake"],
+    [/"all" is a category, and its objects can only be listed; name the kind of web$/, "wait", "all/web", "--fake"],
+    [/Cannot find a resource "podz": .*Did you mean "pods"/, "get", "podz", "--fake"],
+    [/Cannot find a resource "deploymnts": .*Did you mean "deployments.apps"/, "watch", "deploymnts", "--fake"],
     [/name at least one resource/, "watch", ",", "--fake"],
     [/"--port" must be of type "integer", but got "abc"; see informer fake --help$/, "fake", "--port", "abc"],
-    [/--port must be at most 65535, found 70000/, "fake", "--port", "70000"],
-    [/--pods must be a number that is at least 0, found -1/, "fake", "--pods", "-1"],
+    [/--port must be at most 65535, but it is 70000/, "fake", "--port", "70000"],
+    [/--pods must be a number that is at least 0, but it is -1/, "fake", "--pods", "-1"],
     [/"--churn" must be of type "number", but got "fast"/, "fake", "--churn", "fast"],
     [/"--namespaces" must be .* "any", "real"/, "fake", "--namespaces", "some"],
     [/"--churn-mix" must be .* "update", "all"/, "fake", "--churn-mix", "some"],
-    [/--churn-for ends what --churn begins/, "fake", "--churn-for", "3s"],
-    [/--kubeconfig needs a file, found "--pods"/, "fake", "--kubeconfig", "--pods"],
-    [/--kubeconfig: folder "\/nonexistent" does not exist; make it first/, "fake", "--kubeconfig", "/nonexistent/k"],
+    [/--churn-for needs --churn/, "fake", "--churn-for", "3s"],
+    [/--kubeconfig needs a file, but "--pods" looks like a flag/, "fake", "--kubeconfig", "--pods"],
+    [/--kubeconfig: folder "\/nonexistent" does not exist; create it first/, "fake", "--kubeconfig", "/nonexistent/k"],
     [/No arguments allowed for command "informer fake"/, "fake", "pods"],
     [/--for must be a duration/, "demo", "--for", "long"],
     [/--churn must be a number that is at least 0/, "demo", "--churn", "-1"],
@@ -153,17 +159,21 @@ Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or
     ...{ server: "https://127.0.0.1:1", "certificate-authority": folder.file("nosuch.crt") },
   });
   const cases: [RegExp, ...string[]][] = [
-    [/it has no clusters, contexts or users; correct it/, "--kubeconfig", empty],
-    [/it is neither YAML nor JSON: .* at line 1, column \d+; correct it/, "--kubeconfig", malformed],
+    [/it has no clusters, contexts or users\. Correct it/, "--kubeconfig", empty],
+    [/it is neither YAML nor JSON: .* at line 1, column \d+\. Correct it/, "--kubeconfig", malformed],
     [/cluster "farm" of kubeconfig .*: field "sever" is not known/, "--kubeconfig", unknown],
-    [/certificate-authority" names .*: there is no such file; correct it/, "--kubeconfig", authorityless],
+    [/certificate-authority" names .*: there is no such file\. Correct it/, "--kubeconfig", authorityless],
   ];
   for (const [message, ...args] of cases) {
     await refused(3, message, "get", "pods", ...args);
     await refused(3, message, "watch", "pods", ...args);
   }
   const choices: [RegExp, ...string[]][] = [
-    [/there is no such file; correct it, or choose another with --kubeconfig/, "--kubeconfig", folder.file("missing")],
+    [
+      /there is no such file\. Correct it, or choose another one with --kubeconfig/,
+      "--kubeconfig",
+      folder.file("missing"),
+    ],
     [
       /--token-file names .*: there is no such file$/,
       "--server",
@@ -208,7 +218,7 @@ Deno.test("a server that is not there ends get and watch with 3", async () => {
   listener.close();
   await ends(
     3,
-    /refused.*; check the address, and whether the server runs$/,
+    /refused.*\. Check the address, and whether the server is running$/,
     "pods",
     "--server",
     `http://127.0.0.1:${port}`,
@@ -217,16 +227,22 @@ Deno.test("a server that is not there ends get and watch with 3", async () => {
 
 Deno.test("a port on which something else answers ends get and watch with 3", async () => {
   await using web = serveAnswer(textOf("404 page not found", 404, "text/plain"));
-  await ends(3, /404.*; check that the address leads to an API server$/, "pods", "--server", web.url);
+  await ends(3, /404.*\. Check that the address belongs to an API server$/, "pods", "--server", web.url);
   await using broken = serveAnswer(textOf("<html>no</html>", 502, "text/html"));
-  await ends(3, /502.*; check that the address leads to an API server$/, "pods", "--server", broken.url);
+  await ends(3, /502.*\. Check that the address belongs to an API server$/, "pods", "--server", broken.url);
   await using api = serveAnswer(() => Response.json({ hello: 1 }));
-  await ends(3, /the server lists none; check that its address leads to an API server$/, "pods", "--server", api.url);
+  await ends(
+    3,
+    /the server lists none\. Check that the address belongs to an API server$/,
+    "pods",
+    "--server",
+    api.url,
+  );
 });
 
 Deno.test("HTML from a proxy ends get and watch with 3", async () => {
   await using proxy = serveAnswer(textOf("<html>Please log in</html>", 200, "text/html"));
-  await ends(3, /is "text\/html" and not JSON.*not a proxy or a login page$/, "pods", "--server", proxy.url);
+  await ends(3, /is "text\/html" instead of JSON.*not a proxy or a login page$/, "pods", "--server", proxy.url);
 });
 
 Deno.test("a namespace without objects is reported in one line, with exit code 0", async () => {
@@ -327,7 +343,7 @@ Deno.test("informer fake reports in one line that a port is taken, and exits wit
   const { port } = listener.addr as Deno.NetAddr;
   await using fake = informer("fake", "--port", String(port));
   assertEquals([await fake.code, fake.out.text, fake.err.lines.length], [1, "", 1]);
-  assertMatch(fake.err.text, new RegExp(`^error: port ${port} is taken; choose another, or 0 for any free one`));
+  assertMatch(fake.err.text, new RegExp(`^error: port ${port} is taken; choose another port, or 0 for any free port`));
 });
 
 Deno.test("informer watch restores the terminal after Ctrl-C", LINUX, async () => {

@@ -35,10 +35,10 @@ Deno.test("each command that connects acts as the user of --as, --as-group and -
 
 Deno.test("--as-group and --as-uid need --as, which the fake does not know", async () => {
   const cases: [string, ...string[]][] = [
-    ["--as-group is of a user; name it by --as", "--as-group", "a"],
-    ["--as-uid is of a user; name it by --as", "--as-uid", "7"],
-    ["--fake is a server of its own; leave out --as", "--as", "ada", "--fake"],
-    ["Cannot connect: --as-group holds line ends, control characters, or blanks at its ends", ...[
+    ["--as-group needs a user; name it with --as", "--as-group", "a"],
+    ["--as-uid needs a user; name it with --as", "--as-uid", "7"],
+    ["--fake needs no other server; leave out --as", "--as", "ada", "--fake"],
+    ["Cannot connect: --as-group contains line ends or control characters, or begins or ends with a blank", ...[
       ...["--as", "ada", "--as-group", " a"],
     ]],
   ];
@@ -279,12 +279,18 @@ Deno.test("informer refuses flags that contradict --contexts", async () => {
       ],
       [/^error: --contexts names several clusters; leave out --fake$/, "serve", "pods", "--fake", ...of],
       [/^error: --contexts names several clusters; leave out --token-file$/, "get", "pods", "--token-file", "a", ...of],
-      [/^error: --contexts and --all-contexts: leave one out$/, "get", "pods", "--all-contexts", ...of],
-      [/^error: --contexts must name contexts, as a,b, found ","$/, "get", "pods", ...contexts.of(",")],
+      [
+        /^error: --contexts and --all-contexts cannot be combined; leave one out$/,
+        "get",
+        "pods",
+        "--all-contexts",
+        ...of,
+      ],
+      [/^error: --contexts must name contexts, such as a,b, but it is ","$/, "get", "pods", ...contexts.of(",")],
       [/context "rome", which does not exist/, "get", "pods", ...contexts.of("berlin,rome")],
       [/^error: --contexts: no context can be used/, "get", "pods", ...contexts.of("lost")],
-      [/^error: --cache is for one cluster/, "watch", "pods", "--cache", contexts.kubeconfig, ...of],
-      [/^error: --snapshot is for one cluster/, "serve", "pods", "--snapshot", contexts.kubeconfig, ...of],
+      [/^error: --cache works with one cluster only/, "watch", "pods", "--cache", contexts.kubeconfig, ...of],
+      [/^error: --snapshot works with one cluster only/, "serve", "pods", "--snapshot", contexts.kubeconfig, ...of],
     ] as const
   ) {
     const { code, err } = await run(...args);

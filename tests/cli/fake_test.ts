@@ -56,7 +56,7 @@ Deno.test("informer fake writes its kubeconfig before it creates the pods, and e
   const session = new Session(["fake", "--pods", "1000000", "--kubeconfig", path]);
   await session.err.line(/^creating 1000000 pods on http/);
   const { server, ...rest } = JSON.parse(await Deno.readTextFile(path)).clusters[0].cluster;
-  assertEquals(session.err.lines, [`creating 1000000 pods on ${server}, where requests wait for them`]);
+  assertEquals(session.err.lines, [`creating 1000000 pods on ${server}, which responds as soon as they exist`]);
   // Without it client-node 2 sends nothing over http.
   assertEquals(rest, { "insecure-skip-tls-verify": true });
   session.interrupt();
@@ -113,7 +113,7 @@ Deno.test("informer fake and serve answer under the names of this machine, and t
     assertEquals((await ask(`localhost:${port}`))[0], "200");
     assertEquals((await ask("tunnel.example"))[0], "200");
     const [status, answer] = await ask("evil.example");
-    assertEquals([status, answer.includes("add it to hosts")], ["421", true], answer);
+    assertEquals([status, answer.includes("add it to the option hosts")], ["421", true], answer);
     session.interrupt();
     assertEquals(await session.code, 0);
   }

@@ -88,7 +88,7 @@ Deno.test("informer get lists several kinds, and gets several objects of one or 
   assertMatch(some.err[0], /^error: Cannot get "pods\/web-7" in namespace "shop": 404 NotFound/);
   const none = await get("pods", "web-7");
   assertEquals([none.code, none.out, none.err.length], [1, [], 1]);
-  assertMatch(none.err[0], /^error: .*web-7.*; check the name and the namespace$/);
+  assertMatch(none.err[0], /^error: .*web-7.*\. Check the name and the namespace$/);
 });
 
 Deno.test("informer get prints YAML as kubectl does", async () => {
@@ -177,7 +177,7 @@ Deno.test("informer get lists the members of a category, those that have objects
   const named = await get("all", "web", "-n", "shop");
   assertEquals([named.code, named.err], [
     2,
-    ['error: "all" is a category, whose objects are listed; name the kind of web'],
+    ['error: "all" is a category, and its objects can only be listed; name the kind of web'],
   ]);
 });
 

@@ -220,7 +220,9 @@ Deno.test("init writes nothing where a file exists, and replaces it with --force
   Deno.mkdirSync(own);
   parent.write("web/deno.json", "mine");
   const folder = await init("--force");
-  assertEquals([folder.code, folder.err], [2, [`error: "${own}" is no regular file; name another folder with --dir`]]);
+  assertEquals([folder.code, folder.err], [2, [
+    `error: "${own}" is not a regular file; name another folder with --dir`,
+  ]]);
   assertEquals(Deno.readTextFileSync(`${project}/deno.json`), "mine");
 });
 
@@ -229,15 +231,15 @@ Deno.test("init refuses names that Kubernetes or the project cannot have, in one
   const file = folder.write("file", "");
   const cases: [RegExp, ...string[]][] = [
     [/^error: Missing argument\(s\): name; see informer init --help$/],
-    [/the name of a project has 1 to 63 lower case letters.*; found "Web_1"$/, "Web_1", "--kind", "A"],
-    [/--kind is one word in CamelCase, such as "CronTab", of at most 50 letters$/, "web"],
-    [/--kind is one word in CamelCase, .*; found "web"$/, "web", "--kind", "web"],
-    [/--kind "Deployment" is a name that the files of the project use/, "web", "--kind", "Deployment"],
-    [/--kind "Promise" is a name that the files/, "web", "--kind", "Promise"],
+    [/a project name must have 1 to 63 lower-case letters.*, but it is "Web_1"$/, "Web_1", "--kind", "A"],
+    [/--kind must be one word in CamelCase with at most 50 letters, such as "CronTab"$/, "web"],
+    [/--kind must be one word in CamelCase .*, but it is "web"$/, "web", "--kind", "web"],
+    [/--kind "Deployment" clashes with another name in the project's files/, "web", "--kind", "Deployment"],
+    [/--kind "Promise" clashes with another name/, "web", "--kind", "Promise"],
     [/--runtime/, "web", "--kind", "A", "--runtime", "bun"],
-    [/--plural has .*, and begins with a letter; found "2s"$/, "web", "--kind", "A", "--plural", "2s"],
-    [/--group is a domain of yours, .*; found "web"$/, "web", "--kind", "A", "--group", "web"],
-    [/--group "a.k8s.io" is kept for Kubernetes/, "web", "--kind", "A", "--group", "a.k8s.io"],
+    [/--plural must have .*, and begin with a letter, but it is "2s"$/, "web", "--kind", "A", "--plural", "2s"],
+    [/--group must be a domain that you own, .*, but it is "web"$/, "web", "--kind", "A", "--group", "web"],
+    [/--group "a.k8s.io" is reserved for Kubernetes/, "web", "--kind", "A", "--group", "a.k8s.io"],
     [/Dockerfile" cannot be written: .*; name another folder with --dir$/, "web", "--kind", "A", "--dir", file],
   ];
   for (const [message, ...args] of cases) {

@@ -84,14 +84,14 @@ Deno.test("informer kinds reports bad input in one line, with its place", async 
   const cases: [number, RegExp, ...string[]][] = [
     [
       1,
-      /crd.yaml, document 2#\/spec\/versions\/0\/served": it must be true or false, found nothing$/,
+      /crd.yaml, document 2#\/spec\/versions\/0\/served": it must be true or false, but it is missing$/,
       "--file",
       broken,
     ],
-    [2, /--file: ".*cut.yaml" is neither YAML .* at line \d+, column \d+$/, "--file", cut],
+    [2, /--file: ".*cut.yaml" is neither valid YAML .* at line \d+, column \d+$/, "--file", cut],
     [
       2,
-      /--file: ".*no.yaml" cannot be read: there is no such file; name a file of definitions$/,
+      /--file: ".*no.yaml" cannot be read: there is no such file; name a file with CustomResourceDefinitions$/,
       "--file",
       folder.file("no.yaml"),
     ],
@@ -99,8 +99,8 @@ Deno.test("informer kinds reports bad input in one line, with its place", async 
     [2, /--file needs no server; leave out --context$/, ...at, "--context", "home"],
     [2, /--group "stable.example.org" .* did you mean "stable.example.com"\?$/, ...at, "--group", "stable.example.org"],
     [2, /--group "x" .*; the groups are stable.example.com$/, ...at, "--group", "x"],
-    [2, /--out: folder ".*no" does not exist; make it first$/, ...at, "--out", folder.file("no/a.ts")],
-    [2, /--out needs a file, found "--group"/, "--out=--group"],
+    [2, /--out: folder ".*no" does not exist; create it first$/, ...at, "--out", folder.file("no/a.ts")],
+    [2, /--out needs a file, but "--group" looks like a flag/, "--out=--group"],
   ];
   for (const [code, message, ...args] of cases) {
     const result = await run("kinds", ...args);
@@ -114,14 +114,14 @@ Deno.test("informer kinds says what to do where definitions must not be read, or
   await using served = await serve(closed);
   const refused = await run("kinds", "--server", served.url);
   assertEquals([refused.code, refused.out, refused.err.length], [3, [], 1]);
-  assertMatch(refused.err[0], /403.*; ask for the right to do that, or pass a file of definitions with --file$/);
+  assertMatch(refused.err[0], /403.*\. Ask for this permission, or pass a file with the definitions to --file$/);
   using empty = new FakeApiServer();
   await using bare = await serve(empty);
   const { code, out, err } = await run("kinds", "--server", bare.url);
   assertEquals([code, out, err.length], [1, [], 1]);
   assertMatch(
     err[0],
-    /^error: no custom kinds are defined there; apply a CustomResourceDefinition first, or name a file /,
+    /^error: the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file /,
   );
 });
 
@@ -167,8 +167,8 @@ Deno.test("definitionsIn refuses text that is not YAML, or has no definitions", 
   const cases: [string, RegExp][] = [
     ["", /^--file: "crd.yaml" has no CustomResourceDefinition among its 0 objects/],
     ["kind: Pod\n---\nkind: Service", /no CustomResourceDefinition among its 2 objects/],
-    ["spec:\n  group: 'stable", /neither YAML nor JSON that can be read: unexpected end .* at line 2, column 17$/],
-    ['{"kind": "CustomResourceDefinition", "spec": {', /neither YAML nor JSON that can be read: .* at line 1/],
+    ["spec:\n  group: 'stable", /neither valid YAML nor valid JSON: unexpected end .* at line 2, column 17$/],
+    ['{"kind": "CustomResourceDefinition", "spec": {', /neither valid YAML nor valid JSON: .* at line 1/],
     ["kind: A\nkind: B", /duplicated mapping key at line 2, column 1$/],
     ["a: &a [1]\nb: *a", /aliases exceeded .* at line 2/],
     ["[".repeat(100_000), /nesting exceeded/],

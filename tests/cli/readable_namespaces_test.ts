@@ -17,7 +17,7 @@ function serverFor(namespaces: readonly string[]): FakeApiServer {
   return server;
 }
 
-const SAID = "pods of all namespaces may not be read; reading only shop, zoo";
+const SAID = "no permission to read pods in all namespaces; showing shop, zoo instead";
 
 Deno.test("informer watch -A falls back to the namespaces that may be read, and says so", async () => {
   using server = serverFor(["shop", "zoo"]);

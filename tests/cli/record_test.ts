@@ -86,7 +86,7 @@ Deno.test("informer record ends at --max-mb and after --timeout, with lines that
   const path = folder.file("a.jsonl");
   const full = await run("record", "pods", "-A", "--fake", "--out", path, "--max-mb", "0.02");
   assertEquals(full.code, 0);
-  assertMatch(full.err[1], /has the 0\.02 MB of --max-mb; the recording ends$/);
+  assertMatch(full.err[1], /has reached --max-mb 0\.02 MB; the recording ends$/);
   const text = await Deno.readTextFile(path);
   assert(text.length <= 20_000 && text.endsWith("}\n"), `${text.length}`);
   const timed = await run("record", "pods", "-A", "--fake", "--out", folder.file("b.jsonl"), "--timeout", "10ms");
@@ -99,7 +99,7 @@ Deno.test("informer record refuses a file that exists, paths that identify objec
   using server = new FakeApiServer({ authorize: ({ resource }) => resource !== "pods" });
   await using served = await serve(server);
   const cases: [number, RegExp, ...string[]][] = [
-    [2, /^error: name the file to write by --out$/, "pods", "--fake"],
+    [2, /^error: name the file to write with --out$/, "pods", "--fake"],
     [2, /^error: --out: ".*old" exists; name another file, or delete it$/, "pods", "--fake", "--out", old],
     [2, /--out: ".*" cannot be written: /, "pods", "--fake", "--out", folder.path + "/none/a"],
     [2, /--redact: "metadata.name" identifies objects/, "pods", "--fake", "--out", file, "--redact", "metadata.name"],
@@ -147,8 +147,8 @@ Deno.test("informer fake --from plays a recording from the first watch on", asyn
   assertEquals(await early.code, 0);
   const cases: [RegExp, ...string[]][] = [
     [/--speed needs a recording/, "--speed", "2"],
-    [/--from plays what a server did; leave out --pods and --churn/, "--from", path, "--pods", "3"],
-    [/--speed must be above 0, found 0/, "--from", path, "--speed", "0"],
+    [/--from plays recorded objects; leave out --pods and --churn/, "--from", path, "--pods", "3"],
+    [/--speed must be above 0, but it is 0/, "--from", path, "--speed", "0"],
     [
       /--from: ".*none" cannot be read: there is no such file; name a file of informer record$/,
       "--from",

@@ -38,7 +38,7 @@ Deno.test("informer serve serves one namespace, unless all are asked for", async
 Deno.test("informer serve names collections of one plural by their groups", async () => {
   const { session, address } = await serving("events", "events.events.k8s.io", "--fake");
   const { error } = await (await fetch(`${address}/api/none`)).json();
-  assertMatch(error, /expected one of events, events\.events\.k8s\.io$/);
+  assertMatch(error, /Its collections are events, events\.events\.k8s\.io$/);
   session.interrupt();
   await session.code;
 });
@@ -94,7 +94,7 @@ Deno.test("informer serve --max-bytes ends a list that is too large, and says so
   await session.code;
   for (const size of ["0", "many", "-1MB", "5TB"]) {
     assertEquals((await run("serve", "pods", "--fake", `--max-bytes=${size}`)).err, [
-      `error: --max-bytes must be a size such as "512MB" or "1GiB", found "${size}"`,
+      `error: --max-bytes must be a size such as "512MB" or "1GiB", but it is "${size}"`,
     ]);
   }
 });
@@ -102,14 +102,14 @@ Deno.test("informer serve --max-bytes ends a list that is too large, and says so
 Deno.test("informer serve refuses what it cannot serve", async () => {
   assertEquals((await run("serve", "podz", "--fake")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--port", "70000")).err, [
-    "error: --port must be at most 65535, found 70000",
+    "error: --port must be at most 65535, but it is 70000",
   ]);
   assertEquals((await run("serve")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--snapshot", "x")).err, [
-    "error: --snapshot is of no use with --fake, whose objects end with this program; leave one out",
+    "error: --snapshot and --fake cannot be combined, because fake objects end with this program; leave one out",
   ]);
   assertEquals((await run("serve", "pods", "--snapshot", "/nowhere/x")).err, [
-    'error: --snapshot: folder "/nowhere" does not exist; make it first',
+    'error: --snapshot: folder "/nowhere" does not exist; create it first',
   ]);
 });
 

@@ -97,12 +97,15 @@ Deno.test("informer wait that is interrupted ends with 1, before and after the o
   const early = shop.wait(["deploy/web"]);
   early.interrupt();
   assertEquals(await early.code, 1);
-  assertMatch(early.err.lines.at(-1)!, /^error: not ready yet, as the wait was interrupted: deploy\/web: /);
+  assertMatch(early.err.lines.at(-1)!, /^error: not ready yet, because the wait was interrupted: deploy\/web: /);
   const late = shop.wait(["deploy/web"]);
   await late.err.line(/LessUpdated/);
   late.interrupt();
   assertEquals([await late.code, late.out.lines], [1, []]);
-  assertMatch(late.err.lines.at(-1)!, /as the wait was interrupted: deployment.apps\/web: progressing, LessUpdated/);
+  assertMatch(
+    late.err.lines.at(-1)!,
+    /because the wait was interrupted: deployment.apps\/web: progressing, LessUpdated/,
+  );
 });
 
 Deno.test("informer wait --fail-fast ends with 1 when an object or a pod has failed; without it, it goes on", async () => {
@@ -177,7 +180,7 @@ Deno.test("informer wait --for condition=TYPE compares as kubectl does, of the p
   assertEquals((await shop.run("widget/w", "--for", "condition=Synced=false")).code, 0);
   shop.server.patch(Widget, "shop/w", { metadata: { generation: 2 } } as never);
   patch({ status: "True", observedGeneration: 1 });
-  await session.err.line(/^widget.example.com\/w: its controller has seen generation 1, and not 2 yet$/);
+  await session.err.line(/^widget.example.com\/w: its controller has seen generation 1, but not yet 2$/);
   patch({ status: "True", observedGeneration: 2, reason: "Done" });
   assertEquals([await session.code, session.out.lines], [0, ["widget.example.com/w: Synced is True, Done"]]);
 });
@@ -231,7 +234,7 @@ Deno.test("informer wait ends with the reason when the server refuses to list, a
   shop.server.failNext(403, 1, ({ verb }) => verb === "watch");
   const refused = await shop.run("deploy/web");
   assertEquals([refused.code, refused.out], [3, []]);
-  assertMatch(refused.err.at(-1)!, /^error: .*403.*; ask for the right to do that/);
+  assertMatch(refused.err.at(-1)!, /^error: .*403.*\. Ask for this permission/);
   shop.server.patch(Deployment, "shop/web", { status: DONE });
   shop.server.failNext(500, 2, ({ verb }) => verb === "watch" || verb === "list");
   const failing = await shop.run("deploy/web");

@@ -15,11 +15,11 @@ Deno.test("checkOutputFile refuses a path that cannot be written", async () => {
   await using folder = new Folder();
   const file = folder.write("file", "");
   const cases: [string, string][] = [
-    [folder.file("no/cache.json"), `--cache: folder "${folder.file("no")}" does not exist; make it first`],
+    [folder.file("no/cache.json"), `--cache: folder "${folder.file("no")}" does not exist; create it first`],
     [`${file}/cache.json`, `--cache: "${file}" is not a folder`],
     [folder.path, "is a folder; name a file"],
     ["/dev/null", "is a device or a pipe"],
-    ["--timeout", `--cache needs a file, found "--timeout"`],
+    ["--timeout", `--cache needs a file, but "--timeout" looks like a flag`],
   ];
   for (const [path, message] of cases) {
     await assertRejects(() => checkOutputFile("--cache", path), UsageError, message, path);
@@ -262,7 +262,7 @@ Deno.test("informer watch --timeout ends without an error, and with --until-sync
   server.failNext(500, 1_000, ({ resource }) => resource === "pods");
   const bad = await watch("--until-synced", "--cache", cache, ...at);
   assertEquals([bad.code, bad.out], [1, []]);
-  assert(bad.err.includes(`--cache: "${cache}" was not written, as pods never synced`), bad.err.join("\n"));
+  assert(bad.err.includes(`--cache: "${cache}" was not written, because pods never synced`), bad.err.join("\n"));
   assertMatch(bad.err.at(-1)!, /^error: pods not synced within --timeout 400ms: .*500.*; check the server, or give it/);
   assertEquals(await Deno.readTextFile(cache), "[1]", "an earlier cache stays");
 
@@ -270,11 +270,11 @@ Deno.test("informer watch --timeout ends without an error, and with --until-sync
   const { port } = mute.addr as Deno.NetAddr;
   const patient = await watch("--server", `http://127.0.0.1:${port}`);
   assertEquals([patient.code, patient.err.length], [0, 1]);
-  assertMatch(patient.err[0], /^warning: no answer within/);
+  assertMatch(patient.err[0], /^warning: no response within/);
   const silent = await watch("--until-synced", "--server", `http://127.0.0.1:${port}`);
   assertEquals(
     silent,
-    { code: 1, out: [], err: ["error: no answer within --timeout 400ms; check the server, or give it more time"] },
+    { code: 1, out: [], err: ["error: no response within --timeout 400ms; check the server, or give it more time"] },
   );
 });
 

@@ -380,12 +380,12 @@ Deno.test("applyIfChanged refuses another object, a reduced one, and what apply 
   await assertRejects(
     () => maps.applyIfChanged(draft, { ...BY, current: reduced as unknown as ConfigMap }),
     TypeError,
-    "the cached object is reduced to the fields data, so nothing is known of the others",
+    "the cached object is reduced to the fields data, so its other fields are unknown",
   );
   await assertRejects(
     () => maps.applyIfChanged(draft, { fieldManager: "", current }),
     TypeError,
-    "needs a fieldManager",
+    "needs the option fieldManager",
   );
   const misspelt = { ...BY, current, dryrun: true };
   await assertRejects(() => maps.applyIfChanged(draft, misspelt), TypeError, 'no option "dryrun"');

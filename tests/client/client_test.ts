@@ -117,8 +117,8 @@ Deno.test("Client refuses a server address that is not a URL of a server", () =>
     ["localhost", "it is not a URL"],
     ["localhost:8080", 'it begins with neither "http://" nor "https://"'],
     ["file:///tmp/x", "it begins with neither"],
-    ["https://kube.test/?a=b", "a query or fragment"],
-    ["https://kube.test/#x", "a query or fragment"],
+    ["https://kube.test/?a=b", "a query or a fragment"],
+    ["https://kube.test/#x", "a query or a fragment"],
   ];
   for (const [server, message] of cases) assertThrows(() => new Client({ server }), TypeError, message);
   assertThrows(() => new Client({ server: "https://kube.test", retries: -1 }), RangeError, "retries");
@@ -220,7 +220,7 @@ Deno.test("Client.fetch streams the body, which ends with the signal, a cancel, 
       assertStrictEquals(await rest, way);
     } else {
       client[Symbol.dispose]();
-      assertEquals((await rest).message, "The client is disposed");
+      assertEquals((await rest).message, "The client was disposed");
     }
     assertEquals(live.ended, "aborted");
   }
@@ -333,7 +333,7 @@ Deno.test("Client.discover reads all groups from two responses of a server with 
     ],
   );
   assertEquals(errors, [
-    'metrics.k8s.io/v1beta1: Cannot discover "metrics.k8s.io/v1beta1": its server does not answer the API server',
+    'metrics.k8s.io/v1beta1: Cannot discover "metrics.k8s.io/v1beta1": the API server gets no response from the server that provides this group',
   ]);
 });
 
@@ -554,16 +554,16 @@ Deno.test("findResource prefers a plural to a singular, and that to a short name
 
 Deno.test("findResource suggests the name that is spelt most alike", () => {
   const cases: [string, string][] = [
-    ["pdos", 'Cannot find a resource "pdos": the server has no such name; did you mean "pods"'],
-    ["deploymnet", 'did you mean "deployments.apps"'],
-    ["certs", 'did you mean "certificates.cert-manager.io"'],
-    ["deployments.extensions", "the server has no such name in its 9 resources of 7 API versions"],
-    ["xylophone", "the server has no such name in its 9 resources of 7 API versions"],
-    ["all", 'it is a category; name one of "pods" and "services"'],
-    ["", "the server has no such name"],
+    ["pdos", 'Cannot find a resource "pdos": the server has no such resource. Did you mean "pods"'],
+    ["deploymnet", 'Did you mean "deployments.apps"'],
+    ["certs", 'Did you mean "certificates.cert-manager.io"'],
+    ["deployments.extensions", "it is not among the server's 9 resources in 7 API versions"],
+    ["xylophone", "it is not among the server's 9 resources in 7 API versions"],
+    ["all", 'it is a category of resources. Name one of "pods" and "services"'],
+    ["", "it is not among the server's"],
   ];
   for (const [text, message] of cases) assertThrows(() => findResource(all, text), Error, message);
-  assertThrows(() => findResource([], "pods"), Error, "the server has listed none");
+  assertThrows(() => findResource([], "pods"), Error, "the server lists no resources");
 });
 
 Deno.test("findResource suggests at most three names, the nearest first", () => {
@@ -571,7 +571,7 @@ Deno.test("findResource suggests at most three names, the nearest first", () => 
   const error = assertThrows(() => findResource(similar, "widgetz"), Error);
   assertEquals(
     error.message,
-    'Cannot find a resource "widgetz": the server has no such name; did you mean "widgets", "gidgets" or "midgets"?',
+    'Cannot find a resource "widgetz": the server has no such resource. Did you mean "widgets", "gidgets" or "midgets"?',
   );
 });
 

@@ -316,7 +316,7 @@ Deno.test("ResourceClient.create refuses a draft of another namespace than that 
   await assertRejects(
     () => client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0", namespace: "bank" } }),
     TypeError,
-    'the collection is of namespace "shop"',
+    'the collection covers only namespace "shop"',
   );
   assertEquals(sent.requests.length, 0);
 });
@@ -401,7 +401,7 @@ Deno.test("ResourceClient.patch sends each patch type with its content type [F26
   await assertRejects(
     () => pods.patch("web-0", { type: "apply", fieldManager: "", body: {} }),
     TypeError,
-    "needs a fieldManager",
+    "needs the option fieldManager",
   );
 });
 
@@ -416,7 +416,12 @@ Deno.test("ResourceClient.delete sends its options in the body, and returns the 
     gracePeriodSeconds: 0,
   });
   assert("code" in status);
-  assertEquals([status.code, status.details?.name], [200, "web-0"]);
+  assertEquals(status, {
+    code: 200,
+    reason: "Success",
+    message: "the server accepted the request",
+    details: { name: "web-0" },
+  });
   assertEquals([sent.last.method, sent.last.path], ["DELETE", "/api/v1/namespaces/shop/pods/web-0"]);
   assertEquals(JSON.parse(sent.last.body), {
     apiVersion: "v1",
@@ -533,7 +538,7 @@ Deno.test("a collection of fields gets objects with these fields, sends patches,
   await maps.patch("a", { type: "merge", body: { data: { a: "3" } } });
   assertEquals(server.get(ConfigMap, "shop/a")?.data, { a: "3", b: "2" });
   const refused =
-    'Cannot VERB "configmaps": the resource is named fields only; patch it, or use the resource with all fields';
+    'Cannot VERB "configmaps": the resource is reduced to selected fields. Patch it, or use the resource with all fields';
   await assertRejects(() => maps.create({} as never), TypeError, refused.replace("VERB", "create"));
   await assertRejects(() => maps.update({} as never), TypeError, refused.replace("VERB", "update"));
 });
@@ -681,7 +686,7 @@ Deno.test("asTable changes the representation and nothing else, and rows cannot 
   const rows = client.resource(asTable(ConfigMap));
   const row = await rows.get("a");
   const asked = server.requests.length;
-  const refused = 'Cannot VERB "configmaps": the resource is a table; use the resource itself';
+  const refused = 'Cannot VERB "configmaps": the resource is a table. Use the resource itself';
   const writes = {
     create: () => rows.create(row as never),
     update: () => rows.update(row as never),

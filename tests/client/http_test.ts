@@ -51,7 +51,7 @@ Deno.test("Client refuses an answer over HTTP in an encoding that it has not ask
   const headers = { "content-type": "application/json", "content-encoding": "br" };
   await using fixture = serve(() => new Response(new Uint8Array(brotliCompressSync(list)), { headers }));
   const pods = fixture.client.resource(Pod);
-  const message = 'the answer is encoded in "br" though "gzip" was asked for';
+  const message = 'the response is encoded in "br", although the request accepts only "gzip"';
   await assertRejects(() => pods.list(), DecodeError, `Cannot list "pods": ${message}`);
   await assertRejects(() => pods.get("a"), DecodeError, message);
   await assertRejects(() => fixture.client.discover(), DecodeError, message);
@@ -131,6 +131,6 @@ Deno.test("Client distinguishes a connection that breaks in a body from a body t
   const list = await assertRejects(() => pods.list(), UnreachableError);
   const watch = await assertRejects(() => collect(pods.watch()), UnreachableError);
   await serving;
-  assert(list.message.includes('when asked to list "pods"'), list.message);
-  assert(watch.message.includes('when asked to watch "pods"'), watch.message);
+  assert(list.message.includes('during the request to list "pods"'), list.message);
+  assert(watch.message.includes('during the request to watch "pods"'), watch.message);
 });

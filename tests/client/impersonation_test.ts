@@ -55,7 +55,7 @@ Deno.test("Client.as sends the user with each request, and the credentials and o
 Deno.test("Client.as refuses a user that cannot be sent", () => {
   using client = clientOf(new ScriptedTransport());
   assertThrows(() => client.as({ user: "" }), TypeError, 'Cannot act as another user: "user" is empty');
-  assertThrows(() => client.as({ user: "a", groups: ["b\n"] }), TypeError, '"groups" holds line ends');
+  assertThrows(() => client.as({ user: "a", groups: ["b\n"] }), TypeError, '"groups" contains line ends');
 });
 
 Deno.test("Client.as shares its transport, and ends with the client that has connected", async () => {
@@ -64,17 +64,17 @@ Deno.test("Client.as shares its transport, and ends with the client that has con
   const client = clientOf(transport);
   const [ada, eve] = [client.as(ADA), client.as(ADA).as({ user: "eve" })];
   const watchOfUser = (user: Client): Promise<unknown> =>
-    assertRejects(() => collect(user.resource(ConfigMap).watch()), DOMException, "The client is disposed");
+    assertRejects(() => collect(user.resource(ConfigMap).watch()), DOMException, "The client was disposed");
   const watches = [watchOfUser(ada), watchOfUser(eve), watchOfUser(client)];
   while (transport.requests.length < 3) await new Promise((resolve) => setImmediate(resolve));
   ada[Symbol.dispose]();
   await watches[0];
   assertEquals([one.ended, two.ended, three.ended, transport.disposed], ["aborted", "no", "no", 0]);
-  await assertRejects(() => ada.fetch("/version"), Error, 'Cannot GET "/version": the client is disposed');
+  await assertRejects(() => ada.fetch("/version"), Error, 'Cannot GET "/version": the client was disposed');
   client[Symbol.dispose]();
   await Promise.all(watches);
   assertEquals([two.ended, three.ended, transport.disposed], ["aborted", "aborted", 1]);
-  await assertRejects(() => eve.fetch("/version"), Error, 'Cannot GET "/version": the client is disposed');
+  await assertRejects(() => eve.fetch("/version"), Error, 'Cannot GET "/version": the client was disposed');
   assertEquals(transport.requests.length, 3);
 });
 

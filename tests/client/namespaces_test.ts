@@ -10,7 +10,7 @@ Deno.test("Client.resource refuses several namespaces instead of listing all", a
   assertThrows(
     () => client.resource(Pod, { namespaces: ["a", "b"] }),
     TypeError,
-    'Cannot request "pods" in namespaces ["a","b"]: a request is of one namespace',
+    'Cannot request "pods" in namespaces ["a","b"]: one request cannot cover several namespaces',
   );
   assertThrows(() => client.resource(Pod, { namespaces: [] }), TypeError, "Cannot select namespaces");
   const { items } = await client.resource(Pod, { namespaces: ["a", "a"], labelSelector: "" }).list();

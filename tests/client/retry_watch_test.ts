@@ -365,7 +365,7 @@ Deno.test("ResourceClient.follow ends on an object or a line that cannot be read
     [line("ADDED", versionless), /./],
     ["{oops}\n", /./],
     [broken, /./],
-    [line("ADDED", service), /found kind "Service", expected "Pod"/],
+    [line("ADDED", service), /its kind is "Service" instead of "Pod"/],
   ];
   for (const [bad, message] of cases) {
     // A watch that comes further in between shows that it was damaged on the way.

@@ -119,7 +119,7 @@ function valueOf(schemas: Schemas, given: Schema, above: readonly string[]): unk
     case "object":
       return {}; // a type without fields
     default:
-      throw new Error(`Cannot make a value of the type ${name || JSON.stringify(schema)} in ${above.join(".")}`);
+      throw new Error(`Cannot create a value of the type ${name || JSON.stringify(schema)} in ${above.join(".")}`);
   }
 }
 

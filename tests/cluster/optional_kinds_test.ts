@@ -260,7 +260,7 @@ cluster.withPlane(
       );
       const { code, lines, errors } = await watched.ended();
       assertEquals([code, lines.map((line) => JSON.parse(line).type)], [0, ["added", "synced"]], errors);
-      assert(errors.includes(`"pods" cannot be watched, and is listed every 15 s`), errors);
+      assert(errors.includes(`"pods" cannot be watched, so it is listed every 15 s`), errors);
       await using page = informer("serve", "pods.metrics.k8s.io", "-A", ...kubeconfig);
       const address = await page.until("the address", (line) => line.startsWith("http"));
       const { items } = await (await fetch(`${address}/api/pods`)).json();

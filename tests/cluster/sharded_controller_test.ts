@@ -95,7 +95,7 @@ class Processes implements AsyncDisposable {
 }
 
 /** A line about a call that took longer than leases of 3 s allow, on a busy machine; the group asks again. */
-const LATE_ANSWER = /^shard group .*: No answer about Leases of shard group "sharded-controller" within \d+ ms\n/gm;
+const LATE_ANSWER = /^shard group .*: No response about Leases of shard group "sharded-controller" within \d+ ms\n/gm;
 
 cluster.anywhere(
   "processes of the sharded controller divide config maps, also after one was killed and a fourth has started",

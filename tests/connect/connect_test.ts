@@ -80,7 +80,11 @@ Deno.test("connect and Client.as send another user, and nothing of the one that 
     assertEquals(await sent(acting), lines);
     assertEquals(await sent(acting.as({ user: "eve" })), ["impersonate-user: eve"]);
   }
-  await assertRejects(() => connect({ as: { user: "a\n" } }), TypeError, `Cannot connect: "as.user" holds line ends`);
+  await assertRejects(
+    () => connect({ as: { user: "a\n" } }),
+    TypeError,
+    `Cannot connect: "as.user" contains line ends`,
+  );
 });
 
 Deno.test("connect takes the authority as text and the token from a function, which is called again after a 401", async () => {
@@ -109,9 +113,9 @@ Deno.test("connect refuses an authority that is no certificate, is given twice, 
       await refused({ server: "http://example.com", token: () => "x" }),
     ].map((message) => message.slice("Cannot connect: ".length, 58)),
     [
-      '"ca" cannot be used: it holds no PEM certi',
+      '"ca" cannot be used: it has no PEM certifi',
       '"ca" does not apply to "http://127.0.0.1",',
-      '"ca" and "caFile" are both given, expected',
+      '"ca" and "caFile" cannot be combined. Remo',
       '"token" is not sent to "http://example.com"',
     ].map((text) => text.slice(0, 42)),
   );
@@ -161,12 +165,12 @@ Deno.test("connect with a server option needs no kubeconfig, variables or files"
 
 Deno.test("connect refuses options that contradict each other or are invalid", async () => {
   const cases = [
-    [{ server: "https://a", token: "t", tokenFile: "f" }, `"token" and "tokenFile" are both given`],
+    [{ server: "https://a", token: "t", tokenFile: "f" }, `"token" and "tokenFile" cannot be combined`],
     [{ server: "" }, `"server" is empty`],
     [{ kubeconfig: "" }, `"kubeconfig" is empty`],
     [{ context: "" }, `"context" is empty`],
     [{ token: "" }, `"token" is empty`],
-    [{ kubeconfig: ":" }, `"kubeconfig" names no file, found ":"`],
+    [{ kubeconfig: ":" }, `"kubeconfig" names no file, because it is ":"`],
     [{ server: "farm.example:6443" }, `"server" must be a full URL`],
     [{ server: new URL("ftp://farm.example") }, `"server" must begin with "https://" or "http://"`],
     [{ server: "https://u:hunter2@a" }, `"server" must not hold a user name or password`],
@@ -197,13 +201,13 @@ Deno.test("connect names the option whose file does not exist", async () => {
 Deno.test("connect lists every place that it tried, and what was missing there", async () => {
   const nothing = await assertRejects(() => findConnection({}, hostWith({ HOME: "/nonexistent" })), ConnectError);
   assertEquals(nothing.message.split("\n"), [
-    `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
+    `Cannot connect: no configuration was found. Pass "server" or "kubeconfig", or set KUBECONFIG`,
     `- "/nonexistent/.kube/config": there is no such file`,
     "- in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is not a pod",
   ]);
   const named = await assertRejects(() => findConnection({}, hostWith({ KUBECONFIG: "/no/a:/no/b" })), ConnectError);
   assertEquals(named.attempts[0].source, `KUBECONFIG "/no/a", "/no/b"`);
-  assertEquals(named.attempts[0].problem, "there is none of these files");
+  assertEquals(named.attempts[0].problem, "none of these files exists");
   const homeless = await assertRejects(() => findConnection({}, hostWith()), ConnectError);
   assertEquals(homeless.attempts[0].problem, "it is not set, and neither is HOME");
   const denied = await assertRejects(() => findConnection({}, hostWith({}, { env: notCapable })), ConnectError);
@@ -226,7 +230,7 @@ Deno.test("connect with a context does not fall back to the pod", async () => {
   const error = await assertRejects(() => findConnection({ context: "home" }, host), ConnectError);
   assertStringIncludes(
     error.message,
-    `Cannot connect to context "home": found no kubeconfig\n- "/nonexistent/.kube/config"`,
+    `Cannot connect to context "home": no kubeconfig was found\n- "/nonexistent/.kube/config"`,
   );
   assertEquals(error.attempts.length, 1);
 });
@@ -277,7 +281,7 @@ Deno.test("httpTransport is disposed with its client", async () => {
     using client = new Client({ server: server.url, transport });
     assertEquals((await get(client)).path, "/version");
   }
-  await assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "is disposed");
+  await assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "was disposed");
 });
 
 Deno.test("the stacks of errors of connect and connectInCluster begin at their caller", async () => {

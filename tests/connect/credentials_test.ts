@@ -326,7 +326,7 @@ Deno.test("runPlugin finds a command with a slash beside the kubeconfig, and one
   assertEquals(
     error.message,
     `Cannot get credentials from plugin "plugin" of user "ada" of kubeconfig "${scripts.folder}/bin/config": ` +
-      "there is no such program in PATH: install it; get it from example.com",
+      "the program is not in PATH: install it; get it from example.com",
   );
   const path = await assertRejects(() => run(pluginOf(scripts.folder, { command: "./no" })), CredentialPluginError);
   assertStringIncludes(path.message, `there is no file "${scripts.folder}/no"`);
@@ -503,7 +503,7 @@ Deno.test("TokenFile keeps the last token when the file cannot be read any more,
   assertEquals(await sentTokenFile(token), "Bearer first");
   assertEquals(await sentTokenFile(token), "Bearer first");
   assertEquals(file.reads, 3);
-  assertEquals(warnings, [`Cannot use the token file: there is no such file; the previous token stays in use`]);
+  assertEquals(warnings, [`Cannot use the token file: there is no such file. The previous token stays in use`]);
   file.content = "second";
   assertEquals(await sentTokenFile(token), "Bearer second");
   file.content = "";
@@ -540,7 +540,7 @@ Deno.test("TokenFile refuses a file without a token, and never shows its content
     const error = await assertRejects(
       () => file.tokenFile().ready(),
       Error,
-      "Cannot use the token file: what it holds ",
+      "Cannot use the token file: its content ",
     );
     assertFalse(Deno.inspect(error).includes("hunter"));
   }
@@ -618,5 +618,5 @@ Deno.test("tokenLogin says why there is no token, and never quotes one", async (
       "token has",
   );
   const other = await assertRejects(() => header(tokenLogin(() => undefined as unknown as string)), TypeError);
-  assertEquals(other.message.split(": it ")[1], "is undefined, expected a string");
+  assertEquals(other.message.split(": it ")[1], "is of type undefined and not a string");
 });

@@ -121,7 +121,7 @@ Deno.test("FileSnapshots names the flags of Deno that are missing", async () => 
   const flags = `--allow-read=${folder.path} --allow-write=${folder.path}`;
   assertMatch(
     out,
-    new RegExp(`^Cannot read "[^"]*"; run Deno with ${flags}\nCannot write "[^"]*"; run Deno with ${flags}\n$`),
+    new RegExp(`^Cannot read "[^"]*"\\. Run Deno with ${flags}\nCannot write "[^"]*"\\. Run Deno with ${flags}\n$`),
   );
 });
 
@@ -172,7 +172,11 @@ Deno.test("FileCheckpoints names the file that it cannot read or write", async (
   await using folder = new Folder();
   await Deno.writeTextFile(folder.file("x.checkpoint"), "Dear diary\n");
   const store = new FileCheckpoints(folder.path);
-  await assertRejects(() => store.get("x"), Error, `x.checkpoint": found "Dear diary", no checkpoint`);
+  await assertRejects(
+    () => store.get("x"),
+    Error,
+    `x.checkpoint": it is not a checkpoint, because it begins with "Dear diary"`,
+  );
   const missing = new FileCheckpoints(folder.file("missing"));
   const change = { stamp: undefined, keys: [] };
   await assertRejects(

@@ -199,7 +199,7 @@ Deno.test("KubeconfigLogin reads files of certificates again where the kubeconfi
   await Deno.writeTextFile(certificates.path("ca.crt"), certificates.text("other-ca.crt"));
   assertEquals((await (await client.fetch("/version")).json()).path, "/version");
   assertEquals(warnings, [
-    `Cannot use kubeconfig ${JSON.stringify(kubeconfig)}: there is no such file; what it had stays in use`,
+    `Cannot use kubeconfig ${JSON.stringify(kubeconfig)}: there is no such file. The previous credentials stay in use`,
   ]);
 });
 
@@ -230,12 +230,12 @@ Deno.test("KubeconfigLogin sends nothing to another server, and does not become 
     moved.message,
     `Cannot use context "home" of kubeconfig ${
       JSON.stringify(rotation.file)
-    }: it leads to "https://127.0.0.1:1/" now, ` +
-      `and the connection is to "${rotation.server.url}/": connect again to follow that`,
+    }: it now names server "https://127.0.0.1:1/", ` +
+      `but the connection is to "${rotation.server.url}/". Connect again to use it`,
   );
   await rotation.write({ token: "second", as: "grace" });
   const other = await assertRejects(() => rotation.get(), KubeconfigError);
-  assertStringIncludes(other.message, "it impersonates another user now: connect again");
+  assertStringIncludes(other.message, "it now impersonates another user. Connect again");
   assertEquals(rotation.callers(), ["first", "first"]);
 });
 
@@ -268,7 +268,7 @@ Deno.test("KubeconfigLogin runs a plugin again for a 401 while the kubeconfig is
   await Deno.remove(rotation.file);
   assertEquals([await rotation.get(), await scripts.runs(), rotation.callers()], [200, 2, ["first", "second"]]);
   assertEquals(rotation.warnings.length, 1);
-  assertStringIncludes(rotation.warnings[0], "there is no such file; what it had stays in use");
+  assertStringIncludes(rotation.warnings[0], "there is no such file. The previous credentials stay in use");
   // Another plugin is run at once, though the first one has just been run.
   rotation.known = "third";
   const other = await scripts.write("other", `cat "${scripts.folder}/other.json"`);

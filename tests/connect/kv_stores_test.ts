@@ -6,7 +6,11 @@ import { printedBy } from "../support/program.ts";
 
 Deno.test("KvSnapshots and KvCheckpoints name the flag that they need", async () => {
   for (const store of [KvSnapshots, KvCheckpoints]) {
-    await assertRejects(() => store.open(), Error, "Cannot open Deno KV: run Deno with --unstable-kv");
+    await assertRejects(
+      () => store.open(),
+      Error,
+      "Cannot open Deno KV: Deno has it disabled. Run Deno with --unstable-kv",
+    );
   }
 });
 

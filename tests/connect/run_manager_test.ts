@@ -119,7 +119,7 @@ Deno.test(
     const failed = line();
     for (let i = 0; i < 64; i++) held.push(await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => held[0]));
     const value = await failed;
-    assertStringIncludes(value, `Cannot accept connections on port ${port}; listening again in 1 s`);
+    assertStringIncludes(value, `Cannot accept connections on port ${port}, so the server listens again in 1 s`);
     assertStringIncludes(value, "Too many open files");
     let text: string | undefined;
     while (text === undefined) {

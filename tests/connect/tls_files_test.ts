@@ -56,7 +56,10 @@ Deno.test("connect accepts client keys of every form that openssl writes, except
       await openssl(folder, ...args, "-out", "any.key");
       const error = await assertRejects(() => findConnection({ kubeconfig }, hostWith()), KubeconfigError);
       assertEquals(error.field, "client-key");
-      assertStringIncludes(error.message, `is encrypted, which Deno cannot read: decrypt it with "openssl pkey`);
+      assertStringIncludes(
+        error.message,
+        `is encrypted, and Deno cannot read encrypted keys: decrypt it with "openssl pkey`,
+      );
     });
   }
 });
@@ -107,7 +110,7 @@ Deno.test("validityProblem distinguishes certificates that are not valid yet, ha
   assertEquals(validityProblem(validity, Date.UTC(2026, 0, 15)), undefined);
   assertEquals(
     validityProblem(validity, Date.UTC(2025, 11, 31)),
-    "is valid only from 2026-01-01T00:00:00.000Z on; is this machine's clock right",
+    "is valid only from 2026-01-01T00:00:00.000Z on, or this machine's clock is wrong",
   );
   assertEquals(validityProblem(validity, Date.UTC(2026, 1, 1) + 1), "expired on 2026-02-01T00:00:00.000Z");
   assertEquals(validityProblem(validity, Date.UTC(2026, 0, 31, 23, 30)), "expires on 2026-02-01T00:00:00.000Z");

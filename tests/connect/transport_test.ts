@@ -63,7 +63,7 @@ Deno.test("httpTransport gives up after 65 s without a response", async () => {
   await time.tickAsync(64_999);
   assertEquals(time.timers, 1);
   await time.tickAsync(1);
-  assertEquals((await refused).message, `Cannot reach "${server.url}" to GET "/api": no answer within 65 s`);
+  assertEquals((await refused).message, `Cannot reach "${server.url}" to GET "/api": no response within 65 s`);
   assertEquals(time.timers, 0);
 });
 
@@ -134,7 +134,7 @@ Deno.test("httpTransport can wait for a response longer than the runtime's timer
   using time = new FakeTime();
   const answerTimeoutMs = 2 ** 31;
   using transport = httpTransport({ answerTimeoutMs });
-  const refused = assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "no answer within");
+  const refused = assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "no response within");
   await server.asked();
   await time.tickAsync(answerTimeoutMs - 1);
   assertEquals(time.timers, 1);
@@ -154,7 +154,7 @@ Deno.test("httpTransport rejects with the reason of a request that is aborted wh
   const error = assertThrows(() => httpTransport({ answerTimeoutMs: -1 }), RangeError);
   assertStringIncludes(
     error.message,
-    "answerTimeoutMs must be at least 0 milliseconds, or Infinity for never, found -1",
+    "answerTimeoutMs must be at least 0 milliseconds, or Infinity for never, but it is -1",
   );
 });
 
@@ -262,13 +262,13 @@ Deno.test("httpTransport validates certificates and keys before it passes them t
   const cert = certificates.text("client.crt");
   const key = certificates.text("client.key");
   const cases: readonly [material: TlsMaterial, includes: string][] = [
-    [{ caCerts: ["junk"] }, "Cannot use CA certificate: it holds no PEM certificate"],
-    [{ caCerts: [cert, cert.slice(0, -60)] }, "Cannot use CA certificate: it holds no PEM certificate"],
+    [{ caCerts: ["junk"] }, "Cannot use CA certificate: it has no PEM certificate"],
+    [{ caCerts: [cert, cert.slice(0, -60)] }, "Cannot use CA certificate: it has no PEM certificate"],
     [
       { cert: key, key },
-      `Cannot use client certificate: it holds no PEM certificate ("-----BEGIN CERTIFICATE-----"), only "PRIVATE KEY"`,
+      `Cannot use client certificate: it has no PEM certificate ("-----BEGIN CERTIFICATE-----"): it has only "PRIVATE KEY"`,
     ],
-    [{ cert, key: cert }, "Cannot use client key: it holds no PEM private key"],
+    [{ cert, key: cert }, "Cannot use client key: it has no PEM private key"],
     [{ cert }, "Cannot use client certificate: key is missing"],
     [{ key }, "Cannot use client key: cert is missing"],
     [{ cert, key: certificates.text("other-client.key") }, "Cannot set up TLS with the certificates given: "],
@@ -328,7 +328,7 @@ Deno.test("httpTransport refuses requests after its disposal, and may be dispose
   await get(transport, server.url);
   transport[Symbol.dispose]();
   transport[Symbol.dispose]();
-  await assertRejects(() => get(transport, server.url), TypeError, "the connection is disposed");
+  await assertRejects(() => get(transport, server.url), TypeError, "the connection was disposed");
 });
 
 Deno.test("httpTransport that is disposed lets an open watch continue until its signal aborts", async () => {
@@ -435,8 +435,8 @@ Deno.test("HttpTransport keeps its certificates when the files are missing, inva
   }
   assertEquals(files.reads, 3);
   assertEquals(files.warnings.length, 2);
-  assertEquals(files.warnings[0], "Cannot read it; the previous certificates stay in use");
-  assertStringIncludes(files.warnings[1], "it is empty; the previous certificates stay in use");
+  assertEquals(files.warnings[0], "Cannot read it. The previous certificates stay in use");
+  assertStringIncludes(files.warnings[1], "it is empty. The previous certificates stay in use");
   // The connection was never replaced.
   assertEquals(server.connections, 1);
 });

@@ -41,7 +41,7 @@ Deno.test("entryOf makes a broken entry of an object without a name", () => {
   const nameless = { kind: "Pod", metadata: { namespace: "shop" } } as unknown as KubernetesObject;
   const entry = entryOf(nameless);
   assertEquals(entry.key, "");
-  assertEquals(entry.error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
+  assertEquals(entry.error?.message, `Cannot store Pod in namespace "shop": it has no metadata.name`);
   assertStrictEquals(assertThrows(() => entry.object), entry.error);
   assertStrictEquals(assertThrows(() => entry.metadata), entry.error);
   for (const value of [{}, { metadata: {} }, { metadata: { name: "" } }, null, undefined]) {

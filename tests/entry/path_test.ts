@@ -165,7 +165,7 @@ Deno.test("readValues uses the range of the metadata, for paths below it and to 
     }),
     { numRuns: 2_000 },
   );
-  // The range alone is read: what is before it is no JSON here, and what it holds is not when another path is read.
+  // The range alone is read: what is before it is no JSON here, and its content is not when another path is read.
   assertEquals(readValues(`?,"metadata":{"name":"a"}`, ["metadata", "name"], 13, 25), ["a"]);
   assertEquals(readValues(`{"metadata":{? },"spec":{"a":"b"}}`, ["spec", "a"], 12, 16), ["b"]);
 });

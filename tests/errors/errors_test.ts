@@ -74,6 +74,11 @@ Deno.test("errorLine joins the messages of an error and its causes, each once, o
       new Error("Cannot sync.", { cause: new Error("Cannot write", { cause: root }) }),
       "Cannot sync: Cannot write: disk full",
     ],
+    [new Error("Cannot watch. Grant list", { cause: root }), "Cannot watch. Grant list (disk full)"],
+    [
+      new Error(`Cannot find "podz". Did you mean "pods"?`, { cause: root }),
+      'Cannot find "podz". Did you mean "pods"? (disk full)',
+    ],
     [new RangeError(), "RangeError"],
     [new Error("failed", { cause: "a text" }), "failed: a text"],
     [new AggregateError([root, new Error("other")], "both"), "both: disk full"],

@@ -24,7 +24,7 @@ Deno.test("checkNames: a misspelt option is refused with the one that was meant"
   assertEquals(errorOf({ waitMS: 3 }), 'Cannot wait: there is no option "waitMS". Did you mean "waitMs"?');
   assertEquals(
     errorOf({ waitMs: 3, colour: "red" }),
-    'Cannot wait: there is no option "colour". Remove it; there are waitMs, onError',
+    'Cannot wait: there is no option "colour". Remove it. The options are waitMs, onError',
   );
 });
 
@@ -48,8 +48,8 @@ Deno.test("checkBackoff refuses options that are not valid waits", () => {
     [{ initialMs: -1 }, "initialMs"],
     [{ maxMs: NaN }, "maxMs"],
     [{ maxMs: Infinity }, "maxMs"],
-    [{ factor: 0.5 }, "factor must be at least 1, found 0.5"],
-    [{ jitter: -1 }, "jitter must be at least 0, found -1"],
+    [{ factor: 0.5 }, "factor must be at least 1, but it is 0.5"],
+    [{ jitter: -1 }, "jitter must be at least 0, but it is -1"],
   ];
   for (const [options, message] of refused) assertThrows(() => checkBackoff(options), RangeError, message);
   checkBackoff({ initialMs: 0, maxMs: 0, factor: 1, jitter: 0 });

@@ -252,7 +252,7 @@ Deno.test("acquire refuses other options than those of the first holder, and lea
     assertThrows(
       () => informers.acquire(Pod, { parse: "lazy" }),
       Error,
-      'Cannot share the informer of "pods": option "parse" is not what the first caller gave',
+      'Cannot share the informer of "pods": the option "parse" has another value than the first caller gave. Pass the same value, or create another factory',
     );
     assertThrows(() => informers.acquire(Pod, { indexers: { byNode: () => [] } }), Error, 'index "byNode"');
     assertThrows(() => informers.acquire(Node, { indexers: { namespace: () => [] } }), Error, "namespace");
@@ -274,7 +274,7 @@ Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a
     [pods.informer.status().state, keys(pods), fixture.time.timers],
     ["stopped", ["default/a", "default/b"], 0],
   );
-  assertThrows(() => informers.acquire(Pod), Error, "Cannot make an informer: the factory was shut down");
+  assertThrows(() => informers.acquire(Pod), Error, "Cannot create an informer: the factory was shut down");
   pods[Symbol.dispose]();
   await fixture.tick(100_000);
   assertEquals(fixture.time.timers, 0);
@@ -419,15 +419,15 @@ Deno.test("SharedInformerFactory says which caches overlap, and does not report 
   assertEquals(fixture.errors, []);
   using _some = informers.acquire(onlyMetadata(Pod), { namespaces: ["b", "a"], labelSelector: "app=web" });
   assertEquals(fixture.errors, [
-    "pods: Two informers cache the same pods: one has objects of all namespaces, the other metadata of " +
-    'namespace b, a with labels "app=web"; use the larger one for both, or ignore this error',
+    "pods: Two informers cache the same pods: one has objects in all namespaces, the other metadata in " +
+    'namespace b, a with labels "app=web". Use the larger one for both, or ignore this error',
   ]);
 });
 
 Deno.test("SharedInformerFactory refuses an idleTimeoutMs or cacheTtlMs that is no duration", () => {
   using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
   for (const options of [{ idleTimeoutMs: -1 }, { cacheTtlMs: NaN }]) {
-    assertThrows(() => new SharedInformerFactory(client, options), RangeError, "Cannot make a factory: ");
+    assertThrows(() => new SharedInformerFactory(client, options), RangeError, "Cannot create a factory: ");
   }
 });
 

@@ -185,8 +185,8 @@ Deno.test("SharedIndexInformer leaves an object out of an index whose function t
   assertEquals(run.informer.indexer.indexKeys("sloppy", "x"), ["default/b"]);
   assertEquals(run.cached, ["default/a@1", "default/b@1"]);
   assertEquals(run.complaints, [
-    'InformerError: Cannot file "default/a" in index "picky": not this one',
-    'InformerError: Cannot file "default/a" in index "sloppy": it returned undefined, expected an array of strings',
+    'InformerError: Cannot add "default/a" to index "picky": not this one',
+    'InformerError: Cannot add "default/a" to index "sloppy": it returned undefined instead of an array of strings',
   ]);
   assertEquals([notes.lines.length, run.informer.hasSynced], [3, true]);
 });
@@ -278,7 +278,7 @@ const BAD_TRANSFORMS: Readonly<Record<string, readonly [transform: (object: Thin
   ],
   "returns a namespace that is a number": [
     (object) => ({ ...object, metadata: { ...object.metadata, namespace: 7 } }),
-    "the result has a metadata.namespace that is no string",
+    "the metadata.namespace of the result is not a string",
   ],
 };
 

@@ -168,10 +168,14 @@ Deno.test("a window that is moved has all of its rows in the next update, and th
   assertThrows(
     () => screen.updates.moveTo({ limit: 1.5 }),
     RangeError,
-    "Cannot show a part of a view: limit must be a whole number of at least 0, or Infinity for no limit, found 1.5",
+    "Cannot show a part of a view: limit must be a whole number of at least 0, or Infinity for no limit, but it is 1.5",
   );
-  assertThrows(() => view.changes({ offset: -1 }), RangeError, "offset must be a whole number of at least 0, found -1");
-  assertThrows(() => run.informer.view({ offset: NaN }), RangeError, "found NaN");
+  assertThrows(
+    () => view.changes({ offset: -1 }),
+    RangeError,
+    "offset must be a whole number of at least 0, but it is -1",
+  );
+  assertThrows(() => run.informer.view({ offset: NaN }), RangeError, "it is NaN");
   await screen.end();
 });
 

@@ -189,7 +189,7 @@ Deno.test("a collection cannot fetch from one that is computed from it, or from 
   await run.tick();
   await run.send(modified("a", 11, { size: 2 }));
   const cannot = 'Cannot compute derived collection "sizes" of "default/a": Cannot fetch from derived collection';
-  const from = 'it is computed from derived collection "sizes"';
+  const from = 'it is itself computed from derived collection "sizes"';
   assertEquals(first.errors, [`${cannot} "second": ${from}`]);
   await run.send(modified("a", 12, { size: 3 }));
   assertEquals(first.errors.slice(1), [`${cannot} "sizes": ${from}`]);
@@ -241,8 +241,8 @@ Deno.test("of two inputs with one output key the first one counts, which is repo
   assertEquals(sizes.take().events, ["~ small 2 → 1"]);
   assertEquals([sizes.collection.status().conflicting, sizes.collection.status().conflicts], [1, ["small"]]);
   assertEquals(sizes.errors, [
-    'Cannot keep two objects "small" in derived collection "sizes": found one of "default/a", which counts, and one ' +
-    'of "default/b"; give them names of their own',
+    'Cannot keep two objects "small" in derived collection "sizes": "default/a" and "default/b" both returned ' +
+    'one, and the object of "default/a" is used. Give them different names',
   ]);
   await run.send(modified("b", 12, { size: 3 }));
   assertEquals(sizes.take().events, []);
@@ -253,17 +253,20 @@ Deno.test("of two inputs with one output key the first one counts, which is repo
 
 Deno.test("a function that returns what cannot be kept fails, with what it has returned", async () => {
   await using run = await new Run<"tier">(holding(entry("a", 1)), byTier).start();
-  const expected = "expected an object with a metadata.name, several of them, or undefined";
+  const expected = "Return an object with a metadata.name, an array of them, or undefined";
   const twice = { metadata: { name: "x", namespace: "y" } };
   for (
     const [returned, message] of [
-      [{ size: 1 }, `found {"size":1}, ${expected}`],
-      [Promise.resolve(), "the function returned a promise. Return the objects themselves: read others by fetch"],
-      ["a", `found "a", ${expected}`],
-      [[null], `found null, ${expected}`],
-      [globalThis, `found a value that has no JSON, ${expected}`],
-      [{ metadata: { name: "a", namespace: 1 } }, `found {"metadata":{"name":"a","namespace":1}}, ${expected}`],
-      [[twice, twice], 'found two objects of one name among "y/x", "y/x"'],
+      [{ size: 1 }, `the function returned {"size":1}. ${expected}`],
+      [Promise.resolve(), "the function returned a promise. Return the objects themselves, and read others with fetch"],
+      ["a", `the function returned "a". ${expected}`],
+      [[null], `the function returned null. ${expected}`],
+      [globalThis, `the function returned a value that has no JSON. ${expected}`],
+      [
+        { metadata: { name: "a", namespace: 1 } },
+        `the function returned {"metadata":{"name":"a","namespace":1}}. ${expected}`,
+      ],
+      [[twice, twice], 'two objects have the same name: "y/x", "y/x"'],
     ] as const
   ) {
     await using sizes = watched(run.informer, () => returned as never);
@@ -354,8 +357,8 @@ Deno.test("fetch throws for an unknown index, and once its call has returned", a
   });
   await run.tick();
   assert(sizes.errors[0].includes('Cannot look up index "zone"'), sizes.errors[0]);
-  assertThrows(() => late!(run.informer, {}), Error, "the call that fetch was passed to has returned");
-  assertThrows(() => derive({} as typeof run.informer, () => undefined), TypeError, "Cannot derive from this value");
+  assertThrows(() => late!(run.informer, {}), Error, "the function that received fetch has already returned");
+  assertThrows(() => derive({} as typeof run.informer, () => undefined), TypeError, "Cannot derive a collection");
 });
 
 Deno.test("a derived collection has views, events, until() and resyncs, and refuses what needs versions", async () => {
@@ -386,9 +389,9 @@ Deno.test("a derived collection has views, events, until() and resyncs, and refu
   assertThrows(
     () => collection.addEventHandler({}, { checkpoint }),
     TypeError,
-    "Cannot begin at a checkpoint in",
+    "Cannot use a checkpoint with",
   );
-  assertThrows(() => collection.events({ checkpoint }), TypeError, "Cannot begin at a checkpoint in");
+  assertThrows(() => collection.events({ checkpoint }), TypeError, "Cannot use a checkpoint with");
 });
 
 Deno.test("a derived collection has the worst state of its sources, and stops with its input", async () => {

@@ -173,7 +173,7 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
   });
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept by force", "set pods/v1 kept"]);
   assertEquals(fixture.errors.length, 1);
-  assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
+  assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", so it is listed instead: .*it does not begin with/);
   fixture.asked;
   await fixture.run();
   assertEquals(fixture.asked, ["ask for d at 5", "watch from 5"]);
@@ -195,7 +195,7 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
   assertEquals(fixture.asked, ["ask for b at 4", "list"]);
   assertMatch(
     fixture.errors[0],
-    /listed instead, because the server does not have its state: it has none of "default\/b"; were they deleted,/,
+    /listed instead: the server does not have this state, because it has none of "default\/b"\. Check whether they were deleted,/,
   );
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept anew"]);
 });
@@ -251,7 +251,7 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
   for (
     const [get, reason] of [
       [() => Promise.reject(new Error("the disk is gone")), /listed instead: the disk is gone$/],
-      [() => new Promise<undefined>(() => {}), /has not come within 10 s$/],
+      [() => new Promise<undefined>(() => {}), /was not read within 10 s$/],
     ] as const
   ) {
     await using fixture = new SnapshotsFixture();
@@ -396,8 +396,8 @@ Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, an
   const error = await store.set("pods/v1", stored("12345")).catch(String);
   assertEquals(
     error,
-    'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes; cache fewer fields (option "fields"), or ' +
-      "only metadata (onlyMetadata), or raise maxBytes",
+    'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes. Cache fewer fields (option "fields"), ' +
+      "cache only metadata (onlyMetadata), or raise maxBytes",
   );
   assertEquals(await new Response(ReadableStream.from(await store.get("pods/v1") ?? [])).text(), "1234");
 });
@@ -495,9 +495,9 @@ Deno.test("SharedInformerFactory refuses invalid namespaces before any request",
     assertThrows(() => informers.forResource(Node, { namespaces }), TypeError, "Cannot select namespaces");
   }
   const both = { namespace: "a", namespaces: ["b"] };
-  assertThrows(() => new SharedInformerFactory(client, both), TypeError, "give one of the two");
-  assertThrows(() => informers.forResource(Pod, both), TypeError, "give one of the two");
-  assertThrows(() => informers.acquire(Pod, both), TypeError, "give one of the two");
+  assertThrows(() => new SharedInformerFactory(client, both), TypeError, "cannot be combined. Remove one of them");
+  assertThrows(() => informers.forResource(Pod, both), TypeError, "cannot be combined. Remove one of them");
+  assertThrows(() => informers.acquire(Pod, both), TypeError, "cannot be combined. Remove one of them");
   for (const where of [{ namespace: "a/b" }, { namespaces: ["a", ".."] }]) {
     assertThrows(() => informers.forResource(Pod, where), TypeError, "as namespace");
   }

@@ -53,7 +53,7 @@ Deno.test("Lister refuses to select by labels and fields that an informer of fie
   assertThrows(
     () => nodes.lister.namespace("shop").list({ fieldSelector: "status.phase=Running" }),
     TypeError,
-    'Cannot select by "status.phase": the informer does not keep it; add the path to its fields',
+    'Cannot select by "status.phase": the informer does not keep this field. Add the path to its option fields',
   );
 });
 
@@ -70,13 +70,13 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
   assertThrows(
     () => informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], deliverUnchanged: true }),
     Error,
-    'option "deliverUnchanged" is not what the first caller gave',
+    'the option "deliverUnchanged" has another value than the first caller gave',
   );
   assertEquals(errors, []);
   informers.forResource(Pod);
   assertEquals(errors, [
-    "pods: Two informers cache the same pods: one has fields of objects of all namespaces, the other objects of all namespaces; " +
-    "use the larger one for both, or ignore this error",
+    "pods: Two informers cache the same pods: one has fields of objects in all namespaces, the other objects in all namespaces. " +
+    "Use the larger one for both, or ignore this error",
   ]);
   assertEquals(informers.status().length, 2);
   await fixture.start();
@@ -130,7 +130,7 @@ Deno.test("SharedIndexInformer refuses deliverUnchanged without fields, and name
   assertThrows(
     () => new SharedIndexInformer(fixture.client.resource(Pod), { deliverUnchanged: false }),
     TypeError,
-    'an informer of "pods": the option "deliverUnchanged" is for informers of named fields; give fields, or leave it out',
+    'an informer of "pods": the option "deliverUnchanged" is only for informers with selected fields. Set the option fields, or leave it out',
   );
 });
 
@@ -199,8 +199,8 @@ Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a 
   errors.length = 0;
   await fixture.start();
   assertEquals(errors, [
-    'configmaps: No cached object of "configmaps" has "data.y" or "metadata.labels" or "spec.z": look for a mistake in the paths of ' +
-    "fields, or ignore this error",
+    'configmaps: No cached object of "configmaps" has "data.y" or "metadata.labels" or "spec.z". Look for a mistake in ' +
+    "the option fields, or ignore this error",
   ]);
 });
 

@@ -78,8 +78,12 @@ Deno.test("informers of one label share its namespaces; others name theirs, or a
     "c/settings",
   ]]);
   assert(nodes.hasSynced);
-  assertThrows(() => informers.forResource(ConfigMap, { ...labelled, shard: "0/2" }), TypeError, "leave one out");
-  assertThrows(() => informers.forResource(ConfigMap, { ...labelled, namespace: "a" }), TypeError, "leave one out");
+  assertThrows(() => informers.forResource(ConfigMap, { ...labelled, shard: "0/2" }), TypeError, "Remove one of them");
+  assertThrows(
+    () => informers.forResource(ConfigMap, { ...labelled, namespace: "a" }),
+    TypeError,
+    "Remove one of them",
+  );
   assertThrows(() => informers.forResource(ConfigMap, { namespaces: { labels: "=" } }), SyntaxError);
   await informers.shutdown();
 });

@@ -80,7 +80,7 @@ Deno.test("Without maxBytes nothing is counted", async () => {
   assertEquals([maps.status().memory, (maps.entries as Indexer<unknown>).bytes], [undefined, 0]);
   const families = informerMetrics(fixture.informers.status());
   assertEquals(families.find(({ name }) => name === "informer_memory_bytes")?.samples, []);
-  assertThrows(() => fixture.informers.maxBytes = 1_000, TypeError, "give it the option maxBytes");
+  assertThrows(() => fixture.informers.maxBytes = 1_000, TypeError, "Create it with the option maxBytes");
 });
 
 Deno.test("maxBytes is a whole number above 0", async () => {
@@ -116,7 +116,7 @@ Deno.test("At 80 % of maxBytes the largest caches and their largest fields are r
   assert(large.bytes > 24_000 && large.objects > 15, JSON.stringify(large));
   assertMatch(
     warning.message,
-    /^The caches hold 3[23]\.\d kB, 8\d % of maxBytes: configmaps \d+\.\d kB \(data \d+ %\), pods \d\.\d kB \(.*\); name the/,
+    /^The caches hold 3[23]\.\d kB, 8\d % of maxBytes: configmaps \d+\.\d kB \(data \d+ %\), pods \d\.\d kB \(.*\)\. Select only the/,
   );
   server.delete(ConfigMap, "shop/map-0");
   fixture.createMaps(30, 31);
@@ -146,7 +146,7 @@ Deno.test("Above 100 % the watch of the kind that grows ends, and it is listed a
   assertEquals(errors.map(({ resource, maxBytes }) => [resource, maxBytes]), [["configmaps", 40_000]]);
   assertMatch(
     errors[0].message,
-    /^Cannot follow "configmaps": the caches of the factory hold more than maxBytes, 40\.0 kB;/,
+    /^Cannot follow "configmaps": the caches of the factory hold more than maxBytes, 40\.0 kB\. The cache/,
   );
   const { state, cause, retryAt, memory } = maps.status();
   assertEquals([state, cause === errors[0], retryAt], ["stale", true, undefined]);

@@ -89,11 +89,11 @@ Deno.test("openMetricsText writes the buckets of a histogram, whose bounds have 
 Deno.test("openMetricsText refuses names, units and counters that the format does not allow", () => {
   const refused = (more: Partial<MetricFamily>, message: string): unknown =>
     assertThrows(() => openMetricsText([family(more)]), TypeError, message);
-  refused({ name: "a-b" }, `"a-b" is not allowed as a name`);
-  refused({ samples: [{ labels: { "a.b": "" }, value: 1 }] }, `"a.b" is not allowed`);
+  refused({ name: "a-b" }, `"a-b" is not a valid name`);
+  refused({ samples: [{ labels: { "a.b": "" }, value: 1 }] }, `"a.b" is not a valid`);
   refused({ unit: "seconds" }, `"a" must end with "_seconds"`);
-  refused({ type: "counter", samples: [{ value: -1 }] }, "found -1");
-  refused({ type: "summary", samples: [{ value: NaN }] }, "found NaN");
+  refused({ type: "counter", samples: [{ value: -1 }] }, "it is -1");
+  refused({ type: "summary", samples: [{ value: NaN }] }, "it is NaN");
   assertThrows(() => openMetricsText([family({}), family({})]), TypeError, `two families have the name "a"`);
 });
 

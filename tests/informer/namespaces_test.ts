@@ -357,11 +357,15 @@ Deno.test("SharedIndexInformer refuses an empty list of sources, and namespaces 
     source,
   }]];
   for (const sources of wrong) assertThrows(() => new SharedIndexInformer<Thing>(sources), TypeError);
-  assertThrows(() => new SharedIndexInformer<Thing>([]), TypeError, "found no source, expected at least one");
+  assertThrows(
+    () => new SharedIndexInformer<Thing>([]),
+    TypeError,
+    "the list of sources is empty. Pass at least one source",
+  );
   assertThrows(
     () => new SharedIndexInformer<Thing>(wrong[1]),
     TypeError,
-    'Cannot create an informer: found the namespaces ["a","a"], expected each to have a name of its own',
+    'Cannot create an informer: the sources are for the namespaces ["a","a"], but each needs a different, non-empty name',
   );
 });
 

@@ -141,7 +141,7 @@ Deno.test("where definitions may not be watched, that is reported once, and the 
   assertEquals(fixture.errors.length, 1);
   assertStringIncludes(
     fixture.errors[0],
-    'grant "list" and "watch" of "customresourcedefinitions.apiextensions.k8s.io"',
+    "Grant list and watch on customresourcedefinitions.apiextensions.k8s.io",
   );
   createDefined(server);
   await fixture.tick(30_000);

@@ -233,7 +233,7 @@ Deno.test("SharedIndexInformer relists when a server does not order its versions
   assertEquals([lists(), size()], [2, 2]);
   await time.tickAsync(MINUTE);
   assertEquals([lists(), size(), informer.status().outdated], [3, 6, 5]);
-  assertMatch(errors[0].message, /"default\/a": found version 899, older than the cached 900/);
+  assertMatch(errors[0].message, /"default\/a": its version 899 is older than the cached version 900/);
   assertEquals(errors.length, 1);
   await time.tickAsync(10 * MINUTE);
   assertEquals(lists(), 3);
@@ -428,7 +428,7 @@ Deno.test("SharedIndexInformer applies changes in order, skips objects of anothe
   assertEquals(
     errors,
     ["Service", "Status"].map((kind) =>
-      `Cannot file an object of "things.acme.dev": found kind "${kind}", expected "Thing"; objects of that kind are passed over`
+      `Cannot use an object of "things.acme.dev": its kind is "${kind}" instead of "Thing". Objects of that kind are skipped`
     ),
   );
 });

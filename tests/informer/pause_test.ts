@@ -273,7 +273,7 @@ Deno.test("SharedIndexInformer without onError writes failures, broken handlers 
   it.allowed = true;
   await time.tickAsync(60_000);
   assertEquals(warnings.take(), [
-    `informer of "pods": Cannot file "default/a" in index "zone": no zone`,
+    `informer of "pods": Cannot add "default/a" to index "zone": no zone`,
     `informer of "pods": Handler "h" failed on "added" of "default/a": boom`,
   ]);
   stop.abort();

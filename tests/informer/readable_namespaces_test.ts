@@ -204,14 +204,18 @@ Deno.test("informers of readable namespaces are shared, and refuse what cannot c
     true,
   ]);
   const readable = { namespaces: "readable" } as const;
-  assertThrows(() => informers.forResource(ConfigMap, { ...readable, shard: "0/2" }), TypeError, "leave one out");
-  assertThrows(() => informers.forResource(ConfigMap, { ...readable, namespace: "a" }), TypeError, "leave one out");
+  assertThrows(() => informers.forResource(ConfigMap, { ...readable, shard: "0/2" }), TypeError, "Remove one of them");
+  assertThrows(
+    () => informers.forResource(ConfigMap, { ...readable, namespace: "a" }),
+    TypeError,
+    "Remove one of them",
+  );
   const wrong = { namespaces: "all" as "readable" };
-  assertThrows(() => informers.forResource(ConfigMap, wrong), TypeError, `found "all", expected names`);
-  assertThrows(() => maps.snapshot(), TypeError, "the namespaces that may be read change");
+  assertThrows(() => informers.forResource(ConfigMap, wrong), TypeError, `"all" is not an array of names`);
+  assertThrows(() => maps.snapshot(), TypeError, "its readable namespaces change");
   const checkpoint = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
   const error = assertThrows(() => maps.addEventHandler({}, { checkpoint }), TypeError);
-  assertStringIncludes(errorLine(error), "namespaces by name");
+  assertStringIncludes(errorLine(error), "name the namespaces");
 });
 
 Deno.test("where namespaces remain of a polled kind, their lists delete what is gone since that of all", async () => {

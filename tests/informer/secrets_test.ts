@@ -12,7 +12,7 @@ import { FactoryFixture } from "./_factory_fixture.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const REFUSED =
-  'informers leave it out; give the informer the option secretData: "keep", or read the object by client.get()';
+  'informers do not keep it. Create the informer with secretData: "keep", or read the object with client.get()';
 
 /** A factory on a fake server that has one Secret. */
 class SecretFixture extends FactoryFixture {
@@ -93,7 +93,7 @@ Deno.test("path of the data of Secrets reports an error, from unread text too", 
   await fixture.start();
   assertEquals(secrets.indexer.indexValues("password"), []);
   assertEquals(fixture.errors, [
-    `secrets: Cannot file "shop/login" in index "password": Cannot read "data" of a Secret: ${REFUSED}`,
+    `secrets: Cannot add "shop/login" to index "password": Cannot read "data" of a Secret: ${REFUSED}`,
   ]);
 });
 
@@ -131,11 +131,11 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
   assertEquals(whole.lister.get("shop/login")?.metadata.annotations?.[LAST_APPLIED] !== undefined, true);
   assertThrows(() => (lean.lister.get("shop/login") as Secret).data, TypeError);
   assertEquals(fixture.errors.length, 1);
-  assert(fixture.errors[0].includes("the other objects with data of all namespaces"), fixture.errors[0]);
+  assert(fixture.errors[0].includes("the other objects with data in all namespaces"), fixture.errors[0]);
   assertThrows(
     () => informers.forResource(ConfigMap, { secretData: "keep" }),
     TypeError,
-    'the option "secretData" is for informers of Secrets',
+    'the option "secretData" is only for informers of Secrets',
   );
 });
 

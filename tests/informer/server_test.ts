@@ -263,7 +263,7 @@ Deno.test("SharedIndexInformer quarantines an object whose uid is not a string, 
   assertEquals(pods.lister.list().map(({ metadata }) => metadata.name), ["b"]);
   assertEquals([pods.status().quarantined, pods.status().objects, pods.lastSyncResourceVersion], [1, 2, "11"]);
   assertEquals(errors, [
-    'DecodeError: Cannot read an object of "pods": found 7 where its metadata should have a string',
+    'DecodeError: Cannot read an object of "pods": its metadata has 7 in the place of a string',
   ]);
 });
 
@@ -280,8 +280,8 @@ Deno.test("SharedIndexInformer skips and reports a list item without metadata", 
   await time.tickAsync(0);
   assertEquals([pods.hasSynced, [...pods.entries.keys()]], [true, ["shop/a"]]);
   assertEquals(errors, [
-    'DecodeError: Cannot read an object of "pods": found {"data":{}}, expected an object with metadata',
+    'DecodeError: Cannot read an object of "pods": {"data":{}} is not an object with metadata',
   ]);
   // A plain list has no onError to report to.
-  await assertRejects(() => client.resource(Pod).list(), DecodeError, "expected an object with metadata");
+  await assertRejects(() => client.resource(Pod).list(), DecodeError, "is not an object with metadata");
 });

@@ -161,7 +161,7 @@ Deno.test("SharedInformerFactory shares the informer of a shard, and no other", 
   }
   await fixture.start();
   assertEquals(fixture.errors.length, 1);
-  assertMatch(fixture.errors[0], /one has objects of shard 0\/4 .*, the other objects of all namespaces/);
+  assertMatch(fixture.errors[0], /one has objects in shard 0\/4 .*, the other objects in all namespaces/);
 });
 
 Deno.test("A shard by namespace is refused for a cluster-scoped kind, and a text that is no shard for any", async () => {
@@ -172,7 +172,7 @@ Deno.test("A shard by namespace is refused for a cluster-scoped kind, and a text
   );
   assertEquals(
     message,
-    'Cannot take the shard "0/4" of "nodes" by namespace: they have none, so that all would be in one shard; take it ' +
+    'Cannot take the shard "0/4" of "nodes" by namespace: the objects have no namespaces, so one shard would hold all of them. Take the shard ' +
       "by uid",
   );
   assertThrows(() => fixture.informers.forResource(Pod, { shard: "4/4" }), RangeError, "Cannot take the shard");
@@ -201,9 +201,9 @@ Deno.test("A snapshot of a fixed shard is restored, and one of another shard or 
   for (const shard of ["1/2", undefined]) {
     await using other = make(shard);
     const error: unknown = await other.restore(new Blob([bytes]).stream()).catch((error) => error);
-    assertMatch(String(error), /it is of another shard/);
+    assertMatch(String(error), /it was written with shard/);
   }
   await using part = make("0/2");
   const error: unknown = await part.restore(new Blob([await bytesOf(undefined)]).stream()).catch((error) => error);
-  assertMatch(String(error), /it is of another shard/);
+  assertMatch(String(error), /it was written with shard/);
 });

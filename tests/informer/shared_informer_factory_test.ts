@@ -232,7 +232,7 @@ Deno.test("SharedInformerFactory run() ends with shutdown(), and runs once at a 
   const { informers, time } = fixture;
   informers.forResource(Pod);
   const running = fixture.run();
-  await assertRejects(() => informers.run(), Error, "the factory is running already");
+  await assertRejects(() => informers.run(), Error, "the factory is already running");
   await time.tickAsync(0);
   await informers.shutdown();
   await running;
@@ -328,8 +328,8 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
   ]);
   assertEquals(shop.lister.list().every(({ metadata }) => metadata.managedFields === undefined), true);
   assertEquals(fixture.errors, [
-    "pods: Two informers cache the same pods: one has objects of all namespaces, the other objects " +
-    "of namespace shop; use the larger one for both, or ignore this error",
+    "pods: Two informers cache the same pods: one has objects in all namespaces, the other objects " +
+    "in namespace shop. Use the larger one for both, or ignore this error",
   ]);
 });
 
@@ -391,14 +391,18 @@ Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts
   assertThrows(
     () => informers.forResource(Pod, { indexers: { node: () => [], more: () => [] } }),
     Error,
-    'Cannot share the informer of "pods": index "node" has another function already',
+    'Cannot share the informer of "pods": the index "node" already has another function. Choose another name',
   );
   // @ts-expect-error nothing was added
   assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
   informers.forResource(Pod, { indexers: { phase: field("status.phase") } });
   informers.forResource(Pod, { indexers: { phase: field("status.phase") } }); // the same path
   for (const phase of [field("status.reason"), field("status.phase").exists, () => []]) {
-    assertThrows(() => informers.forResource(Pod, { indexers: { phase } as never }), Error, "another function already");
+    assertThrows(
+      () => informers.forResource(Pod, { indexers: { phase } as never }),
+      Error,
+      "already has another function",
+    );
   }
 });
 
@@ -429,7 +433,7 @@ Deno.test("SharedInformerFactory names the option in which a later call contradi
     assertThrows(
       () => informers.forResource(Pod, { [name]: other }),
       Error,
-      `Cannot share the informer of "pods": option "${name}" is not what the first caller gave`,
+      `Cannot share the informer of "pods": the option "${name}" has another value than the first caller gave. Pass the same value, or create another factory`,
     );
   }
 });
@@ -447,7 +451,7 @@ Deno.test("SharedInformerFactory starts informers that have not been started, at
   await assertRejects(
     () => informers.waitForCacheSync(),
     Error,
-    'Cannot wait for "configmaps", "deployments.apps": not started; call start() after the last forResource()',
+    'Cannot wait for "configmaps", "deployments.apps": not started. Call start() after the last forResource()',
   );
   informers.start();
   const waiting = informers.waitForCacheSync();
@@ -569,7 +573,7 @@ Deno.test("SharedInformerFactory that was shut down makes and starts no informer
   await Promise.all([informers.shutdown(), informers.shutdown()]);
   await waiting;
   assertEquals(pods.status().state, "stopped");
-  assertThrows(() => informers.forResource(ConfigMap), Error, "Cannot make an informer: the factory was shut down");
+  assertThrows(() => informers.forResource(ConfigMap), Error, "Cannot create an informer: the factory was shut down");
   assertThrows(() => informers.start(), Error, "Cannot start informers: the factory was shut down");
 });
 
@@ -670,7 +674,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   assertEquals([returned, server.watches, fixture.time.timers], [true, 0, 0]);
   // It is reported to onError too, for programs that only abort a signal; and after a second what the stop waits for.
   assertEquals(fixture.errors.filter((error) => error.startsWith("pods: ")), [
-    'pods: Waiting for handler "stuck": its call has not returned 1000 ms after the stop; waits at most 3000 ms',
+    'pods: Waiting for handler "stuck": its call has not returned 1000 ms after the stop. The informer waits for up to 3000 ms',
     'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
   never.resolve();

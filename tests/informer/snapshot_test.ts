@@ -286,7 +286,7 @@ Deno.test("SharedIndexInformer lists where the snapshot that it was given is not
   }
   assertMatch(
     errors[0],
-    /^Cannot use the snapshot of the informer of "pods", which is listed instead, because the server does not have its state: it has none of /,
+    /^Cannot use the snapshot of the informer of "pods", so it is listed instead: the server does not have this state, because it has none of /,
   );
 });
 
@@ -417,7 +417,11 @@ Deno.test("SharedIndexInformer closes a snapshot that it refuses before its end"
     }
   }
   await using run = new Run(undefined, {}, time);
-  await assertRejects(() => run.informer.restore(snapshot(), { cluster: "blue" }), SnapshotError, "another cluster");
+  await assertRejects(
+    () => run.informer.restore(snapshot(), { cluster: "blue" }),
+    SnapshotError,
+    "it was written with cluster",
+  );
   assert(isClosed);
 });
 
@@ -437,7 +441,7 @@ Deno.test("SharedIndexInformer names what a snapshot of something else is of", a
     await using informer = new SharedIndexInformer(client.resource(resource, selection), options);
     const error = await assertRejects(() => informer.restore(cut(bytes), { cluster }), SnapshotError);
     assertEquals(error.reason, "other");
-    return error.message.slice(error.message.indexOf("it is of"));
+    return error.message.slice(error.message.indexOf("it was written"));
   };
   const shop = { namespace: "shop" };
   assertEquals(
@@ -450,13 +454,13 @@ Deno.test("SharedIndexInformer names what a snapshot of something else is of", a
       await refused(Pod, shop, {}, "green"),
     ],
     [
-      'it is of another resource: found "pods/v1", expected "secrets/v1"',
-      'it is of another representation: found "object", expected "metadata"',
-      'it is of another selections: found [{"namespace":"shop","labelSelector":"","fieldSelector":""}], expected ' +
+      'it was written with resource "pods/v1", but the informer needs "secrets/v1"',
+      'it was written with representation "object", but the informer needs "metadata"',
+      'it was written with selections [{"namespace":"shop","labelSelector":"","fieldSelector":""}], but the informer needs ' +
       '[{"namespace":"shop","labelSelector":"a=b","fieldSelector":""}]',
-      'it is of another managedFields: found "drop", expected "keep"',
-      "it is of another transformed: found false, expected true",
-      'it is of another cluster: found "blue", expected "green"',
+      'it was written with managedFields "drop", but the informer needs "keep"',
+      "it was written with transformed false, but the informer needs true",
+      'it was written with cluster "blue", but the informer needs "green"',
     ],
   );
 });
@@ -524,17 +528,17 @@ Deno.test("SharedIndexInformer writes no data of Secrets unless asked to, and re
     void informer.run();
     await informer.waitForCacheSync();
   }
-  assertThrows(() => secrets.snapshot(), TypeError, 'set secretData: "keep" to write it');
+  assertThrows(() => secrets.snapshot(), TypeError, 'Set secretData: "keep" to write it');
   assertStringIncludes(await new Response(secrets.snapshot({ secretData: "keep" })).text(), "c2VjcmV0");
   const bytes = await bytesOf(without.snapshot());
   await using restored = new SharedIndexInformer(client.resource(Secret));
   await restored.restore(cut(bytes));
   assertThrows(() => restored.indexer.getByKey("shop/a")!.data, TypeError, 'Cannot read "data" of a Secret');
   await using other = new SharedIndexInformer(client.resource(Secret), { secretData: "keep" });
-  await assertRejects(() => other.restore(cut(bytes)), SnapshotError, "it is of another secretData");
+  await assertRejects(() => other.restore(cut(bytes)), SnapshotError, "it was written with secretData");
   const record = new CacheScope(Secret, [{}]).record("");
   const older = { ...record, secretData: `${record.secretData}`.replace(` ${SECRET_ANNOTATIONS[0]}`, "") };
-  assertMatch(recordDifference(older, record)!, /another secretData/, "of a version that kept an annotation");
+  assertMatch(recordDifference(older, record)!, /was written with secretData/, "of a version that kept an annotation");
 });
 
 Deno.test("SharedIndexInformer writes the moment of the call, whatever changes while the bytes are read", async () => {

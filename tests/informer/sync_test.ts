@@ -176,7 +176,7 @@ Deno.test("SharedIndexInformer's status shows its state through a whole life [C0
     'idle, 0 at ""',
     'listing, 0 at ""',
     'live, 1 at "10"',
-    'stale, 1 at "10": the server ends it within a second, without an event',
+    'stale, 1 at "10": the server ends each watch within a second, without an event',
     'stale, 1 at "10": the test says 429',
     'unreachable, 1 at "10": nobody there',
     'live, 1 at "10"',

@@ -205,7 +205,8 @@ browserTest("the page says why it is refused", async () => {
   create(server, "cart-0");
   await using served = new ServedPage(server);
   await using visit = await Visit.begin("about:blank");
-  const error = "Cannot answer GET: the host is none of this server; add it to hosts, or by --host of the command line";
+  const error =
+    "Cannot answer GET: this server does not serve this host; add it to the option hosts, or pass --host on the command line";
   const refuse = async (path: string, status: number): Promise<void> => {
     await visit.page.route(path, (route) => route.fulfill({ status, json: { error } }));
   };

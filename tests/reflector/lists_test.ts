@@ -613,7 +613,7 @@ Deno.test("Reflector skips objects without a name, and reports each", async () =
   assertEquals(follow.stored, ["default/a@5", "default/b@3"]);
   assertEquals(
     follow.errors.map(String),
-    Array(3).fill('DecodeError: Cannot file Thing in namespace "default": it has no metadata.name'),
+    Array(3).fill('DecodeError: Cannot store Thing in namespace "default": it has no metadata.name'),
   );
   // What could not be filed was seen all the same.
   assertEquals(follow.reflector.lastSyncResourceVersion, "6");

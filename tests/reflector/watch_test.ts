@@ -320,7 +320,7 @@ Deno.test("Reflector starts ten requests without a wait, then one a second, what
   assertEquals([source.lists.length, source.watches.length], [1, 9]);
   const { phase } = follow.reflector;
   assert(phase.name === "waiting" && phase.error instanceof RequestRateError);
-  assertStringIncludes(phase.error.message, "Cannot watch at once");
+  assertStringIncludes(phase.error.message, "Cannot watch immediately");
   await follow.tick(20_000);
   assertEquals(source.watches.length, 29);
   assertEquals(follow.reflector.counters.recentResumes, 28);

@@ -124,13 +124,13 @@ Deno.test("Indexer's error for an unknown index names the indexes that exist", (
     assertThrows(
       read,
       RangeError,
-      `Cannot look up index "zone": there is none of that name; there are "tag"`,
+      `Cannot look up index "zone": it does not exist. The indexes are "tag"`,
     );
   }
   assertThrows(
     () => new Indexer<string, string>({ keyOf: String }).byIndex("zone", ""),
     RangeError,
-    "there are no indexes",
+    "There are no indexes",
   );
 });
 

@@ -271,7 +271,7 @@ Deno.test("readOpenApi refuses documents and resources that do not fit each othe
     [
       () => readOpenApi([{ ...document, content: undefined }], [tab]),
       "apis/acme.dev/v1",
-      "must be an object, found nothing",
+      "must be an object, but it is missing",
     ],
     [() => readOpenApi([{ ...document, content: {} }], [tab]), "apis/acme.dev/v1#/components", "must be an object"],
     [

@@ -98,31 +98,31 @@ Deno.test("defaultRateLimiter is 5 ms to 1000 s per key, and 10 keys a second af
 });
 
 Deno.test("rate limiters refuse invalid options, and name them", () => {
-  assertThrows(() => exponentialBackoff({ baseMs: 0 }), RangeError, "baseMs must be positive, found 0");
-  assertThrows(() => exponentialBackoff({ maxMs: 1 }), RangeError, "maxMs must be at least baseMs (5), found 1");
-  assertThrows(() => exponentialBackoff({ maxMs: Infinity }), RangeError, "found Infinity");
+  assertThrows(() => exponentialBackoff({ baseMs: 0 }), RangeError, "baseMs must be positive, but it is 0");
+  assertThrows(() => exponentialBackoff({ maxMs: 1 }), RangeError, "maxMs must be at least baseMs (5), but it is 1");
+  assertThrows(() => exponentialBackoff({ maxMs: Infinity }), RangeError, "it is Infinity");
   assertThrows(
     () => fastSlow({ fastMs: -1, slowMs: 1, maxFast: 1 }),
     RangeError,
-    "fastMs must be at least 0 milliseconds and finite, found -1",
+    "fastMs must be at least 0 milliseconds and finite, but it is -1",
   );
   assertThrows(
     () => fastSlow({ fastMs: 1, slowMs: NaN, maxFast: 1 }),
     RangeError,
-    "slowMs must be at least 0 milliseconds and finite, found NaN",
+    "slowMs must be at least 0 milliseconds and finite, but it is NaN",
   );
   assertThrows(
     () => fastSlow({ fastMs: 1, slowMs: 1, maxFast: 1.5 }),
     RangeError,
-    "maxFast must be a whole number of at least 0, found 1.5",
+    "maxFast must be a whole number of at least 0, but it is 1.5",
   );
-  assertThrows(() => tokenBucket({ perSecond: 0 }), RangeError, "perSecond must be positive, found 0");
-  assertThrows(() => tokenBucket({ burst: 0 }), RangeError, "burst must be a whole number of at least 1, found 0");
+  assertThrows(() => tokenBucket({ perSecond: 0 }), RangeError, "perSecond must be positive, but it is 0");
+  assertThrows(() => tokenBucket({ burst: 0 }), RangeError, "burst must be a whole number of at least 1, but it is 0");
   assertThrows(() => maxOf(), RangeError, "found no rate limiter");
   assertThrows(
     () => withMaxWait(tokenBucket(), -1),
     RangeError,
-    "maxMs must be at least 0 milliseconds, or Infinity for never, found -1",
+    "maxMs must be at least 0 milliseconds, or Infinity for never, but it is -1",
   );
 });
 

@@ -281,7 +281,7 @@ Deno.test("WorkQueue run refuses an invalid concurrency", async () => {
     await assertRejects(
       () => queue.run(() => {}, { concurrency }),
       RangeError,
-      `Cannot run work queue "pods": concurrency must be a whole number of at least 1, found ${concurrency}`,
+      `Cannot run work queue "pods": concurrency must be a whole number of at least 1, but it is ${concurrency}`,
     );
   }
 });

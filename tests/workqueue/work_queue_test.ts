@@ -316,7 +316,7 @@ Deno.test("WorkQueue refuses invalid delays and limiters", () => {
     RangeError,
     'Cannot add "a" to work queue "pods": delayMs must be a finite',
   );
-  assertThrows(() => queue.addAfter("a", Infinity), RangeError, "found Infinity");
+  assertThrows(() => queue.addAfter("a", Infinity), RangeError, "it is Infinity");
   assertEquals(queue.status().retries, 0);
   const rateLimiter = { when: () => 0, forget: () => {} } as unknown as ReturnType<typeof exponentialBackoff>;
   assertThrows(() => new WorkQueue({ rateLimiter }), TypeError, 'must have a method "retries"');

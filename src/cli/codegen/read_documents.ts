@@ -66,7 +66,10 @@ interface Version {
 /** Schemas of definitions have no references, and the server fills in their defaults. */
 const SOURCE: SchemaSource = {
   resolve(reference, path): never {
-    throw new SchemaError(path, `it refers to ${shown(reference)}; a definition cannot refer to other schemas`);
+    throw new SchemaError(
+      path,
+      `it refers to ${shown(reference)}, but a CustomResourceDefinition cannot refer to other schemas`,
+    );
   },
   docOf: (schema) => [...summaryOf(schema), ...rulesAt(schema)],
   fillsDefaults: true,
@@ -104,14 +107,14 @@ function servedVersions(definition: DocumentPart): Version[] {
   const { path } = definition;
   const apiVersion = at(definition, "apiVersion");
   if (apiVersion.value !== undefined && apiVersion.value !== API_VERSION) {
-    throw new SchemaError(apiVersion.path, `it must be ${shown(API_VERSION)}, found ${shown(apiVersion.value)}`);
+    throw new SchemaError(apiVersion.path, `it must be ${shown(API_VERSION)}, but it is ${shown(apiVersion.value)}`);
   }
   const spec = at(definition, "spec");
   const names = at(spec, "names");
   const [group, kind, plural] = [at(spec, "group"), at(names, "kind"), at(names, "plural")].map(nameAt);
   const { value: scope, path: scopePath } = at(spec, "scope");
   if (scope !== "Namespaced" && scope !== "Cluster") {
-    throw new SchemaError(scopePath, `it must be "Namespaced" or "Cluster", found ${shown(scope)}`);
+    throw new SchemaError(scopePath, `it must be "Namespaced" or "Cluster", but it is ${shown(scope)}`);
   }
   const place: Omit<KindModel["resource"], "version"> = {
     group,
@@ -135,7 +138,7 @@ function servedVersions(definition: DocumentPart): Version[] {
   if (stored !== 1) {
     throw new SchemaError(
       pathTo(path, "spec", "versions"),
-      `one version must be stored, found ${stored} of ${all.length}`,
+      `exactly one version must be stored, but ${stored} of ${all.length} are`,
     );
   }
   return all.filter(({ part }) => booleanAt(at(part, "served")));
@@ -167,7 +170,7 @@ function kindOf({ kind, resource, part }: Version, name: string): KindModel {
   const schema = at(at(part, "schema"), "openAPIV3Schema");
   const type = memberOf(objectAt(schema), "type");
   if (type !== "object") {
-    throw new SchemaError(pathTo(schema.path, "type"), `it must be "object", found ${shown(type)}`);
+    throw new SchemaError(pathTo(schema.path, "type"), `it must be "object", but it is ${shown(type)}`);
   }
   const model = readKind(schema, SOURCE);
   const summary = summaryOf(schema);
@@ -218,19 +221,19 @@ function at(part: DocumentPart, name: string): DocumentPart {
 /** The items of an optional list. */
 function itemsAt({ value, path }: DocumentPart): readonly DocumentPart[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list, found ${shown(value)}`);
+  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list, but it is ${shown(value)}`);
   return value.map((item, i) => ({ value: item, path: pathTo(path, i) }));
 }
 
 /** A text that must be there. */
 function nameAt(part: DocumentPart): string {
   const text = textAt(part);
-  if (text === "") throw new SchemaError(part.path, `it must be a text, found ${shown(part.value)}`);
+  if (text === "") throw new SchemaError(part.path, `it must be a text, but it is ${shown(part.value)}`);
   return text;
 }
 
 function booleanAt({ value, path }: DocumentPart): boolean {
-  if (typeof value !== "boolean") throw new SchemaError(path, `it must be true or false, found ${shown(value)}`);
+  if (typeof value !== "boolean") throw new SchemaError(path, `it must be true or false, but it is ${shown(value)}`);
   return value;
 }
 

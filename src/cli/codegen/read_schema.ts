@@ -191,7 +191,7 @@ export interface DocumentPart {
 
 /** Returns the value as an object. @throws {SchemaError} when it is none. */
 export function objectAt({ value, path }: DocumentPart): DocumentObject {
-  if (!isRecord(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
+  if (!isRecord(value)) throw new SchemaError(path, `it must be an object, but it is ${shown(value)}`);
   return value;
 }
 
@@ -208,22 +208,22 @@ export function pathTo(path: string, ...names: readonly (string | number)[]): st
 /** Returns the texts of an optional list. @throws {SchemaError} when it is anything else. */
 export function textsAt({ value, path }: DocumentPart): readonly string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, found ${shown(value)}`);
+  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, but it is ${shown(value)}`);
   const wrong = value.findIndex((item) => typeof item !== "string");
-  if (wrong !== -1) throw new SchemaError(pathTo(path, wrong), `it must be a text, found ${shown(value[wrong])}`);
+  if (wrong !== -1) throw new SchemaError(pathTo(path, wrong), `it must be a text, but it is ${shown(value[wrong])}`);
   return [...new Set(value as string[])];
 }
 
 /** Returns an optional text; a description that is missing is empty. @throws {SchemaError} when it is anything else. */
 export function textAt({ value, path }: DocumentPart): string {
   if (value === undefined) return "";
-  if (typeof value !== "string") throw new SchemaError(path, `it must be a text, found ${shown(value)}`);
+  if (typeof value !== "string") throw new SchemaError(path, `it must be a text, but it is ${shown(value)}`);
   return value;
 }
 
 /** Returns a short form of a value for messages. */
 export function shown(value: unknown): string {
-  if (value === undefined) return "nothing";
+  if (value === undefined) return "missing";
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
@@ -304,7 +304,7 @@ export function summaryOf({ value, path }: DocumentPart): readonly string[] {
 function typeAt(place: Place): TypeModel {
   const schema = objectAt(place);
   if (place.around.includes(schema)) {
-    throw new SchemaError(place.path, "it refers to itself, and no object with fields is in between");
+    throw new SchemaError(place.path, "it refers to itself without an object with fields in between");
   }
   if (place.around.length > MAX_DEPTH) {
     throw new SchemaError(place.path, `it is nested more than ${MAX_DEPTH} levels deep`);
@@ -340,7 +340,7 @@ function bareType(schema: DocumentObject, place: Place): TypeModel {
     case "object":
       return objectTypeAt(schema, place);
     default:
-      throw new SchemaError(pathTo(place.path, "type"), `there is no such type in JSON schemas: ${shown(type)}`);
+      throw new SchemaError(pathTo(place.path, "type"), `${shown(type)} is not a type of JSON schemas`);
   }
 }
 
@@ -349,7 +349,9 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "properties") !== undefined) return objectTypeAt(schema, place);
   const all = memberOf(schema, "allOf");
   if (all === undefined) return { type: "unknown" };
-  if (!Array.isArray(all)) throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, found ${shown(all)}`);
+  if (!Array.isArray(all)) {
+    throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, but it is ${shown(all)}`);
+  }
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
     isRecord(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
@@ -375,7 +377,7 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
   const keysAt = part(place, "x-kubernetes-list-map-keys");
   const keys = textsAt(keysAt);
-  if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, found none");
+  if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, but it names none");
   if (items.type !== "object" && items.type !== "ref") {
     throw new SchemaError(
       pathTo(place.path, "items"),
@@ -385,7 +387,7 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   const fields = fieldNames(part(place, "items"));
   const missing = keys.find((key) => !fields.has(key));
   if (missing !== undefined) {
-    throw new SchemaError(keysAt.path, `it names the key ${shown(missing)}, which is no field of the items`);
+    throw new SchemaError(keysAt.path, `it names the key ${shown(missing)}, which the items do not have`);
   }
   return { type: "listMap", items, keys };
 }
@@ -434,7 +436,7 @@ function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
   throw new SchemaError(
     pathTo(place.path, "additionalProperties"),
-    `it must be a schema or a boolean, found ${shown(values)}`,
+    `it must be a schema or a boolean, but it is ${shown(values)}`,
   );
 }
 

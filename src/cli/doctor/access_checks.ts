@@ -35,8 +35,8 @@ export async function checkConfiguration(checkup: Checkup, options: ConnectOptio
     "configuration",
     {
       code: EXIT_CODE.connection,
-      late: "check the disk or network share that holds the kubeconfig and what it names",
-      advice: "correct it, or choose another with --kubeconfig or --context",
+      late: "check the disk or network share that holds the kubeconfig and the files it names",
+      advice: "correct it, or choose another one with --kubeconfig or --context",
     },
     async () => {
       try {
@@ -88,8 +88,8 @@ export async function checkCredentials(checkup: Checkup, access: ServerAccess): 
     {
       code: EXIT_CODE.connection,
       limitMs: origin.login === "exec" ? checkup.limits.pluginMs : checkup.limits.stepMs,
-      late: `run ${JSON.stringify(origin.plugin ?? "the plugin")} by itself; does it wait for a login`,
-      advice: "log in again, or renew what the user entry holds",
+      late: `run ${JSON.stringify(origin.plugin ?? "the plugin")} by itself, and check whether it waits for a login`,
+      advice: "log in again, or renew the credentials in the user entry",
     },
     async (signal) => {
       const startedAt = performance.now();
@@ -102,7 +102,8 @@ export async function checkCredentials(checkup: Checkup, access: ServerAccess): 
       return {
         status: worst?.status ?? "ok",
         what: parts.map(({ words }) => words).join("; "),
-        ...(worst && { remedy: "log in again, or renew what the user entry holds; or set this machine's clock" }),
+        ...(worst &&
+          { remedy: "log in again, renew the credentials in the user entry, or correct this machine's clock" }),
       };
     },
   );
@@ -124,7 +125,7 @@ function ofToken({ origin, credentials }: FoundConnection, authorization: string
   const kind = login === "token"
     ? "bearer token"
     : login === "tokenFile"
-    ? "bearer token of a file"
+    ? "bearer token from a file"
     : `plugin ${JSON.stringify(plugin ?? "")}, which took ${took < 1_000 ? "less than 1 s" : span(took)}, gives `;
   const token = authorization?.startsWith("Bearer ") ? authorization.slice("Bearer ".length) : undefined;
   const said = token === undefined ? undefined : termOfToken(token);
@@ -145,7 +146,7 @@ function ofCertificate({ origin }: FoundConnection): Expiry[] {
 
 function ofNobody({ server }: FoundConnection): Finding {
   // A proxy on this machine, such as `kubectl proxy`, adds its own credentials.
-  if (server.protocol === "http:") return { status: "ok", what: "none, as is usual with plain HTTP" };
+  if (server.protocol === "http:") return { status: "ok", what: "none, which is usual for plain HTTP" };
   return { status: "warn", what: `none: the server sees "system:anonymous"`, remedy: NAME_A_USER };
 }
 
@@ -154,7 +155,7 @@ export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer
   let resources: ApiResource[] | undefined;
   const options = {
     late: SLOW_SERVER_ADVICE,
-    advice: "ask for the right to read /api and /apis (ClusterRole system:discovery)",
+    advice: "ask for permission to read /api and /apis (ClusterRole system:discovery)",
   };
   await checkup.check("discovery", options, async (signal) => {
     const failed: string[] = [];
@@ -164,9 +165,9 @@ export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer
     });
     resources = found;
     const groups = new Set(found.map(apiVersionOf)).size;
-    const what = `${found.length} resources of ${groups} API versions`;
+    const what = `${found.length} resources in ${groups} API versions`;
     if (failed.length === 0) return { status: "ok", what };
-    const remedy = "look at the APIService objects: the servers behind some of them are down";
+    const remedy = "look at the APIService objects: some of their servers are down";
     return { status: "warn", what: `${what}; without ${failed.slice(0, 3).join(", ")}`, remedy };
   });
   return resources;
@@ -177,7 +178,7 @@ export async function checkLogin(checkup: Checkup, server: CheckedServer): Promi
   const options = {
     code: EXIT_CODE.connection,
     late: SLOW_SERVER_ADVICE,
-    advice: "log in again, or renew what the user entry holds",
+    advice: "log in again, or renew the credentials in the user entry",
   };
   return await checkup.check("login", options, async (signal) => {
     const response = await postReview(server, "authentication.k8s.io/v1", "SelfSubjectReview", {}, signal);
@@ -204,8 +205,8 @@ function postReview(
 function loginFinding(status: number, text: string): Finding {
   const answer = parseJsonObject(text);
   if (status === 401) {
-    const remedy = "log in again, or renew what the user entry holds, and check that it is for this cluster";
-    return { status: "fail", what: "the server does not know these credentials (401)", remedy };
+    const remedy = "log in again, or renew the credentials in the user entry, and check that they are for this cluster";
+    return { status: "fail", what: "the server does not accept these credentials (401)", remedy };
   }
   const said = typeof answer.message === "string" ? answer.message : text.replace(/\s+/g, " ").slice(0, 120);
   if (status === 403) {
@@ -214,13 +215,13 @@ function loginFinding(status: number, text: string): Finding {
     }
     // The server checks the right to impersonate first.
     if (/cannot impersonate/.test(said)) {
-      const remedy = `ask for the verb "impersonate", or leave out --as, or "as" of the user entry`;
+      const remedy = `ask for the verb "impersonate", or remove --as, or "as" from the user entry`;
       return { status: "fail", what: said, remedy };
     }
-    return { status: "ok", what: "known; the server does not say as whom" };
+    return { status: "ok", what: "accepted; the server does not say for which user" };
   }
   if (status === 404 || status === 405) {
-    return { status: "ok", what: "known; the user name needs Kubernetes 1.28 or later" };
+    return { status: "ok", what: "accepted; only Kubernetes 1.28 or later tells the user name" };
   }
   if (status >= 300) {
     return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW_SERVER_ADVICE };
@@ -249,9 +250,10 @@ const NOBODY = "metadata.name=informer-doctor-looks-for-nothing";
 /** Duration of watches, in seconds: bookmarks come 2 s before the end (apiserver `cacheWatcher.nextBookmarkTime`). */
 const WATCH_SECONDS = 3;
 
-const OVERLOADED = "ask who runs the server: it is overloaded, or its etcd is";
-const HELD_BACK = "look for a proxy or load balancer on the way that holds back answers until they are whole: " +
-  "watches need theirs line by line";
+const OVERLOADED = "tell the people who run the server: the server or its etcd is overloaded";
+const HELD_BACK =
+  "look for a proxy or load balancer on the way that buffers whole responses: a watch needs its response line " +
+  "by line";
 
 /** Checks that an informer can run on the resource `name`: list, watch, streaming list, bookmarks. */
 export async function checkResource(
@@ -306,7 +308,7 @@ async function checkVerb(
   late: string,
   attempt: (signal: AbortSignal) => Promise<(ms: number) => string>,
 ): Promise<boolean> {
-  const options = { late, advice: "look into the server's log" };
+  const options = { late, advice: "look in the server's log" };
   return await checkup.check(`${verb} ${resourceName(target.resource)}`, options, async (signal) => {
     const startedAt = performance.now();
     if (await mayI(server, target, verb, signal) === false) return forbidden(target);
@@ -327,7 +329,7 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
   const name = `streaming list ${resourceName(target.resource)}`;
   const endless: Finding = {
     status: "warn",
-    what: "the bookmark at its end is missing; informers list in pages instead",
+    what: "the bookmark at the end is missing, so informers list in pages instead",
     remedy: `${HELD_BACK}; or run with --streaming-list off`,
   };
   await checkup.check(name, { late: endless, advice: "run with --streaming-list off" }, async (signal) => {
@@ -339,9 +341,9 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
     } catch (error) {
       // The feature gate is off, or the server is older.
       if (!(error instanceof StatusError) || ![400, 422].includes(error.status.code)) throw error;
-      return { status: "ok", what: "not offered, as before Kubernetes 1.32; informers list in pages instead" };
+      return { status: "ok", what: "not offered (it needs Kubernetes 1.32), so informers list in pages instead" };
     }
-    return ended ? { status: "ok", what: "offered: the first list comes object by object" } : endless;
+    return ended ? { status: "ok", what: "offered: the first list arrives object by object" } : endless;
   });
   return ended;
 }
@@ -349,8 +351,8 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
 async function checkBookmarks(checkup: Checkup, target: Target, ended: boolean): Promise<void> {
   const name = `bookmarks ${resourceName(target.resource)}`;
   if (ended) return checkup.note(name, { status: "ok", what: "sent: the streaming list ended with one" });
-  const none: Finding = { status: "skip", what: `none in ${WATCH_SECONDS} s, as is usual where little changes` };
-  const options = { late: none, advice: "look into the server's log", limitMs: checkup.limits.stepMs * 4 / 3 };
+  const none: Finding = { status: "skip", what: `none in ${WATCH_SECONDS} s, which is usual if little changes` };
+  const options = { late: none, advice: "look in the server's log", limitMs: checkup.limits.stepMs * 4 / 3 };
   await checkup.check(name, options, async (signal) => {
     const isBookmark = (change: WatchChange<KubernetesObject>): boolean => change.type === "BOOKMARK";
     const watched = { timeoutSeconds: WATCH_SECONDS };
@@ -397,6 +399,6 @@ function forbidden({ resource, namespace, where }: Target): Finding {
   const role = namespace === undefined ? "ClusterRole" : `Role in namespace ${JSON.stringify(namespace)}`;
   const elsewhere = namespace === undefined && resource.scope === "Namespaced" ? ", or choose a namespace with -n" : "";
   const rights = `the verbs "list" and "watch" on ${JSON.stringify(full)}`;
-  const remedy = `ask for a ${role} with ${rights}, as --rbac prints it${elsewhere}`;
+  const remedy = `ask for a ${role} with ${rights} (--rbac prints it)${elsewhere}`;
   return { status: "fail", what: `not allowed ${where}`, remedy, code: EXIT_CODE.connection };
 }

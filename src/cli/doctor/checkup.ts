@@ -36,8 +36,8 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
   [
     /UnknownIssuer|CaUsedAsEndEntity/,
     "the certificate is not signed by a CA that this configuration trusts",
-    "put the authority's certificate into certificate-authority-data of the cluster entry; if it is there, ask who " +
-    "answers at this address",
+    "put the CA's certificate into certificate-authority-data of the cluster entry; if it is there, find out which " +
+    "server answers at this address",
   ],
   [
     /certificate not valid for name/,
@@ -47,17 +47,17 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
   [
     /certificate expired/,
     "the server's certificate has expired",
-    "renew the server's certificate; or set this machine's clock, if that is wrong",
+    "renew the server's certificate, or correct this machine's clock if it is wrong",
   ],
   [
     /certificate not valid yet/,
     "the server's certificate is not valid yet",
-    "set this machine's clock, or the clock of where the certificate was made",
+    "correct this machine's clock, or the clock of the machine that made the certificate",
   ],
   [/invalid peer certificate/, undefined, "renew the server's certificate"],
   [
     /received fatal alert: (CertificateRequired|BadCertificate|UnknownCA|CertificateExpired|CertificateRevoked|CertificateUnknown)/,
-    "the server refuses connections without a client certificate that it knows",
+    "the server refuses connections without a client certificate that it accepts",
     "renew client-certificate-data and client-key-data of the user entry",
   ],
   [/InvalidContentType/, "the server does not speak TLS", `write "http://" instead of "https://", or check the port`],
@@ -73,33 +73,36 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
   ],
   [
     /unsuccessful tunnel/,
-    "the proxy does not let us through to the server",
-    "ask who runs the proxy to allow this address, or name the address in NO_PROXY",
+    "the proxy does not forward the connection to the server",
+    "ask the people who run the proxy to allow this address, or put the address into NO_PROXY",
   ],
   [
     /dns error|failed to lookup|Name or service not known|nodename nor servname|No such host|Temporary failure in name/,
-    "there is no such host",
-    "check the address for typing errors, and whether it takes a VPN to know it",
+    "the host does not exist",
+    "check the address for typos, and whether its name needs a VPN",
   ],
   [
     /[Rr]efused/,
     "the connection was refused",
-    "check the port, and whether the server or the tunnel to it runs",
+    "check the port, and whether the server, or the tunnel to it, is running",
   ],
   [
     /[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
-    "there is no route to it",
-    "check the network, and whether it takes a VPN",
+    "there is no route to the server",
+    "check the network, and whether the server needs a VPN",
   ],
   [
     /connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
     "the connection broke off",
-    "check what stands between here and the server: a firewall, a proxy, a load balancer without a server",
+    "check everything between this machine and the server: a firewall, a proxy, a load balancer without a working server",
   ],
 ];
 
 /** Matches a message that recommends a Deno flag, and the text before it. */
 const FLAG = /^(.*?)[,;:]? *(?:run it|run this program|is started) with (--[\w-]+=(?:"[^"]*"|[^\s;)]+))/s;
+
+/** Matches what separates the sentence about a problem from its remedies. */
+const ADVICE = /[;.] (?=(?:ask|check|choose|correct|install|log in|pass|renew|run|set|use|write) )/i;
 
 /** Returns the reason, remedy and exit code of an error. */
 export function reasonFor(error: unknown): ReasonAndRemedy & { readonly code: number } {
@@ -108,7 +111,7 @@ export function reasonFor(error: unknown): ReasonAndRemedy & { readonly code: nu
     const [, before, name] = flag;
     const insecure = before.includes("insecure-skip-tls-verify");
     const what = insecure
-      ? "the certificate is not trusted, and Deno checks it for all insecure-skip-tls-verify"
+      ? "the certificate is not trusted, and Deno checks it in spite of insecure-skip-tls-verify"
       : before;
     return { what, remedy: `run Deno with ${name}`, code: EXIT_CODE.connection };
   }
@@ -117,15 +120,16 @@ export function reasonFor(error: unknown): ReasonAndRemedy & { readonly code: nu
     const refused = isUnauthorized(error) || isForbidden(error);
     return {
       what: `${code} ${reason}: ${message}`,
-      remedy: refused ? "ask for the right to do that" : "look into the server's log",
+      remedy: refused ? "ask for this permission" : "look in the server's log",
       code: refused ? EXIT_CODE.connection : EXIT_CODE.failed,
     };
   }
   const connecting = connectingReason(error);
   if (connecting !== undefined) return { ...connecting, code: EXIT_CODE.connection };
   const { code, message } = explainError(error);
-  const [what, ...advice] = message.split(/; (?=correct it|check |choose |run |install |renew |set |pass )/);
-  return { what, ...(advice.length > 0 && { remedy: advice.join("; ") }), code };
+  const [what, ...advice] = message.split(ADVICE);
+  const remedy = advice.map((text) => text.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())).join("; ");
+  return { what, ...(remedy !== "" && { remedy }), code };
 }
 
 /** Returns the reason of a connection error; `undefined` for other errors. */
@@ -141,7 +145,7 @@ function connectingReason(error: unknown): ReasonAndRemedy | undefined {
     return { what: proxy === undefined ? found : `${found} (through ${proxy})`, remedy };
   }
   const unknown = error instanceof UnreachableError || (error instanceof TypeError && error.cause !== undefined);
-  return unknown ? { what: said, remedy: "check the address, and whether the server runs" } : undefined;
+  return unknown ? { what: said, remedy: "check the address, and whether the server is running" } : undefined;
 }
 
 /** Joins the messages of the innermost causes, without the address. */
@@ -255,7 +259,7 @@ export class Checkup {
     }
     this.#onCheck(name);
     const limitMs = Math.min(options.limitMs ?? this.limits.stepMs, leftMs);
-    const over = `no answer within ${seconds(limitMs)}`;
+    const over = `no response within ${seconds(limitMs)}`;
     using controller = timedController(limitMs, over, this.#signal);
     const { signal } = controller;
     let finding: Finding;

@@ -88,14 +88,14 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
   const shown = server.href.replace(/\/$/, "");
   const options = {
     code: EXIT_CODE.connection,
-    late: "check the address, and whether a firewall or a missing VPN swallows what is sent there",
-    advice: "check the address, and whether the server runs",
+    late: "check the address, and whether a firewall drops the packets or a VPN is missing",
+    advice: "check the address, and whether the server is running",
   };
   const proxy = origin.proxy === undefined ? undefined : URL.parse(origin.proxy);
   const environment = proxy || isLocalPlainHttp(connection) ? undefined : environmentProxy(server);
   return await checkup.check("address", options, async (signal) => {
     if (environment !== undefined) {
-      const by = `through the proxy that ${environment} names unless NO_PROXY says otherwise`;
+      const by = `through the proxy in ${environment}, unless NO_PROXY excludes the server`;
       return { status: "ok", what: `${shown}, ${by}` };
     }
     const startedAt = performance.now();
@@ -240,7 +240,7 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
   const options = {
     code: EXIT_CODE.connection,
     late:
-      "the server accepts connections and does not answer: check whether the port is the API server's, and whether the server hangs",
+      "the server accepts connections but does not respond: check that the port belongs to the API server, and whether the server hangs",
     advice: "check the server's certificate",
   };
   const { stepMs } = checkup.limits;
@@ -266,7 +266,7 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
 function unreachable(error: unknown, server: URL): Finding {
   const { what, remedy = "check the server's certificate", code } = reasonFor(error);
   const proxy = environmentProxy(server);
-  const advice = proxy === undefined ? remedy : `check the proxy that ${proxy} names, or name the address in NO_PROXY`;
+  const advice = proxy === undefined ? remedy : `check the proxy in ${proxy}, or put the address into NO_PROXY`;
   return { status: "fail", what, remedy: advice, code };
 }
 
@@ -276,7 +276,7 @@ async function peerOf(
   limitMs: number,
   signal: AbortSignal,
 ): Promise<Peer | string> {
-  if (origin.proxy !== undefined) return "not seen by way of a proxy";
+  if (origin.proxy !== undefined) return "not visible through a proxy";
   using controller = timedController(limitMs, `not shown within ${seconds(limitMs)}`, signal);
   try {
     return await readPeer(server, origin.tlsServerName, controller.signal);
@@ -323,7 +323,7 @@ function clockAdvice(peer: Peer, ill: PeerCertificate | undefined, now: number):
   const { dateMs } = peer;
   if (ill === undefined || dateMs === undefined || expiryOf(ill, dateMs, true).status === "fail") return undefined;
   const apart = span(Math.abs(dateMs - now));
-  return `set this machine's clock: it is ${apart} ${now < dateMs ? "behind" : "ahead of"} the server's`;
+  return `correct this machine's clock: it is ${apart} ${now < dateMs ? "behind" : "ahead of"} the server's`;
 }
 
 function chainWords(chain: readonly PeerCertificate[]): string {
@@ -337,7 +337,7 @@ function chainWords(chain: readonly PeerCertificate[]): string {
 const SKEW_MS = 5_000;
 
 export const SLOW_SERVER_ADVICE =
-  "ask who runs the server: it is overloaded, or something on the way holds its answers back";
+  "tell the people who run the server: it is overloaded, or something on the way delays its responses";
 
 /** Checks that an API server answers, and its version and clock. */
 export async function checkServer(checkup: Checkup, server: CheckedServer): Promise<boolean> {
@@ -345,7 +345,7 @@ export async function checkServer(checkup: Checkup, server: CheckedServer): Prom
   const options = {
     code: EXIT_CODE.connection,
     late: SLOW_SERVER_ADVICE,
-    advice: "check the address, and whether the server runs",
+    advice: "check the address, and whether the server is running",
   };
   const well = await checkup.check("server", options, async (signal) => {
     const beganAt = performance.now();
@@ -359,13 +359,13 @@ export async function checkServer(checkup: Checkup, server: CheckedServer): Prom
 }
 
 function serverFinding({ status, headers }: Response, text: string, took: number): Finding {
-  const isApiServer = `check that the address leads to an API server, not to a proxy or a login page`;
+  const isApiServer = `check that the address belongs to an API server, and not to a proxy or a login page`;
   if (status === 401 || status === 403) {
-    return { status: "ok", what: `answers, and shows its version only to some users (${status})` };
+    return { status: "ok", what: `responds, but shows its version only to some users (${status})` };
   }
   if (status >= 300 && status < 400) {
     const to = JSON.stringify(headers.get("location") ?? "somewhere");
-    return { status: "fail", what: `redirects to ${to}, which is not followed`, remedy: isApiServer };
+    return { status: "fail", what: `redirects to ${to}, which informers do not follow`, remedy: isApiServer };
   }
   const said = text.replace(/\s+/g, " ").trim().slice(0, 120);
   if (said.includes("HTTP request to an HTTPS server")) {
@@ -373,8 +373,8 @@ function serverFinding({ status, headers }: Response, text: string, took: number
     return { status: "fail", what: "the server does not speak plain HTTP", remedy };
   }
   if (status >= 500) {
-    const remedy = "look into the log of the server, or of the load balancer in front of it";
-    return { status: "fail", what: `answers with ${status}: ${said}`, remedy };
+    const remedy = "look in the log of the server, or of the load balancer in front of it";
+    return { status: "fail", what: `responds with ${status}: ${said}`, remedy };
   }
   const { gitVersion } = parseJsonObject(text);
   if (status === 200 && typeof gitVersion === "string") {
@@ -406,11 +406,13 @@ function clockFinding(date: string | null, hereMs: number): Finding | undefined 
   // `Date` is truncated to seconds: half a second on average.
   const ahead = dateMs + 500 - hereMs;
   const apart = Math.max(0, Math.abs(ahead) - 500);
-  if (apart < SKEW_MS) return { status: "ok", what: `as the server's, to ${seconds(Math.max(1_000, apart))}` };
+  if (apart < SKEW_MS) {
+    return { status: "ok", what: `equals the server's clock within ${seconds(Math.max(1_000, apart))}` };
+  }
   const what = `${seconds(apart)} ${ahead > 0 ? "behind" : "ahead of"} the server's`;
   return {
     status: "warn",
-    what: `${what}: certificates, tokens and leases end at the wrong time`,
-    remedy: "set this machine's clock, or the server's, by NTP",
+    what: `${what}: certificates, tokens and leases expire at the wrong time`,
+    remedy: "set this machine's clock, or the server's clock, with NTP",
   };
 }

@@ -72,7 +72,7 @@ async function measureMemory(
   }
   terminal.live("");
   if (measured.length === 0 && failures.length > 0) throw failures[0].error;
-  for (const { resource, error } of failures) terminal.say(`error: ${resource} is left out: ${errorLine(error)}`);
+  for (const { resource, error } of failures) terminal.say(`error: skipped ${resource}: ${errorLine(error)}`);
   measured.sort((a, b) => b.memory.unreadBytes - a.memory.unreadBytes);
   if (flags.output === "json") terminal.result(jsonText({ resources: measured }, 2));
   else for (const line of lines(measured)) terminal.result(line);
@@ -235,7 +235,7 @@ function summaryOf({ steps, ms }: Report): string {
     ? `${failed} of ${steps.length} checks failed${warned > 0 ? `, ${warnings}` : ""}`
     : warned > 0
     ? `informers can run, with ${warnings}`
-    : "all is well: informers can run";
+    : "everything is fine: informers can run";
   return `${verdict} (${seconds(ms)})`;
 }
 
@@ -345,7 +345,7 @@ async function examine(checkup: Checkup, scope: Scope, terminal: Terminal): Prom
   warnings.clear();
   await examineAccess(checkup, scope, access);
   for (const what of warnings) {
-    checkup.note("warning", { status: "warn", what, remedy: "see what the server's release notes say about it" });
+    checkup.note("warning", { status: "warn", what, remedy: "look it up in the server's release notes" });
   }
   const { origin, server: address } = access.connection;
   const insecure = `--unsafely-ignore-certificate-errors=${withoutBrackets(address.hostname)}`;

@@ -44,7 +44,7 @@ export interface ConnectionFlags {
 export function connectOptionsFor(flags: ConnectionFlags, terminal: Terminal): ConnectOptions {
   const { kubeconfig, context, server, tokenFile, as: user, asGroup: groups, asUid: uid, verbose } = flags;
   if (user === undefined && (groups ?? uid) !== undefined) {
-    throw new UsageError(`${groups === undefined ? "--as-uid" : "--as-group"} is of a user; name it by --as`);
+    throw new UsageError(`${groups === undefined ? "--as-uid" : "--as-group"} needs a user; name it with --as`);
   }
   const as = user === undefined ? undefined : defined({ user, groups, uid });
   const onRequest = verbose ? logRequests((line) => terminal.say(line)) : undefined;
@@ -58,7 +58,7 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
   if (!flags.fake) return await connect(options);
   const { kubeconfig, context, server, tokenFile, as } = flags;
   for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile, as })) {
-    if (value !== undefined) throw new UsageError(`--fake is a server of its own; leave out --${flag}`);
+    if (value !== undefined) throw new UsageError(`--fake needs no other server; leave out --${flag}`);
   }
   const fake = new FakeApiServer();
   await fillFakeServer(fake, { count: 100 });
@@ -129,12 +129,14 @@ export async function clientsFor(flags: ClustersFlags, terminal: Terminal): Prom
   const { contexts, allContexts, context, server, tokenFile, fake } = flags;
   if (contexts === undefined && !allContexts) return new ClusterClients([{ client: await clientFor(flags, terminal) }]);
   const flag = contexts === undefined ? "--all-contexts" : "--contexts";
-  if (contexts !== undefined && allContexts) throw new UsageError("--contexts and --all-contexts: leave one out");
+  if (contexts !== undefined && allContexts) {
+    throw new UsageError("--contexts and --all-contexts cannot be combined; leave one out");
+  }
   for (const [name, value] of Object.entries({ context, server, "token-file": tokenFile, fake })) {
     if (value) throw new UsageError(`${flag} names several clusters; leave out --${name}`);
   }
   const names = contexts?.split(",").filter((name) => name !== "");
-  if (names?.length === 0) throw new UsageError(`--contexts must name contexts, as a,b, found "${contexts}"`);
+  if (names?.length === 0) throw new UsageError(`--contexts must name contexts, such as a,b, but it is "${contexts}"`);
   const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
   const clients = await connectContexts({
     ...connectOptionsFor(flags, terminal),
@@ -142,6 +144,6 @@ export async function clientsFor(flags: ClustersFlags, terminal: Terminal): Prom
     onWarning,
     onRefused: (error, name) => terminal.say(`error: ${name}: ${errorLine(error)}`),
   });
-  if (clients.size === 0) throw new UsageError(`${flag}: no context can be used; look into the kubeconfig`);
+  if (clients.size === 0) throw new UsageError(`${flag}: no context can be used; check the kubeconfig`);
   return new ClusterClients(Array.from(clients, ([cluster, client]) => ({ cluster, client })));
 }

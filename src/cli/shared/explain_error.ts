@@ -9,7 +9,7 @@
 import { ValidationError } from "@cliffy/command";
 import {
   CredentialsError,
-  DecodeError,
+  ForeignServerError,
   isForbidden,
   isNotFound,
   isUnauthorized,
@@ -18,7 +18,7 @@ import {
 import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import { failureKind } from "../../connect/runtime/runtime.ts";
-import { causesOf, errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
+import { causesOf, errorLine, messageOf, nearest, oneLine, withSentence } from "../../errors/errors.ts";
 
 /** Exit codes of the process. */
 export const EXIT_CODE = {
@@ -53,8 +53,8 @@ export function explainError(error: unknown): { readonly code: number; readonly 
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
     const advice = message.includes("--context") || message.includes("--allow-")
       ? ""
-      : "; correct it, or choose another with --kubeconfig or --context";
-    return { code, message: message + advice };
+      : "Correct it, or choose another one with --kubeconfig or --context";
+    return { code, message: advised(message, advice) };
   }
   const message = errorLine(error);
   // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
@@ -64,26 +64,29 @@ export function explainError(error: unknown): { readonly code: number; readonly 
     // The message ends with the flag that is missing.
     const isDenied = causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
     if (isDenied) return { code: EXIT_CODE.connection, message: oneLine(messageOf(error)) };
-    return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };
+    return { code: EXIT_CODE.connection, message: advised(message, wayOut(message)) };
   }
-  if (error instanceof CredentialsError) return { code: EXIT_CODE.connection, message };
-  if (isUnauthorized(error)) {
-    const advice = "the credentials are not known to the server, renew them";
-    return { code: EXIT_CODE.connection, message: `${message}; ${advice}` };
-  }
+  if (error instanceof CredentialsError || isUnauthorized(error)) return { code: EXIT_CODE.connection, message };
   if (isForbidden(error)) {
     // Definitions have no namespace.
     const other = message.includes("customresourcedefinitions")
-      ? "pass a file of definitions with --file"
+      ? "pass a file with the definitions to --file"
       : "choose a namespace with -n";
-    return { code: EXIT_CODE.connection, message: `${message}; ask for the right to do that, or ${other}` };
+    return { code: EXIT_CODE.connection, message: advised(message, `Ask for this permission, or ${other}`) };
   }
-  if (message.startsWith("Cannot discover ") || (error instanceof DecodeError && message.includes("not JSON"))) {
-    const advice = message.includes("check that") ? "" : "; check that the address leads to an API server";
-    return { code: EXIT_CODE.connection, message: message + advice };
+  if (error instanceof ForeignServerError) return { code: EXIT_CODE.connection, message };
+  if (message.startsWith("Cannot discover ")) {
+    return { code: EXIT_CODE.connection, message: advised(message, "Check that the address belongs to an API server") };
   }
-  if (isNotFound(error)) return { code: EXIT_CODE.failed, message: `${message}; check the name and the namespace` };
+  if (isNotFound(error)) {
+    return { code: EXIT_CODE.failed, message: advised(message, "Check the name and the namespace") };
+  }
   return { code: EXIT_CODE.failed, message };
+}
+
+/** Appends advice to a message, which may end without a period. */
+function advised(message: string, advice: string): string {
+  return advice === "" ? message : withSentence(message, advice);
 }
 
 /** Returns `; did you mean "--namespace"?` if one of the candidates is similar to the name, else an empty text. */
@@ -103,12 +106,12 @@ function oneOf(message: string): string {
 /** Returns the remedy for a server that cannot be reached, by the connection error. */
 function wayOut(message: string): string {
   if (message.includes("InvalidContentType")) {
-    return `the server does not speak TLS; check whether it should be "http://"`;
+    return `The server does not speak TLS. Check whether its address should begin with "http://"`;
   }
   if (/certificate|UnknownIssuer|NotValidForName/i.test(message)) {
-    return "check certificate-authority in the kubeconfig, and the server's certificate";
+    return "Check certificate-authority in the kubeconfig, and the server's certificate";
   }
-  return "check the address, and whether the server runs";
+  return "Check the address, and whether the server is running";
 }
 
 /** Formats a {@linkcode ConnectError} in one line: the remedy, followed by the places that were tried. */

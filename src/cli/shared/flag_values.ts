@@ -11,7 +11,7 @@ import { UsageError } from "./explain_error.ts";
 export function checkNumbers(counts: Readonly<Record<string, number>>): void {
   for (const [flag, value] of Object.entries(counts)) {
     if (!(value >= 0 && value < Infinity)) {
-      throw new UsageError(`--${flag} must be a number that is at least 0, found ${value}`);
+      throw new UsageError(`--${flag} must be a number that is at least 0, but it is ${value}`);
     }
   }
 }
@@ -30,10 +30,10 @@ export function durationMs(text: string, flag: string): number {
   if (text === "0") return 0;
   const parts = [...text.matchAll(/([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g)];
   if (text === "" || parts.map(([part]) => part).join("") !== text) {
-    throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", found "${text}"`);
+    throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", but it is "${text}"`);
   }
   const total = parts.reduce((sum, [, number, unit]) => sum + Number(number) * UNITS[unit], 0);
-  if (total > LONGEST_MS) throw new UsageError(`--${flag} must be at most "596h", found "${text}"`);
+  if (total > LONGEST_MS) throw new UsageError(`--${flag} must be at most "596h", but it is "${text}"`);
   return total;
 }
 
@@ -48,5 +48,5 @@ export function sizeInBytes(text: string, flag: string): number {
     Number(number) * (binary === "" ? 1_000 : 1_024) ** " KMG".indexOf(unit.toUpperCase() || " "),
   );
   if (bytes > 0) return bytes;
-  throw new UsageError(`--${flag} must be a size such as "512MB" or "1GiB", found "${text}"`);
+  throw new UsageError(`--${flag} must be a size such as "512MB" or "1GiB", but it is "${text}"`);
 }

@@ -10,7 +10,7 @@ import { ValidationError } from "@cliffy/command";
 import type { KubernetesObject } from "../../api/object.ts";
 import { checkSelectors, defined, type Selection } from "../../api/options.ts";
 import { type ApiResource, asTable, onlyMetadata, type Resource, resourceName } from "../../api/resource.ts";
-import { DecodeError, StatusError, UnreachableError } from "../../api/status.ts";
+import { ForeignServerError, StatusError, UnreachableError } from "../../api/status.ts";
 import { type Client, findResource } from "../../client/client.ts";
 import { readablePart } from "../../client/readable_namespaces.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
@@ -49,14 +49,14 @@ function targetsNamed(args: readonly string[]): GetTarget[] {
   const single = args.find((arg) => !arg.includes("/"));
   if (args.some((arg) => arg.includes("/"))) {
     if (single !== undefined) {
-      throw new UsageError(`"${single}" names no kind; write each object as kind/name, or all names behind one kind`);
+      throw new UsageError(`"${single}" names no kind; write each object as kind/name, or all names after one kind`);
     }
     const found = new Map<string, string[]>();
     for (const arg of args) {
       const [kind, name, ...rest] = arg.split("/");
       if (rest.length > 0) throw new UsageError(`"${arg}" is not the kind and the name of one object`);
       if (kind === "") throw new UsageError(`"${arg}" names no kind; write kind/name`);
-      if (name === "") throw new UsageError(`the name in "${arg}" is empty; leave the slash out to list all`);
+      if (name === "") throw new UsageError(`the name in "${arg}" is empty; leave out the slash to list all`);
       found.set(kind, [...found.get(kind) ?? [], name]);
     }
     return Array.from(found, ([kind, names]) => ({ kind, names }));
@@ -98,7 +98,7 @@ export async function targetsFor(
   for (const { kind, names } of targets) {
     const resources = await resourcesFor([kind], verb, options, client, signal);
     if (names.length > 0 && resources.length > 1) {
-      throw new UsageError(`"${kind}" is a category, whose objects are listed; name the kind of ${names[0]}`);
+      throw new UsageError(`"${kind}" is a category, and its objects can only be listed; name the kind of ${names[0]}`);
     }
     for (const resource of resources) found.push({ resource, names });
   }
@@ -116,7 +116,7 @@ export async function discover(
   const warnings: string[] = [];
   const known = await client.discover({
     signal,
-    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
+    onError: (error, groupVersion) => warnings.push(`warning: skipped ${groupVersion}: ${errorLine(error)}`),
   });
   // If all groups had failed, `discover` would have thrown.
   for (const warning of warnings) terminal.say(warning);
@@ -138,8 +138,8 @@ export async function resourcesFor(
 ): Promise<Resource<KubernetesObject>[]> {
   const known = await discover(client, terminal, signal);
   if (known.length === 0) {
-    throw new DecodeError(
-      "Cannot discover resources: the server lists none; check that its address leads to an API server",
+    throw new ForeignServerError(
+      "Cannot discover resources: the server lists none. Check that the address belongs to an API server",
     );
   }
   const found = new Map<string, Resource<KubernetesObject>>();
@@ -154,7 +154,7 @@ export async function resourcesFor(
       found.set(resourceName(resource), formed);
       if (!isPolled) continue;
       polled.add(formed);
-      terminal.say(`"${resource.plural}" cannot be watched, and is listed every ${POLL_MS / 1_000} s`);
+      terminal.say(`"${resource.plural}" cannot be watched, so it is listed every ${POLL_MS / 1_000} s`);
     }
   }
   if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
@@ -195,7 +195,7 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
   for (const name of names) {
     // The parser takes unknown flags for positional arguments.
     if (!name.startsWith("-")) continue;
-    const hint = name.startsWith("--") ? "" : ", and a value stands behind a space, as in -l app=web";
+    const hint = name.startsWith("--") ? "" : "; write a space before a value, as in -l app=web";
     throw new ValidationError(`There is no flag "${name}"${hint}`);
   }
   const { namespace, selector, fieldSelector } = flags;
@@ -203,7 +203,9 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
     throw new UsageError("-A and -n contradict each other; leave one out");
   }
   if (namespace !== undefined && !NAMESPACE.test(namespace)) {
-    throw new UsageError(`-n must name one namespace, by lower case letters, digits and "-", found "${namespace}"`);
+    throw new UsageError(
+      `-n must name one namespace with lower-case letters, digits and "-", but it is "${namespace}"`,
+    );
   }
   checkSelectors({ labelSelector: selector, fieldSelector });
 }
@@ -211,7 +213,7 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
 /** Converts the server's rejection of a field selector to a {@linkcode UsageError}; returns other errors unchanged. */
 export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags): unknown {
   if (!(error instanceof StatusError) || error.status.code !== 400 || fieldSelector === undefined) return error;
-  return new UsageError(`--field-selector "${fieldSelector}" is refused by the server: ${error.status.message}`, {
+  return new UsageError(`the server does not support --field-selector "${fieldSelector}": ${error.status.message}`, {
     cause: error,
   });
 }
@@ -249,7 +251,7 @@ export async function readableSelection(
     if (namespaces.length === 0) return selection;
     const kinds = placed.map(({ plural }) => plural).join(", ");
     const place = cluster === undefined ? "" : `${cluster}: `;
-    terminal.say(`${place}${kinds} of all namespaces may not be read; reading only ${namespaces.join(", ")}`);
+    terminal.say(`${place}no permission to read ${kinds} in all namespaces; showing ${namespaces.join(", ")} instead`);
     return { ...selection, namespaces };
   } catch (error) {
     if (error instanceof StatusError || error instanceof UnreachableError) return selection; // the requests find out

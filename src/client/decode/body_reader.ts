@@ -312,7 +312,7 @@ export class LineSplitter {
   #check(length: number): void {
     if (length <= this.#maxBytes) return;
     throw new DecodeError(
-      `Cannot read the watch: a line is longer than ${this.#maxBytes} bytes; raise maxObjectBytes if objects are that large`,
+      `Cannot read the watch: a line is longer than ${this.#maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
     );
   }
 }

@@ -439,8 +439,8 @@ export class ItemScanner {
         this.#matched = 0;
         return at;
       } else {
-        const expected = this.#comma === "may" ? "the items should go on or end" : "an item should begin";
-        throw new SyntaxError(`found ${quoted(byte)} where ${expected}`);
+        const place = this.#comma === "may" ? "a comma or the end of the items" : "an item";
+        throw new SyntaxError(`${quoted(byte)} is in the place of ${place}`);
       }
     }
     return at;

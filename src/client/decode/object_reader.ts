@@ -342,7 +342,7 @@ export class ObjectReader<T extends KubernetesObject> {
     if (typeof metadata !== "object" || metadata === null) {
       const found = isSecret(resource) ? typeof value : (JSON.stringify(value) ?? String(value)).slice(0, 80);
       const error = new DecodeError(
-        `Cannot read an object of "${resourceName(resource)}": found ${found}, expected an object with metadata`,
+        `Cannot read an object of "${resourceName(resource)}": ${found} is not an object with metadata`,
       );
       if (this.#isStrict || typeof value !== "object" || value === null) throw error;
       return brokenEntry<T>(UNKNOWN, error);
@@ -350,9 +350,9 @@ export class ObjectReader<T extends KubernetesObject> {
     const object = value as Record<string, unknown>;
     const { kind } = object;
     if (expectedKind !== undefined && typeof kind === "string" && kind !== expectedKind && kind !== "") {
-      const message = `Cannot file an object of "${resourceName(resource)}": found kind ${
+      const message = `Cannot use an object of "${resourceName(resource)}": its kind is ${
         JSON.stringify(kind)
-      }, expected ${JSON.stringify(expectedKind)}; objects of that kind are passed over`;
+      } instead of ${JSON.stringify(expectedKind)}. Objects of that kind are skipped`;
       return brokenEntry<T>(UNKNOWN, new UnexpectedKindError(message, kind));
     }
     const kept = this.#cuts ? metadataWith(metadata, this.#options.managedFields) : metadata;
@@ -368,9 +368,9 @@ export class ObjectReader<T extends KubernetesObject> {
       : object;
     const { name, namespace, uid, resourceVersion } = metadata as Partial<Record<keyof ObjectMeta, unknown>>;
     if (!(isText(name) && isText(namespace) && isText(uid) && isText(resourceVersion))) {
-      const message = `Cannot read an object of "${resourceName(resource)}": found ${
+      const message = `Cannot read an object of "${resourceName(resource)}": its metadata has ${
         JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
-      } where its metadata should have a string`;
+      } in the place of a string`;
       if (!isText(name) || !isText(namespace) || !name) return brokenEntry<T>(UNKNOWN, new DecodeError(message));
       // It has a key, so that a change of it is not lost.
       const key = keyOf({ metadata: { name, namespace: namespace ?? undefined } });

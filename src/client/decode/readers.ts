@@ -124,9 +124,9 @@ export class RowReader<R extends KubernetesObject> {
     const { rows } = value;
     if (!Array.isArray(rows) || rows.length !== 1) {
       throw new DecodeError(
-        `Cannot read an event of "${resourceName(this.#options.resource)}": found a table of ${
+        `Cannot read an event of "${resourceName(this.#options.resource)}": its table has ${
           rows?.length ?? 0
-        } rows, expected one`,
+        } rows instead of one`,
       );
     }
     return this.entryOf(rows[0]);
@@ -247,10 +247,8 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
       if (!text.trimStart().startsWith("<")) throw notJson("the list", resource, cause);
       const found = JSON.stringify(text.trim().slice(0, 80));
       throw new DecodeError(
-        `Cannot read the list of "${
-          resourceName(resource)
-        }": found ${found}, expected a list in JSON; is a proxy or a ` +
-          `login page in between?`,
+        `Cannot read the list of "${resourceName(resource)}": ${found} is not a list in JSON. Check whether a ` +
+          `proxy or a login page answers instead of the API server`,
         { cause },
       );
     }
@@ -277,7 +275,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   #checkLength(length: number): void {
     if (length <= this.#maxBytes) return;
     throw new DecodeError(
-      `an object is longer than ${this.#maxBytes} bytes; raise maxObjectBytes if objects are that large`,
+      `an object is longer than ${this.#maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
     );
   }
 
@@ -344,7 +342,9 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   #refuse(found: string): never {
     const { resource } = this.#options;
     const shown = isSecret(resource) ? "something else" : found.slice(0, 80);
-    throw new DecodeError(`Cannot read the list of "${resourceName(resource)}": found ${shown}, expected a list`);
+    throw new DecodeError(
+      `Cannot read the list of "${resourceName(resource)}": the server sent ${shown} instead of a list`,
+    );
   }
 
   /** The error with the list's name in its message. */
@@ -449,9 +449,11 @@ class WatchEventReader<T extends KubernetesObject> {
     try {
       event = JSON.parse(text);
     } catch (cause) {
-      const hint = text.startsWith("<") ? "; is a proxy or a login page in between?" : "";
+      const hint = text.startsWith("<")
+        ? ". Check whether a proxy or a login page answers instead of the API server"
+        : "";
       throw new DecodeError(
-        `Cannot read an event of "${name}": found ${this.#found(text)}, expected a line of JSON${hint}`,
+        `Cannot read an event of "${name}": ${this.#found(text)} is not a line of JSON${hint}`,
         isSecret(this.#options.resource) ? {} : { cause },
       );
     }
@@ -466,7 +468,7 @@ class WatchEventReader<T extends KubernetesObject> {
         const { metadata, rows } = (event.object ?? {}) as Bookmarked;
         if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {
           throw new DecodeError(
-            `Cannot read a bookmark of "${name}": found ${this.#found(text)}, expected a resourceVersion`,
+            `Cannot read a bookmark of "${name}": ${this.#found(text)} has no resourceVersion`,
           );
         }
         // A table may have the columns in its first bookmark, and has the annotations in its only row.
@@ -486,7 +488,7 @@ class WatchEventReader<T extends KubernetesObject> {
         );
       }
       default:
-        throw new DecodeError(`Cannot read an event of "${name}": found ${this.#found(text)}, expected a known type`);
+        throw new DecodeError(`Cannot read an event of "${name}": ${this.#found(text)} has an unknown type`);
     }
   }
 

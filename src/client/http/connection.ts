@@ -318,7 +318,7 @@ export class Exchange implements Disposable {
     if (signal.aborted) return signal.reason;
     if (isKnownError(error)) return error;
     return unreachableError(
-      `Cannot reach "${this.server.origin}" any more: the answer broke off when asked to ${this.action}`,
+      `Cannot reach "${this.server.origin}" any longer: the response broke off during the request to ${this.action}`,
       error,
     );
   }
@@ -493,13 +493,13 @@ export class Connection implements Disposable {
   async open(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<Exchange> {
     for (const signal of signals) signal?.throwIfAborted();
     const owner = this.#owner === undefined ? undefined : this.#owner.#life.signal;
-    if (this.#disposed || owner?.aborted) throw new Error(`Cannot ${spec.action}: the client is disposed`);
+    if (this.#disposed || owner?.aborted) throw new Error(`Cannot ${spec.action}: the client was disposed`);
     this.#options.access?.record(spec);
     const controller = new DerivedController(...signals, owner);
     const { timeoutMs = Infinity } = spec;
     const timer = new LongTimer(() => {
       const message =
-        `Cannot reach "${this.server.origin}" to ${spec.action}: no complete answer within ${timeoutMs} ms`;
+        `Cannot reach "${this.server.origin}" to ${spec.action}: no complete response within ${timeoutMs} ms`;
       controller.abort(new UnreachableError(message));
     });
     timer.arm(timeoutMs);
@@ -561,7 +561,7 @@ export class Connection implements Disposable {
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    const reason = new DOMException("The client is disposed", "AbortError");
+    const reason = new DOMException("The client was disposed", "AbortError");
     for (const controller of [...this.#underWay]) controller.abort(reason);
     if (this.#owner !== undefined) return;
     this.#life.abort(reason);

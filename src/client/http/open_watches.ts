@@ -200,7 +200,7 @@ export class WatchHealth {
 
   /** Returns the error that ends the watch. */
   renewal(reason: string, cause: unknown): WatchRenewal {
-    return new WatchRenewal(`Cannot go on to ${this.#action}: ${reason}, so the connection may be dead`, { cause });
+    return new WatchRenewal(`Cannot continue to ${this.#action}: ${reason}, so the connection may be dead`, { cause });
   }
 
   /** Ends the list with its first bookmark, wherever that is in the chunk: from there on, versions are in order. */

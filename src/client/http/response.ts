@@ -6,7 +6,7 @@
  * @module
  */
 import { decoder } from "../../api/object.ts";
-import { type ApiStatus, DecodeError, StatusError, statusFrom } from "../../api/status.ts";
+import { type ApiStatus, DecodeError, ForeignServerError, StatusError, statusFrom } from "../../api/status.ts";
 import { oneLine } from "../../errors/errors.ts";
 import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 
@@ -78,8 +78,8 @@ export async function readJsonResponse(
     // A Secret may have data in what is quoted, also by the error of the parser.
     const isQuoted = resource !== SECRETS;
     const found = isQuoted ? excerpt(text) : `${text.length} characters, which may have data of Secrets`;
-    throw new DecodeError(
-      `Cannot ${action}: the answer is not JSON: ${found}; ${check(server)}`,
+    throw new ForeignServerError(
+      `Cannot ${action}: the response is not JSON: ${found}. ${check(server)}`,
       isQuoted ? { cause } : {},
     );
   }
@@ -100,8 +100,8 @@ export async function checkJsonResponse(action: string, server: URL, response: R
   const type = response.headers.get("content-type");
   const { text, failure } = await startOf(response, 200);
   const begins = text === "" ? "" : ` (${excerpt(text)})`;
-  throw new DecodeError(
-    `Cannot ${action}: the answer is "${type}" and not JSON${begins}; ${check(server)}`,
+  throw new ForeignServerError(
+    `Cannot ${action}: the response is "${type}" instead of JSON${begins}. ${check(server)}`,
     failure === undefined ? {} : { cause: failure },
   );
 }
@@ -122,8 +122,8 @@ export async function checkEncoding(action: string, response: Response, asked: s
   if (other === undefined || asked === null) return;
   await response.body?.cancel();
   throw new DecodeError(
-    `Cannot ${action}: the answer is encoded in "${other}" though "${asked}" was asked for; turn that off in the server or the ` +
-      `proxy in front of it`,
+    `Cannot ${action}: the response is encoded in "${other}", although the request accepts only "${asked}". Turn this ` +
+      `encoding off in the server, or in the proxy in front of it`,
   );
 }
 
@@ -137,8 +137,8 @@ export async function checkPlainResponse(action: string, response: Response): Pr
   if (encoding === "identity") return;
   await response.body?.cancel();
   throw new DecodeError(
-    `Cannot ${action}: the answer is encoded in "${encoding}" though none was allowed, and a runtime that decodes only its ` +
-      `beginning would lose events; turn compression off in the server or the proxy in front of it`,
+    `Cannot ${action}: the response is encoded in "${encoding}", although the request accepts no encoding. A runtime that ` +
+      `decodes only its beginning would lose events. Turn compression off in the server, or in the proxy in front of it`,
   );
 }
 
@@ -155,7 +155,7 @@ function statusOf(response: Response, method: string, text: string, resource: st
       const value: unknown = JSON.parse(text);
       if (isStatus(value)) return statusFrom(value, code);
       // Such as the list of paths that a server without the core group has for "/api".
-      return statusFrom({ message: `the answer is no Status: ${excerpt(text)}` }, code);
+      return statusFrom({ message: `the response is not a Status: ${excerpt(text)}` }, code);
     } catch (error) {
       // Not JSON, or cut off: its text is the message.
       if (!(error instanceof SyntaxError)) throw error;
@@ -163,10 +163,14 @@ function statusOf(response: Response, method: string, text: string, resource: st
   }
   const location = response.headers.get("location");
   const message = isRedirect(response)
-    ? `the server redirects${location === null ? "" : ` to "${location}"`}, which is not followed; check its address`
+    ? `the server redirects${
+      location === null ? "" : ` to "${location}"`
+    }, which the client does not follow. Check the server's address`
     : oneLine(text).slice(0, MAX_TEXT_BYTES);
   if (code === 404 && resource !== undefined && message === "404 page not found") {
-    return statusFrom({ message: `the server has no resource "${resource}": is its definition installed?` }, code);
+    return statusFrom({
+      message: `the server has no resource "${resource}". Check whether its CustomResourceDefinition is installed`,
+    }, code);
   }
   const reason = code === 409 && method === "POST" ? "AlreadyExists" : undefined;
   return statusFrom({ message, reason }, code);
@@ -179,7 +183,7 @@ function isRedirect(response: Response): boolean {
 
 function explain(status: ApiStatus): string {
   const { code, reason, message } = status;
-  const hint = code === 401 ? "; check the credentials" : "";
+  const hint = code === 401 ? ". The server does not accept these credentials. Log in again, or renew the token" : "";
   return `${code} ${reason}: ${message}${hint}`;
 }
 
@@ -188,7 +192,7 @@ function isJson(response: Response): boolean {
 }
 
 function check(server: URL): string {
-  return `check that "${server.origin}" is an API server and not a proxy or a login page`;
+  return `Check that "${server.origin}" is an API server and not a proxy or a login page`;
 }
 
 function excerpt(text: string): string {
@@ -207,7 +211,7 @@ async function textOf(action: string, response: Response, maxBytes: number): Pro
     for await (const chunk of chunksOf(body)) {
       if (buffer.length + chunk.length > maxBytes) {
         throw new DecodeError(
-          `Cannot ${action}: the answer is longer than ${maxBytes} bytes; raise maxObjectBytes if objects are that large`,
+          `Cannot ${action}: the response is longer than ${maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
         );
       }
       buffer.append(chunk, 0, chunk.length);

@@ -22,12 +22,10 @@ export function certificateProblem(text: string): string | undefined {
   const blocks = blocksOf(text);
   const certificates = blocks.filter((block) => block.label === "CERTIFICATE");
   if (certificates.length === 0) {
-    return `it holds no PEM certificate ("-----BEGIN CERTIFICATE-----"), ${found(text, blocks)}`;
+    return `it has no PEM certificate ("-----BEGIN CERTIFICATE-----"): ${found(text, blocks)}`;
   }
   const broken = certificates.findIndex((block) => !isDer(block.body));
-  return broken === -1
-    ? undefined
-    : `certificate ${broken + 1} of ${certificates.length} in it is cut short or damaged`;
+  return broken === -1 ? undefined : `certificate ${broken + 1} of ${certificates.length} is cut short or damaged`;
 }
 
 /** Returns the last certificate of a PEM text, of a chain the one of the authority; `undefined` if there is none. */
@@ -42,11 +40,11 @@ export function privateKeyProblem(text: string): string | undefined {
     block.label === "ENCRYPTED PRIVATE KEY" || (KEY_LABELS.includes(block.label) && block.body.includes("ENCRYPTED"))
   );
   if (encrypted) {
-    return `the key in it is encrypted, which Deno cannot read: decrypt it with "openssl pkey -in FILE -out FILE"`;
+    return `its key is encrypted, and Deno cannot read encrypted keys: decrypt it with "openssl pkey -in FILE -out FILE"`;
   }
   const key = blocks.find((block) => KEY_LABELS.includes(block.label));
-  if (key === undefined) return `it holds no PEM private key ("-----BEGIN PRIVATE KEY-----"), ${found(text, blocks)}`;
-  return isDer(key.body) ? undefined : "the key in it is cut short or damaged";
+  if (key === undefined) return `it has no PEM private key ("-----BEGIN PRIVATE KEY-----"): ${found(text, blocks)}`;
+  return isDer(key.body) ? undefined : "its key is cut short or damaged";
 }
 
 function blocksOf(text: string): { readonly label: string; readonly body: string }[] {
@@ -55,8 +53,10 @@ function blocksOf(text: string): { readonly label: string; readonly body: string
 
 export function found(text: string, blocks: readonly { readonly label: string }[]): string {
   if (text.trim() === "") return "it is empty";
-  if (blocks.length === 0) return text.includes("-----BEGIN ") ? "only the beginning of a block" : "no PEM at all";
-  return `only ${[...new Set(blocks.map((block) => `"${block.label}"`))].join(", ")}`;
+  if (blocks.length === 0) {
+    return text.includes("-----BEGIN ") ? "it has only the beginning of a block" : "it is not PEM";
+  }
+  return `it has only ${[...new Set(blocks.map((block) => `"${block.label}"`))].join(", ")}`;
 }
 
 /** Returns `true` if the base64 holds exactly one ASN.1 sequence, as each complete certificate and key does. */

@@ -44,12 +44,17 @@ export class ExecOutputError extends Error {
 export function parseExecCredential(text: string, apiVersion: string): ExecCredential {
   const root = parseJson(text);
   if (!isRecord(root) || root.kind !== "ExecCredential") {
-    throw new ExecOutputError(`must print an object of kind "ExecCredential", found ${kindOf(root)}`);
+    throw new ExecOutputError(`must print an object of kind "ExecCredential", but it printed ${kindOf(root)}`);
   }
   if (root.apiVersion !== apiVersion) {
-    const found = typeof root.apiVersion === "string" ? quote(root.apiVersion) : describeValue(root.apiVersion);
+    const version = root.apiVersion ?? undefined;
+    const found = version === undefined
+      ? "none"
+      : typeof version === "string"
+      ? quote(version)
+      : describeValue(version);
     throw new ExecOutputError(
-      `must print "apiVersion" ${quote(apiVersion)} as in the kubeconfig, found ${found}: make them equal`,
+      `must print "apiVersion" ${quote(apiVersion)} as in the kubeconfig, but it printed ${found}: make them equal`,
     );
   }
   const { status } = root;
@@ -90,13 +95,13 @@ function parseJson(text: string): unknown {
 
 function kindOf(root: unknown): string {
   if (!isRecord(root)) return describeValue(root);
-  return typeof root.kind === "string" ? quote(root.kind) : `one without "kind"`;
+  return typeof root.kind === "string" ? quote(root.kind) : `an object without "kind"`;
 }
 
 function textOf(status: Record<string, unknown>, field: string): string | undefined {
   const value = status[field] ?? "";
   if (typeof value !== "string") {
-    throw new ExecOutputError(`printed ${describeValue(value)} as "${field}", expected text`);
+    throw new ExecOutputError(`must print text as "${field}", but it printed ${describeValue(value)}`);
   }
   return value === "" ? undefined : value;
 }
@@ -187,8 +192,8 @@ function readVersion(fields: EntryFields): string {
   const removed = version === "client.authentication.k8s.io/v1alpha1";
   throw fields.error(
     "apiVersion",
-    `must be one of ${quoteAll(VERSIONS)}, found ${quote(version)}` +
-      (removed ? ", which Kubernetes has removed: update the plugin and write the kubeconfig anew" : ""),
+    `must be one of ${quoteAll(VERSIONS)}, but it is ${quote(version)}` +
+      (removed ? ", which Kubernetes has removed: update the plugin, and create the kubeconfig again" : ""),
   );
 }
 
@@ -201,7 +206,7 @@ function readMode(fields: EntryFields, apiVersion: string): InteractiveMode {
   }
   const known = MODES.find((one) => one === mode);
   if (known === undefined) {
-    throw fields.error("interactiveMode", `must be one of ${quoteAll(MODES)}, found ${quote(mode)}`);
+    throw fields.error("interactiveMode", `must be one of ${quoteAll(MODES)}, but it is ${quote(mode)}`);
   }
   return known;
 }
@@ -246,8 +251,8 @@ export function execInfo(
   return JSON.stringify(info, (_name, value) => {
     if (++values <= MOST_VALUES) return value;
     throw new RangeError(
-      `Cannot pass the cluster's extension to the credential plugin: it has more than ${MOST_VALUES} values, ` +
-        "aliases included; make it smaller",
+      `Cannot pass the cluster's extension to the credential plugin: it has more than ${MOST_VALUES} values, including ` +
+        "values of aliases. Make it smaller",
     );
   });
 }

@@ -163,7 +163,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   if (typeof current !== "string") {
     throw kubeconfigError(
       { file, field: "current-context" },
-      `must be the name of a context, found ${describeValue(current)}`,
+      `must be the name of a context, but it is ${describeValue(current)}`,
     );
   }
   keepTypes(root, text, file);
@@ -197,13 +197,13 @@ function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<
     throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${cause.message}`, { cause });
   }
   if (documents.length > 1) {
-    throw kubeconfigError({ file }, `it holds ${documents.length} YAML documents, expected one`);
+    throw kubeconfigError({ file }, `it holds ${documents.length} YAML documents instead of one`);
   }
   const root = documents[0] ?? {};
   if (!isRecord(root)) {
     throw kubeconfigError(
       { file },
-      `it must be a mapping with "clusters", "users" and "contexts", found ${describeValue(root)}`,
+      `it must be a mapping with "clusters", "users" and "contexts", but it is ${describeValue(root)}`,
     );
   }
   return root;
@@ -238,7 +238,7 @@ function expectValue(root: Record<string, unknown>, field: string, expected: str
   const found = root[field] ?? "";
   if (found === "" || found === expected) return;
   const shown = typeof found === "string" ? quote(found) : describeValue(found);
-  throw kubeconfigError({ file, field }, `must be "${expected}", found ${shown}: this is not a kubeconfig`);
+  throw kubeconfigError({ file, field }, `must be "${expected}", but it is ${shown}: this is not a kubeconfig`);
 }
 
 function parseEntries(
@@ -248,14 +248,14 @@ function parseEntries(
   file: string,
 ): ReadonlyMap<string, KubeconfigEntry> {
   const list = root[field] ?? [];
-  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, found ${describeValue(list)}`);
+  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, but it is ${describeValue(list)}`);
   const entries = new Map<string, KubeconfigEntry>();
   for (const [index, item] of list.entries()) {
     const entry = parseEntry(item, kind, { file, field: `${field}[${index}]` });
     if (entries.has(entry.name)) {
       throw kubeconfigError(
         { file, entry: `${kind} ${quote(entry.name)}`, field: `${field}[${index}]` },
-        `is a second entry of that name; rename or remove one of them`,
+        `is a second entry with this name: rename or remove one of them`,
       );
     }
     entries.set(entry.name, entry);
@@ -269,18 +269,18 @@ function parseEntry(
   place: KubeconfigPlace & { readonly file: string },
 ): KubeconfigEntry {
   if (!isRecord(item)) {
-    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", found ${describeValue(item)}`);
+    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", but it is ${describeValue(item)}`);
   }
   const name = item.name;
   if (typeof name !== "string" || name === "") {
-    throw kubeconfigError(place, `has no name: found ${name === "" ? "an empty text" : describeValue(name)}`);
+    throw kubeconfigError(place, `has no name: it is ${name === "" ? "empty" : describeValue(name)}`);
   }
   const entry = `${kind} ${quote(name)}`;
   const [unknown, problem] = unknownField(item, ["name", kind], "an entry") ?? [];
   if (problem !== undefined) throw kubeconfigError({ ...place, entry, field: unknown }, problem);
   const fields = item[kind] ?? {};
   if (!isRecord(fields)) {
-    throw kubeconfigError({ ...place, entry, field: kind }, `must be a mapping, found ${describeValue(fields)}`);
+    throw kubeconfigError({ ...place, entry, field: kind }, `must be a mapping, but it is ${describeValue(fields)}`);
   }
   return new KubeconfigEntry(kind, name, place.file, fields);
 }
@@ -437,7 +437,7 @@ export class EntryFields {
         throw this.error(field, `has a name that begins with ${quote(start)} and holds "=" or a zero byte`);
       }
       if (typeof text !== "string" && text !== null) {
-        throw this.error(field, `must have text as the value of ${quote(name)}, found ${describeValue(text)}`);
+        throw this.error(field, `must have text as the value of ${quote(name)}, but it is ${describeValue(text)}`);
       }
       if (text?.includes("\0")) throw this.error(field, `has a value of ${quote(name)} that holds a zero byte`);
       return [name, text ?? ""] as const;
@@ -459,13 +459,13 @@ export class EntryFields {
   }
 
   #expected(what: string, value: unknown): string {
-    return `must be ${what}, found ${describeValue(value)}`;
+    return `must be ${what}, but it is ${describeValue(value)}`;
   }
 }
 
 /** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
 export function describeValue(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
+  if (value === null || value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
   return typeof value === "string" ? "text" : `a ${typeof value}`;

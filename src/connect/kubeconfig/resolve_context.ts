@@ -90,7 +90,7 @@ export function parseProxy(text: string): ProxyAddress | string {
   const url = text.includes("://") ? URL.parse(text) : null;
   if (url === null || url.hostname === "") return 'must be a URL such as "http://proxy.example:3128"';
   if (!["http:", "https:", "socks5:"].includes(url.protocol)) {
-    return `must begin with "http://", "https://" or "socks5://", found "${url.protocol}//"`;
+    return `must begin with "http://", "https://" or "socks5://", but it begins with "${url.protocol}//"`;
   }
   if (url.pathname.length > 1 || url.search !== "" || url.hash !== "") return "must end with the host and port";
   let login: ProxyAddress["login"];
@@ -143,13 +143,15 @@ export function serverProblem(server: string): string | undefined {
   const url = URL.parse(server);
   if (url === null) return 'must be a URL such as "https://10.0.0.1:6443"';
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    return `must begin with "https://" or "http://", found "${url.protocol}//"`;
+    return `must begin with "https://" or "http://", but it begins with "${url.protocol}//"`;
   }
   // fetch rejects such URLs, with the password in its message.
   if (url.username !== "" || url.password !== "") {
     return `must not hold a user name or password: give them as "username" and "password" of the user`;
   }
-  if (url.search !== "" || url.hash !== "") return `must end with the path, found ${url.search === "" ? `"#"` : `"?"`}`;
+  if (url.search !== "" || url.hash !== "") {
+    return `must end with the path, but it contains ${url.search === "" ? `"#"` : `"?"`}`;
+  }
   return undefined;
 }
 
@@ -256,7 +258,7 @@ export function serverNameProblem(name: string): string | undefined {
   ) {
     return undefined;
   }
-  return `must be a host name or an IP address, without a port, found ${quote(name)}`;
+  return `must be a host name or an IP address, without a port, but it is ${quote(name)}`;
 }
 
 /**

@@ -117,7 +117,7 @@ export class DenoConnections implements Connections {
 
   /** Deno names the host that needs permission, which after a redirect is not the host of the request. */
   #withoutPermission(cause: Error, url: URL): Error {
-    if (cause.message.startsWith("Cannot use proxy")) return cause;
+    if (PROXY_DENIALS.has(cause)) return cause;
     const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
     // The port of a name's proxy differs each time.
     const isOwn = this.#options.serverName !== undefined && missed?.startsWith("127.0.0.1:");
@@ -126,6 +126,9 @@ export class DenoConnections implements Connections {
     return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
   }
 }
+
+/** Errors about a missing permission for the proxy, which name the flag. */
+const PROXY_DENIALS = new WeakSet<Error>();
 
 /**
  * Creates an HTTP client of Deno. No connection is opened yet.
@@ -148,11 +151,13 @@ function createHttpClient(
     });
   } catch (cause) {
     if (cause instanceof Deno.errors.NotCapable && proxy !== undefined) {
-      throw new Deno.errors.NotCapable(
+      const denial = new Deno.errors.NotCapable(
         `Cannot use proxy "${proxyName(proxy)}" without permission: run this program with ` +
           `--allow-net=${proxy.url.hostname}:${proxyPort(proxy.url)}`,
         { cause },
       );
+      PROXY_DENIALS.add(denial);
+      throw denial;
     }
     throw new TypeError(`Cannot set up TLS with the certificates given: ${messageOf(cause)}`);
   }

@@ -47,7 +47,9 @@ export class NodeConnections implements Connections {
   /** @throws {TypeError} when TLS refuses the certificates or the key, or the proxy is none that Node can use. */
   constructor({ caCerts, cert, key, proxy, serverName, insecure }: ConnectionsOptions) {
     if (proxy?.url.protocol.startsWith("socks")) {
-      throw new TypeError(`Cannot use proxy "${proxyName(proxy)}": Node has no SOCKS; use a proxy with http or https`);
+      throw new TypeError(
+        `Cannot use proxy "${proxyName(proxy)}": Node does not support SOCKS. Use a proxy with http or https`,
+      );
     }
     const { checkServerIdentity, createSecureContext } = builtin("tls");
     const material = { ca: caCerts && [...caCerts], cert, key };
@@ -272,10 +274,12 @@ function openTunnel(proxy: ProxyAddress, at: string, tls: ConnectionOptions): Pr
     timeout: TUNNEL_MS,
     ...tls,
   });
-  request.on("timeout", () => request.destroy(new Error(`no answer of the proxy within ${TUNNEL_MS / 1_000} s`)));
+  request.on("timeout", () => request.destroy(new Error(`no response from the proxy within ${TUNNEL_MS / 1_000} s`)));
   const refuse = ({ statusCode }: IncomingMessage): void => {
     request.destroy();
-    reject(new TypeError(statusCode === 407 ? "proxy authentication required" : `the proxy answered ${statusCode}`));
+    reject(
+      new TypeError(statusCode === 407 ? "proxy authentication required" : `the proxy responded with ${statusCode}`),
+    );
   };
   request.on("connect", (answer, socket) => {
     (socket as Socket).setTimeout(0);

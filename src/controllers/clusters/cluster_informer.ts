@@ -399,8 +399,8 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     if (this.#ended.signal.aborted) throw new Error("Cannot add a handler: the clusters were disposed");
     if (options.checkpoint !== undefined) {
       throw new TypeError(
-        "Cannot begin at a checkpoint in several clusters: it is of one; add a handler with a checkpoint of its own to " +
-          "the informer of each cluster",
+        "Cannot use a checkpoint with several clusters: a checkpoint belongs to one cluster. Add a handler with its own " +
+          "checkpoint to the informer of each cluster",
       );
     }
     const name = options.name ?? `handler ${++this.#names}`;

@@ -152,7 +152,7 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {RangeError} when `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
-    checkNames("make a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
+    checkNames("create a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
     checkBackoff(options.backoff ?? {});
     this.#options = options;
     this.#report = errorObserver(options.onError, (cluster: string, resource?: Resource) => {
@@ -180,10 +180,10 @@ export class ClusterSet implements AsyncDisposable {
    */
   add(name: string, client: Client): void {
     const refused = (why: string): Error => new Error(`Cannot add cluster "${name}": ${why}`);
-    if (name === "") throw new TypeError("Cannot add a cluster: its name is empty; give it one of its own");
+    if (name === "") throw new TypeError("Cannot add a cluster: its name is empty. Give each cluster a different name");
     if (this.#job.signal.aborted) throw refused("the set was disposed");
-    if (this.#clusters.has(name)) throw refused("there is one of that name; remove it first");
-    if (this.#leaving.has(name)) throw refused("one of that name is being removed; await remove()");
+    if (this.#clusters.has(name)) throw refused("a cluster with this name exists. Remove it first");
+    if (this.#leaving.has(name)) throw refused("a cluster with this name is being removed. Await remove()");
     const { onError: _onError, backoff: _backoff, snapshots, ...options } = this.#options;
     const cluster = new Cluster(
       client,
@@ -249,7 +249,7 @@ export class ClusterSet implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): ClusterInformer<Cached<T, P, D>, Name> {
-    if (this.#job.signal.aborted) throw new Error("Cannot make an informer: the set was disposed");
+    if (this.#job.signal.aborted) throw new Error("Cannot create an informer: the set was disposed");
     const informer = new ClusterInformer<Cached<T, P, D>, Name>(
       resourceName(resource),
       (informers) => informers.forResource<T, Name, P, D>(resource, options),

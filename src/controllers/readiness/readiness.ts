@@ -66,10 +66,10 @@ export function readiness<T extends KubernetesObject & Complete>(
   options: ReadinessOptions = {},
 ): Readiness {
   checkNames("judge the readiness of an object", options, "pods");
-  if (object === undefined) return { state: "absent", reason: "NotFound", message: "there is no such object" };
+  if (object === undefined) return { state: "absent", reason: "NotFound", message: "the object does not exist" };
   const mark = object[reduced];
   if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
-    throw new TypeError(`Cannot judge the readiness of an object: it is reduced to ${mark}; cache it completely`);
+    throw new TypeError(`Cannot judge the readiness of an object: it is reduced to ${mark}. Cache complete objects`);
   }
   const own = ofGenerics(object) ?? (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
   const mayFail = own.state === "progressing" ? own.reason !== NOT_OBSERVED : own.reason === JOB_RUNS;
@@ -133,9 +133,7 @@ function fewer(reason: string, found: number, wanted: number, what: string): Rea
 
 /** Progressing while replicas wait for their end. */
 function extra(found: number, wanted: number): Readiness | undefined {
-  return found > wanted
-    ? progressing("ExtraPods", `${found - wanted} replicas too many have not ended yet`)
-    : undefined;
+  return found > wanted ? progressing("ExtraPods", `${found - wanted} extra replicas have not ended yet`) : undefined;
 }
 
 /** The conditions of an object of any kind. */
@@ -178,7 +176,7 @@ export function unobserved(
 ): Readiness | undefined {
   const { generation } = object.metadata;
   if (generation === undefined || typeof observed !== "number" || observed === generation) return undefined;
-  return progressing(NOT_OBSERVED, `its controller has seen generation ${observed}, and not ${generation} yet`);
+  return progressing(NOT_OBSERVED, `its controller has seen generation ${observed}, but not yet ${generation}`);
 }
 
 function ofReadyCondition(object: KubernetesObject): Readiness {
@@ -232,7 +230,7 @@ function ofReplicaSet(object: Unseen<ReplicaSet>): Readiness {
 
 function ofStatefulSet({ spec = {}, status = {} }: Unseen<StatefulSet>): Readiness {
   const { replicas: wanted = 1, updateStrategy } = spec;
-  if (updateStrategy?.type === "OnDelete") return ready("it updates pods that are deleted, whenever that is");
+  if (updateStrategy?.type === "OnDelete") return ready("it updates a pod only when somebody deletes the pod");
   const { replicas = 0, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0 } = status;
   const found = fewer("LessReplicas", replicas, wanted, "replicas exist") ??
     fewer("LessReady", readyReplicas, wanted, "replicas are ready") ??
@@ -282,7 +280,7 @@ function ofClaim({ status }: Unseen<PersistentVolumeClaim>): Readiness {
 
 function ofService({ spec }: Unseen<Service>): Readiness {
   if (spec?.type !== "LoadBalancer" || spec.clusterIP) return ready("it has what its type needs");
-  return progressing("NoIPAssigned", "it is of type LoadBalancer, and has no cluster IP yet");
+  return progressing("NoIPAssigned", "its type is LoadBalancer, but it has no cluster IP yet");
 }
 
 function ofDefinition(object: Unseen<CustomResourceDefinition>): Readiness {
@@ -329,7 +327,9 @@ function ofPod(pod: Unseen<Pod>): Readiness {
   const scheduled = conditionOf(pod, "PodScheduled");
   if (phase === "Pending" && scheduled?.status === "False") return ofScheduling(pod, scheduled);
   if (container !== undefined) return container;
-  if (phase === "Running") return by("progressing", condition ?? {}, "PodRunningNotReady", "it runs, and is not ready");
+  if (phase === "Running") {
+    return by("progressing", condition ?? {}, "PodRunningNotReady", "it is running, but not ready");
+  }
   return phase === "Pending"
     ? progressing("PodPending", "its containers have not started")
     : progressing("PodNotObserved", phase === "" ? "it has no phase yet" : `its phase is ${phase}`);
@@ -338,7 +338,7 @@ function ofPod(pod: Unseen<Pod>): Readiness {
 function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readiness {
   const isLate = !(Date.now() - Date.parse(metadata.creationTimestamp) < SCHEDULING_MS);
   const state = condition.reason === "Unschedulable" && isLate ? "failed" : "progressing";
-  return by(state, condition, "PodNotScheduled", "it is on no node yet");
+  return by(state, condition, "PodNotScheduled", "it has no node yet");
 }
 
 /**

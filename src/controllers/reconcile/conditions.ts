@@ -55,9 +55,9 @@ export function setCondition(
   const problem = type === ""
     ? "its type is empty"
     : !STATUSES.includes(status)
-    ? `its status must be "True", "False" or "Unknown", found ${JSON.stringify(status)}`
+    ? `its status must be "True", "False" or "Unknown", but it is ${JSON.stringify(status)}`
     : !REASON.test(reason)
-    ? `its reason must be a CamelCase word, found ${JSON.stringify(reason)}`
+    ? `its reason must be a CamelCase word, but it is ${JSON.stringify(reason)}`
     : undefined;
   if (problem !== undefined) throw new TypeError(`Cannot set condition "${type}": ${problem}`);
   const at = conditions.findIndex((present) => present.type === type);

@@ -68,7 +68,7 @@ export class ConfigMapCheckpoints implements CheckpointStore {
     const { data, metadata } = found;
     if (data?.holder === undefined || data.objects === undefined) {
       throw new InformerError(
-        `Cannot read checkpoint "${name}": the ConfigMap of that name has none; choose another name`,
+        `Cannot read checkpoint "${name}": the ConfigMap with this name holds no checkpoint. Choose another name`,
       );
     }
     const objects = objectsOf(name, data.objects);
@@ -97,9 +97,9 @@ export class ConfigMapCheckpoints implements CheckpointStore {
     const data = { holder, version, objects: JSON.stringify(Array.from(objects, ([key, state]) => [key, ...state])) };
     const bytes = Object.values(data).reduce((sum, text) => sum + encoder.encode(text).length, 0);
     if (bytes > MAX_BYTES) {
-      const what = `${objects.size} objects take ${bytes} bytes, and a ConfigMap has ${MAX_BYTES}`;
+      const what = `${objects.size} objects take ${bytes} bytes, but a ConfigMap has room for ${MAX_BYTES}`;
       throw new CheckpointError(
-        `Cannot write checkpoint "${name}": ${what}; select fewer, or use another store`,
+        `Cannot write checkpoint "${name}": ${what}. Select fewer objects, or use another store`,
         "tooLarge",
       );
     }
@@ -127,7 +127,7 @@ function objectsOf(name: string, json: string): readonly [ObjectKey, ...Delivere
     return JSON.parse(json);
   } catch (error) {
     throw new InformerError(
-      `Cannot read checkpoint "${name}": the objects of its ConfigMap are not JSON; delete it to begin with the first list`,
+      `Cannot read checkpoint "${name}": the objects in its ConfigMap are not JSON. Delete the ConfigMap to start from the first list`,
       { cause: error },
     );
   }

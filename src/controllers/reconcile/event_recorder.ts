@@ -150,7 +150,7 @@ export class EventRecorder implements AsyncDisposable {
    * @throws {RangeError} when a number is not valid.
    */
   constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
-    checkNames("make an event recorder", options, "controller instance maxQueued rate flushMs onError");
+    checkNames("create an event recorder", options, "controller instance maxQueued rate flushMs onError");
     const { controller, onError } = options;
     checkName(controller);
     const { instance = `${controller.slice(controller.indexOf("/") + 1)}-${crypto.randomUUID().slice(0, 8)}` } =
@@ -158,7 +158,7 @@ export class EventRecorder implements AsyncDisposable {
     const { maxQueued = 1_000, rate = { burst: 25, intervalMs: 300_000 }, flushMs = 5_000 } = options;
     if (typeof instance !== "string" || instance === "" || instance.length > 128) {
       throw new TypeError(
-        `Cannot record events: instance must have 1 to 128 characters, found ${JSON.stringify(instance)}`,
+        `Cannot record events: instance must have 1 to 128 characters, but it is ${JSON.stringify(instance)}`,
       );
     }
     checkCounts("record events", { maxQueued, "rate.burst": rate.burst }, { min: 1 });
@@ -340,7 +340,7 @@ export class EventRecorder implements AsyncDisposable {
 
   /** Calls `request` with a signal that aborts after the time of a request, and at the end of the recorder. */
   async #limited(request: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    using limit = timedController(REQUEST_MS, `The server did not answer within ${REQUEST_MS} ms`, this.#ended.signal);
+    using limit = timedController(REQUEST_MS, `The server did not respond within ${REQUEST_MS} ms`, this.#ended.signal);
     await request(limit.signal);
   }
 
@@ -374,7 +374,7 @@ function checkName(controller: unknown): void {
   if (typeof controller === "string" && NAME.test(name) && PREFIX.test(prefix) && more.length === 0) return;
   throw new TypeError(
     `Cannot record events: controller must be a qualified name of letters, digits, "-", "_" and ".", such as "crontabs" or ` +
-      `"example.com/crontabs", found ${JSON.stringify(controller)}`,
+      `"example.com/crontabs", but it is ${JSON.stringify(controller)}`,
   );
 }
 
@@ -386,5 +386,5 @@ function isPassing(error: unknown): boolean {
 
 function firstOf<V>(values: Iterable<V>): V {
   for (const value of values) return value;
-  throw new Error("Cannot take the first of no values");
+  throw new Error("Internal error: a value was expected, but there is none");
 }

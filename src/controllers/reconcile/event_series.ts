@@ -18,7 +18,7 @@ function objectReferenceTo(object: KubernetesObject): ObjectReference & { readon
   const { name, namespace, uid, resourceVersion } = metadata;
   if (!apiVersion || !kind || !name) {
     const found = JSON.stringify({ apiVersion, kind, name });
-    throw new TypeError(`Cannot refer to an object: it needs apiVersion, kind and name, found ${found}`);
+    throw new TypeError(`Cannot refer to an object: it needs apiVersion, kind and name, but it has ${found}`);
   }
   return {
     apiVersion,
@@ -90,12 +90,14 @@ export class EventSeries {
   constructor(reporter: EventReporter, object: KubernetesObject, details: EventDetails, nowMs: number) {
     const { type = "Normal", reason, action, note = "", related } = details;
     if (type !== "Normal" && type !== "Warning") {
-      throw new TypeError(`Cannot record an event: type must be "Normal" or "Warning", found ${JSON.stringify(type)}`);
+      throw new TypeError(
+        `Cannot record an event: type must be "Normal" or "Warning", but it is ${JSON.stringify(type)}`,
+      );
     }
     for (const [field, value] of Object.entries({ reason, action })) {
       if (typeof value !== "string" || value === "" || value.length > WORD_CHARACTERS) {
         throw new TypeError(
-          `Cannot record an event: ${field} must have 1 to ${WORD_CHARACTERS} characters, found ${
+          `Cannot record an event: ${field} must have 1 to ${WORD_CHARACTERS} characters, but it is ${
             JSON.stringify(value)
           }`,
         );

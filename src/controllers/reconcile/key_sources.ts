@@ -146,5 +146,5 @@ export function additionOf<T extends KubernetesObject>(
 /** @throws {TypeError} when a map function has returned no key. */
 export function checkKey(key: unknown): void {
   if (typeof key === "string" && key !== "") return;
-  throw new TypeError(`A map function must return keys, such as "shop/cart-0", found ${JSON.stringify(key)}`);
+  throw new TypeError(`A map function must return keys such as "shop/cart-0", but it returned ${JSON.stringify(key)}`);
 }

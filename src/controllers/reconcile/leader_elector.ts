@@ -264,22 +264,22 @@ export class LeaderElector {
    * `renewDeadlineMs` and that more than 1.2 times `retryMs`, as client-go demands.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
-    checkNames("make a leader elector", options, ELECTOR_OPTIONS);
+    checkNames("create a leader elector", options, ELECTOR_OPTIONS);
     const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000, clock = monotonicElectionClock } = options;
     const { renewMs = retryMs } = options;
     for (const [field, value] of Object.entries({ name, namespace, identity })) {
       if (typeof value !== "string" || value === "") {
         throw new TypeError(
-          `Cannot elect a leader: ${field} must be a non-empty string, found ${JSON.stringify(value)}`,
+          `Cannot elect a leader: ${field} must be a non-empty string, but it is ${JSON.stringify(value)}`,
         );
       }
     }
     checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs, renewMs }, { min: 1, finite: true });
     const check = (field: string, value: number, isValid: boolean, rule: string): void => {
-      if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, found ${value}`);
+      if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, but it is ${value}`);
     };
-    check("leaseMs", leaseMs, leaseMs % 1_000 === 0, "full seconds, as the Lease stores them");
+    check("leaseMs", leaseMs, leaseMs % 1_000 === 0, "whole seconds, because a Lease stores seconds");
     check("leaseMs", leaseMs, leaseMs > renewDeadlineMs, `more than renewDeadlineMs (${renewDeadlineMs})`);
     const shortestMs = JITTER * retryMs;
     const rule = `more than ${JITTER} times retryMs (${retryMs})`;
@@ -320,7 +320,9 @@ export class LeaderElector {
   async run(work: (leadership: Leadership) => void | Promise<void>, options: Abortable = {}): Promise<void> {
     checkNames(`run the elector of ${this.#description}`, options, "signal");
     const { signal } = options;
-    if (this.#state !== "stopped") throw new Error(`Cannot run the elector of ${this.#description}: it runs already`);
+    if (this.#state !== "stopped") {
+      throw new Error(`Cannot run the elector of ${this.#description}: it is already running`);
+    }
     this.#state = "contending";
     try {
       const term = await this.#acquire(signal);
@@ -361,7 +363,7 @@ export class LeaderElector {
       `Cannot confirm leadership: the last renewal of ${this.#description} was ${
         Math.round(sinceRenewalMs)
       } ms ago, and ` +
-        `the work has not ended; restart the process`,
+        `the work has not ended. Restart the process`,
     );
   }
 
@@ -446,7 +448,7 @@ export class LeaderElector {
   }
 
   #expire(term: LeadershipTerm): void {
-    const reason = this.#lastError === undefined ? "" : `; the last attempt failed: ${messageOf(this.#lastError)}`;
+    const reason = this.#lastError === undefined ? "" : `. The last attempt failed: ${messageOf(this.#lastError)}`;
     this.#lose(term, `it was not renewed for ${this.#options.renewDeadlineMs} ms${reason}`);
   }
 
@@ -527,7 +529,7 @@ export async function limitedBy<R>(
   request: (options: Abortable) => Promise<R>,
 ): Promise<R> {
   using limit = new DerivedController(signal);
-  const over = (): void => limit.abort(new Error(`No answer about ${what} within ${ms} ms`));
+  const over = (): void => limit.abort(new Error(`No response about ${what} within ${ms} ms`));
   // The sleep rejects when the request has ended first.
   clock.sleep(ms, { signal: limit.signal }).then(over, () => {});
   return await request({ signal: limit.signal });

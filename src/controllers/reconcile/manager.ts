@@ -118,11 +118,11 @@ export class Manager implements AsyncDisposable {
    * @throws {TypeError} when there are both an elector and shards.
    */
   constructor(options: ManagerOptions) {
-    checkNames("make a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
+    checkNames("create a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
     const { reconcilers = [], informers = [], elector, shards, recorders = [] } = options;
     const { onPhase, syncTimeoutMs = 600_000 } = options;
     if (elector !== undefined && shards !== undefined) {
-      throw new TypeError("Cannot create a manager: found an elector and shards, expected one of them at most");
+      throw new TypeError('Cannot create a manager: "elector" and "shards" cannot be combined. Remove one of them');
     }
     checkDurations("create a manager", { syncTimeoutMs }, { min: 1 });
     this.#syncTimeoutMs = syncTimeoutMs;
@@ -146,7 +146,7 @@ export class Manager implements AsyncDisposable {
   run(options: Abortable = {}): Promise<void> {
     checkNames("run the manager", options, "signal");
     if (this.#running !== undefined) {
-      return Promise.reject(new Error(`Cannot run the manager: it runs or has run already (${this.#phase})`));
+      return Promise.reject(new Error(`Cannot run the manager: it can run only once (its phase is ${this.#phase})`));
     }
     return this.#running = this.#run(options.signal);
   }
@@ -326,7 +326,7 @@ export class Manager implements AsyncDisposable {
 
 /** Returns the numbers of ranges as text: `"holds the ranges 0-31, 40"`. */
 function heldRanges(ranges: readonly number[]): string {
-  if (ranges.length === 0) return "holds no range";
+  if (ranges.length === 0) return "holds no ranges";
   const first = ranges.filter((range, at) => ranges[at - 1] !== range - 1);
   const last = ranges.filter((range, at) => ranges[at + 1] !== range + 1);
   return `holds the ranges ${first.map((range, at) => range === last[at] ? range : `${range}-${last[at]}`).join(", ")}`;

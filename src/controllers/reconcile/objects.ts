@@ -192,8 +192,8 @@ function withoutStatus(object: KubernetesObject): object {
 function checkSameObject({ kind, metadata: before }: KubernetesObject, { metadata: after }: KubernetesObject): void {
   if (before.name === after.name && before.namespace === after.namespace) return;
   throw new TypeError(
-    `Cannot update ${kind} "${before.name}": the change must keep name and namespace, found "${after.name}" in ` +
-      `namespace "${after.namespace ?? ""}"`,
+    `Cannot update ${kind} "${before.name}": the change must keep name and namespace, but it returned "${after.name}" ` +
+      `in namespace "${after.namespace ?? ""}"`,
   );
 }
 
@@ -261,7 +261,9 @@ export async function finalize<T extends KubernetesObject>(
   checkNames("finalize an object", options, "finalizer cleanup signal");
   const { finalizer, cleanup, signal } = options;
   if (!/^[^/]+\/[^/]+$/.test(finalizer)) {
-    throw new TypeError(`Cannot use "${finalizer}" as finalizer: write it with a domain, "example.com/${finalizer}"`);
+    throw new TypeError(
+      `Cannot use "${finalizer}" as finalizer: it has no domain. Write it as "example.com/${finalizer}"`,
+    );
   }
   refuseReduced("finalize an object", object);
   const { namespace } = object.metadata;
@@ -277,7 +279,7 @@ export async function finalize<T extends KubernetesObject>(
     if (hasFinalizer(guarded, finalizer)) return guarded;
     throw new Error(
       `Cannot guard ${guarded.kind} "${guarded.metadata.name}": the server stored it without the finalizer ` +
-        `"${finalizer}"; look for an admission webhook that removes it`,
+        `"${finalizer}". Look for an admission webhook that removes it`,
     );
   }
   if (!hasFinalizer(object, finalizer)) return undefined;

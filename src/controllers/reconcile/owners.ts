@@ -61,7 +61,7 @@ export function ownerReferenceTo(
       throw new TypeError(
         `Cannot refer to ${
           kind ?? "an object"
-        } "${name}" as owner: ${field} is missing; pass an object as the server ` +
+        } "${name}" as owner: ${field} is missing. Pass the object as the server ` +
           `returned it`,
       );
     }
@@ -117,7 +117,8 @@ export function withController<const O extends Ownable>(
   if (present !== undefined && present.uid !== reference.uid) {
     throw new AlreadyControlledError(
       `Cannot set ${reference.kind} "${reference.name}" (uid ${reference.uid}) as controller of "${nameOf(object)}": ` +
-        `${present.kind} "${present.name}" (uid ${present.uid}) is; choose another name, or wait until it is deleted`,
+        `${present.kind} "${present.name}" (uid ${present.uid}) is its controller. Choose another name, or wait until ` +
+        "it is deleted",
       present,
     );
   }
@@ -140,7 +141,7 @@ function withReference<O extends Ownable>(object: O, owner: KubernetesObject, re
   const ownerNamespace = owner.metadata.namespace;
   if (ownerNamespace && namespace && ownerNamespace !== namespace) {
     throw new TypeError(
-      `Cannot set ${reference.kind} "${reference.name}" of namespace "${ownerNamespace}" as owner of ` +
+      `Cannot set ${reference.kind} "${reference.name}" in namespace "${ownerNamespace}" as owner of ` +
         `"${nameOf(object)}" in namespace "${namespace}": an owner must be in the same namespace, or cluster-scoped`,
     );
   }

@@ -256,7 +256,7 @@ export class PendingWrites implements Disposable {
     const unseen = writes.map(({ resource, key, isDeleted, resourceVersion }) => {
       return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
     });
-    for (const name of this.#unanswered.get(key)?.keys() ?? []) unseen.push(`${name} after a write without an answer`);
+    for (const name of this.#unanswered.get(key)?.keys() ?? []) unseen.push(`${name} after a write without a response`);
     this.#unanswered.delete(key);
     return unseen.join(", ");
   }

@@ -68,7 +68,8 @@ const RECENT = 16;
 /** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
 const QUIET_CONFLICTS = 8;
 
-const BLIND = "no cache of it has managedFields. Add { informer: { managedFields: { manager } } } to its owns()";
+const BLIND =
+  "its cached objects have no managedFields. Add { informer: { managedFields: { manager } } } to its owns()";
 
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;
@@ -221,7 +222,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     );
     this.#writes.onBlind = (key, resource) =>
       this.#report(
-        new Error(`Cannot compare "${resource}" before applyIfChanged sends it in "${this.name}": ${BLIND}`),
+        new Error(`Cannot compare "${resource}" in "${this.name}" before applyIfChanged() sends it: ${BLIND}`),
         key,
       );
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
@@ -250,8 +251,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (found.length === 1) return this.#writes.listerOf(found[0]) as unknown as ReconcileCache<O>;
     const name = "plural" in kind ? `"${resourceName(kind)}"` : "the cache of an informer";
     const why = found.length === 0
-      ? "it does not follow it; add owns() or watches()"
-      : "it follows it by several informers; give one of them, as informers.forResource() returns it";
+      ? "it does not follow this kind. Add owns() or watches()"
+      : "it follows this kind with several informers. Pass one of them, as informers.forResource() returns it";
     throw new Error(`Cannot read ${name} in the reconciler of "${this.name}": ${why}`);
   }
 
@@ -273,10 +274,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
-        `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
+        `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, but ` +
           `"${
             resourceName(this.#resource)
-          }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
+          }" have namespaces. Find them with labels and watches(), and delete them in finalize()`,
       );
     }
     this.#follow(source, options, ({ metadata, namespace }) => {
@@ -442,7 +443,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     const { when = [], optional, informer: selection = {} } = options;
     if (!isKind && (options.informer !== undefined || optional !== undefined)) {
-      throw new TypeError(`Cannot ${action}: the informer has its options already. Pass them to forResource()`);
+      throw new TypeError(`Cannot ${action}: the informer already has its options. Pass them to forResource()`);
     }
     const isSharded = isKind && shard !== undefined && selection.shard === undefined;
     const chosen = { ...defined({ optional, shard }), ...selection };
@@ -560,7 +561,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const { length, 0: first } = this.#calls.all;
       if (length === 0) return;
       const others = length === 1 ? ": it has" : ` and ${length - 1} more: they have`;
-      const why = `not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
+      const why = `not returned ${NOTICE_MS} ms after the stop. The reconciler waits for up to ${graceMs} ms`;
       this.#report(new Error(`Waiting for the reconcile of "${first.key}"${others} ${why}`), first.key);
     });
     const stop = (): void => {
@@ -638,7 +639,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Adds a key again when the caches have seen its writes, or the time for that is over. */
   async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
     const { readYourWritesTimeoutMs } = this.#options;
-    using job = timedController(readYourWritesTimeoutMs, "The time is over", stop);
+    using job = timedController(readYourWritesTimeoutMs, "The time limit has passed", stop);
     this.#waitingForCaches++;
     await this.#writes.wait(key, job.signal);
     this.#waitingForCaches--;
@@ -750,7 +751,7 @@ const notHeld = abortReason("Leadership is not held any longer");
 
 function loopError(what: string): Error {
   return new Error(
-    `Reconciling ${what} over and over: only its own writes of the same objects cause the calls (status().ownCalls). A ` +
-      `reconcile must write nothing when nothing is missing. After 250 such calls a key is called with growing waits`,
+    `Reconciling ${what} over and over: only its own writes to the same objects trigger the calls (status().ownCalls). A ` +
+      `reconcile must write nothing if nothing is missing. After 250 such calls, the key is retried with growing delays`,
   );
 }

@@ -208,7 +208,7 @@ export class ShardGroup implements ShardSource {
    * @throws {RangeError} as {@linkcode LeaderElector} does for these durations.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: ShardGroupOptions, feed?: LeaseFeed) {
-    checkNames("make a shard group", options, GROUP_OPTIONS);
+    checkNames("create a shard group", options, GROUP_OPTIONS);
     const { name, by = "uid", namespace = client.namespace, identity = crypto.randomUUID() } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, renewMs = 5_000, clock = monotonicElectionClock } = options;
     checkName("name", name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -291,7 +291,7 @@ export class ShardGroup implements ShardSource {
   async run(options: Abortable = {}): Promise<void> {
     checkNames(`run shard group "${this.name}"`, options, "signal");
     const { signal } = options;
-    if (this.#hasRun) throw new Error(`Cannot run shard group "${this.name}": it runs or has run already`);
+    if (this.#hasRun) throw new Error(`Cannot run shard group "${this.name}": a group can run only once`);
     this.#hasRun = true;
     this.#state = "joining";
     const followed = this.#feed(this.#leases, { signal: this.#job.signal });
@@ -587,7 +587,7 @@ function added<I>(set: Set<I>, item: I): Disposable {
 function checkName(field: string, value: string, form: RegExp): void {
   if (typeof value === "string" && form.test(value)) return;
   throw new TypeError(
-    `Cannot make a shard group: ${field} must be part of names of Leases, lower-case letters, digits and "-", found ${
+    `Cannot create a shard group: ${field} must be usable in names of Leases (lower-case letters, digits and "-"), but it is ${
       JSON.stringify(value)
     }`,
   );

@@ -237,8 +237,8 @@ export class ShardedKeys implements Disposable {
       const { name, graceMs } = this.#reconciler;
       call.endRequests(moved);
       const error = new Error(
-        `The reconcile of "${call.key}" has not returned ${graceMs} ms after its range moved: "${name}" gives the ` +
-          `range away, and the requests of the call end`,
+        `The reconcile of "${call.key}" has not returned ${graceMs} ms after its range moved, so "${name}" gives the ` +
+          `range away and aborts the requests of the call`,
       );
       this.#reconciler.report(error, call.key);
     }
@@ -248,5 +248,5 @@ export class ShardedKeys implements Disposable {
 const over = abortReason("The ranges are not followed any longer");
 
 function movedOf(key: ObjectKey): DOMException {
-  return new DOMException(`The range of "${key}" is another process's`, "AbortError");
+  return new DOMException(`Another process holds the range of "${key}"`, "AbortError");
 }

@@ -87,8 +87,8 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     this.isReadable = readable === true;
     if (this.shard?.by === "namespace" && resource?.scope === "Cluster") {
       throw new TypeError(
-        `Cannot take the shard "${this.shard.name}" of "${this.kind}" by namespace: they have none, so that all would ` +
-          `be in one shard; take it by uid`,
+        `Cannot take the shard "${this.shard.name}" of "${this.kind}" by namespace: the objects have no namespaces, so ` +
+          "one shard would hold all of them. Take the shard by uid",
       );
     }
     this.#isTransformed = transform !== undefined;
@@ -131,12 +131,12 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   get reduction(): string | undefined {
     const { resource, shard } = this;
-    if (this.#isTransformed) return "what a transform makes of objects";
-    if (this.isReadable) return "the objects of namespaces that may be read alone";
-    if (shard !== undefined) return `the objects of the shard "${shard.name}" alone`;
+    if (this.#isTransformed) return "the results of a transform";
+    if (this.isReadable) return "only the objects of readable namespaces";
+    if (shard !== undefined) return `only the objects of shard "${shard.name}"`;
     if (resource === undefined) return "objects of a source that does not say which fields they have";
-    if (resource.fields !== undefined) return `the fields ${resource.fields.join(", ")} alone`;
-    if (resource.representation === "metadata") return "the metadata of objects alone";
+    if (resource.fields !== undefined) return `only the fields ${resource.fields.join(", ")}`;
+    if (resource.representation === "metadata") return "only the metadata of objects";
     return isSecret(resource) && !this.keepsSecretData ? "Secrets without their data" : undefined;
   }
 
@@ -206,8 +206,8 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
 
   /** The part of the scope that changes meanwhile, for messages: namespaces, or ranges; `undefined` if none does. */
   get changing(): string | undefined {
-    if (this.isReadable) return "the namespaces that may be read change";
-    return this.shard?.onChange && `its shard "${this.shard.name}" has ranges that change`;
+    if (this.isReadable) return "its readable namespaces change";
+    return this.shard?.onChange && `the ranges of its shard "${this.shard.name}" change`;
   }
 
   get #versionedKind(): string {
@@ -219,7 +219,9 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
 export function recordDifference(record: ScopeRecord, needed: ScopeRecord): string | undefined {
   const name = Object.keys(needed).find((name) => JSON.stringify(record[name]) !== JSON.stringify(needed[name]));
   return name &&
-    `it is of another ${name}: found ${JSON.stringify(record[name])}, expected ${JSON.stringify(needed[name])}`;
+    `it was written with ${name} ${JSON.stringify(record[name])}, but the informer needs ${
+      JSON.stringify(needed[name])
+    }`;
 }
 
 /** Returns parts of a collection in the order of their namespaces, which is that of snapshots. */
@@ -288,12 +290,12 @@ export class CachedCollection<T> {
       ...(finder && { readable: true }),
     });
     const refused = (option: "deliverUnchanged" | "secretData", use: string): TypeError =>
-      new TypeError(`Cannot create an informer of "${this.name}": the option "${option}" is for ${use} leave it out`);
+      new TypeError(`Cannot create an informer of "${this.name}": the option "${option}" is only for ${use}`);
     if (options.deliverUnchanged !== undefined && resource?.fields === undefined) {
-      throw refused("deliverUnchanged", "informers of named fields; give fields, or");
+      throw refused("deliverUnchanged", "informers with selected fields. Set the option fields, or leave it out");
     }
     if (options.secretData !== undefined && !(resource && isSecret(resource))) {
-      throw refused("secretData", "informers of Secrets;");
+      throw refused("secretData", "informers of Secrets. Leave it out");
     }
     const { cluster } = options;
     this.subject = `"${this.name}"${cluster === undefined ? "" : ` in cluster "${cluster}"`}`;
@@ -319,12 +321,14 @@ export class CachedCollection<T> {
 function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]): CachedCollection<T>["sources"] {
   if ("listEntries" in source) return [{ source }];
   const names = source.map(({ namespace }) => namespace);
-  if (names.length === 0) throw new TypeError("Cannot create an informer: found no source, expected at least one");
+  if (names.length === 0) {
+    throw new TypeError("Cannot create an informer: the list of sources is empty. Pass at least one source");
+  }
   if (new Set(names).size < names.length || names.some((name) => !name)) {
     throw new TypeError(
-      `Cannot create an informer: found the namespaces ${
+      `Cannot create an informer: the sources are for the namespaces ${
         JSON.stringify(names)
-      }, expected each to have a name of its own`,
+      }, but each needs a different, non-empty name`,
     );
   }
   return names.length === 1 ? [{ source: source[0].source }] : source;
@@ -342,8 +346,8 @@ export class OverlappingCachesError extends InformerError {
   /** Creates an error that names the two caches. */
   constructor(a: CacheScope<Resource>, b: CacheScope<Resource>) {
     super(
-      `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}; ` +
-        `use the larger one for both, or ignore this error`,
+      `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}. ` +
+        `Use the larger one for both, or ignore this error`,
     );
   }
 }
@@ -392,11 +396,11 @@ function textOf(
       ? "objects"
       : "fields of objects",
     secretData === undefined ? "" : "with data",
-    shard === undefined ? "" : `of shard ${shard.name}`,
+    shard === undefined ? "" : `in shard ${shard.name}`,
     resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
-    namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
+    namespaces === undefined ? "" : `in namespace ${namespaces.join(", ")}`,
     namespaces === undefined && resource.scope === "Namespaced"
-      ? isReadable ? "of readable namespaces" : "of all namespaces"
+      ? isReadable ? "in readable namespaces" : "in all namespaces"
       : "",
     labelSelector ? `with labels "${labelSelector}"` : "",
     fieldSelector ? `with fields "${fieldSelector}"` : "",

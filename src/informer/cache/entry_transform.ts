@@ -120,11 +120,11 @@ export class EntryTransform<T extends KubernetesObject> {
       try {
         const values = ofEntry(entry);
         if (Array.isArray(values)) return values;
-        throw new TypeError(`it returned ${values === null ? "null" : typeof values}, expected an array of strings`);
+        throw new TypeError(`it returned ${values === null ? "null" : typeof values} instead of an array of strings`);
       } catch (cause) {
         // An entry that cannot be read has the error from now on, so the index does not report it.
         if (cause !== entry.error) {
-          this.#options.report(new InformerError(`Cannot file "${entry.key}" in index "${name}"`, { cause }));
+          this.#options.report(new InformerError(`Cannot add "${entry.key}" to index "${name}"`, { cause }));
         }
         return [];
       }
@@ -188,7 +188,7 @@ function onlyMetadata<T extends KubernetesObject>(object: T): Partial<T["metadat
     throw new TypeError("the result has no metadata.name");
   }
   if (typeof (metadata.namespace ?? "") !== "string") {
-    throw new TypeError("the result has a metadata.namespace that is no string");
+    throw new TypeError("the metadata.namespace of the result is not a string");
   }
   return object.metadata;
 }
@@ -316,8 +316,8 @@ export class UnknownFieldsError extends InformerError {
     super(
       `No cached object of "${resource}" has ${
         paths.map((path) => JSON.stringify(path)).join(" or ")
-      }: look for a mistake in ` +
-        `the paths of fields, or ignore this error`,
+      }. Look for a mistake in ` +
+        `the option fields, or ignore this error`,
     );
     this.paths = paths;
   }

@@ -122,7 +122,9 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   #checkKept(keys: readonly string[]): void {
     if (this.#fields === undefined || this.#fields.keeps(keys)) return;
     throw new TypeError(
-      `Cannot select by "${formatFieldPath(keys)}": the informer does not keep it; add the path to its fields`,
+      `Cannot select by "${
+        formatFieldPath(keys)
+      }": the informer does not keep this field. Add the path to its option fields`,
     );
   }
 }

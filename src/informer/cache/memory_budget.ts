@@ -82,8 +82,8 @@ export class MemoryWarning extends InformerError {
     super(
       `The caches hold ${bytesText(bytes)}, ${Math.floor(bytes / maxBytes * 100)} % of maxBytes: ${
         caches.join(", ")
-      }; ` +
-        `name the fields that are read, select fewer objects, or raise maxBytes`,
+      }. ` +
+        `Select only the fields that you read, select fewer objects, or raise maxBytes`,
     );
     this.bytes = bytes;
     this.maxBytes = maxBytes;
@@ -283,9 +283,9 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
     return new MemoryLimitError(
       `Cannot ${action} "${resource}": the caches of the factory hold more than maxBytes, ${
         bytesText(maxBytes)
-      }; the ` +
-        `cache is stale until they hold less than 70 % of that: name the fields that are read, select fewer objects, ` +
-        `or raise maxBytes`,
+      }. The ` +
+        `cache is stale until they hold less than 70 % of that. Select only the fields that you read, select fewer ` +
+        `objects, or raise maxBytes`,
       { resource, total, maxBytes },
     );
   }

@@ -126,7 +126,8 @@ export class Checkpoint implements AsyncDisposable {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#owner !== undefined) {
         throw new CheckpointError(
-          `Cannot read from checkpoint "${this.name}": it has a reader; open one for each`,
+          `Cannot read from checkpoint "${this.name}": another handler or stream already uses it. Open one checkpoint ` +
+            "per handler",
           "held",
         );
       }
@@ -261,8 +262,8 @@ export class Checkpoint implements AsyncDisposable {
       }
       const found = await this.#store.get(this.name);
       if (found?.record.holder !== this.#holder) {
-        const what = found === undefined ? "it was removed" : "another reader has opened it";
-        throw new CheckpointError(`Cannot hold checkpoint "${this.name}": ${what} since`, "lost");
+        const what = found === undefined ? "somebody deleted its record" : "another reader has opened it";
+        throw new CheckpointError(`Cannot keep checkpoint "${this.name}": ${what}`, "lost");
       }
       this.#stamp = found.stamp;
     }

@@ -208,7 +208,7 @@ function stateless<T extends KubernetesObject>(
   [uid, resourceVersion]: DeliveredVersion,
 ): CacheEntry<T> {
   const message =
-    `Cannot read "${key}" at version ${resourceVersion}: a checkpoint keeps uid and version, not the object`;
+    `Cannot read "${key}" at version ${resourceVersion}: a checkpoint keeps only uid and version, not the object`;
   const { namespace = "" } = splitKey(key);
   return brokenEntry({ key, namespace, uid, resourceVersion }, new DecodeError(message, { key }));
 }

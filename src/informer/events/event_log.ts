@@ -413,7 +413,7 @@ export class BacklogLimit<T extends KubernetesObject> implements LogFollower<T> 
       const before = left;
       left = this.#behind - this.#fresh;
       if (this.#behind > max && (left === before || (left <= 0 && this.#behind > due))) {
-        this.#onOverrun(new Error(`more than ${max} events behind`));
+        this.#onOverrun(new Error(`its backlog exceeded the limit of ${max} events`));
       } else if (left <= 0) {
         due = left = this.#behind;
         this.#fresh = 0;

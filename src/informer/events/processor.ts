@@ -150,7 +150,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#cursor = processor.open("add a handler to", options, {
       onFilterError: (error) => this.#fail({ type: "filter" }, error),
       onOverrun: ({ message }) => {
-        this.#endWith(new Error(`Cannot keep up with handler "${this.name}": it is ${message}`));
+        this.#endWith(new Error(`Handler "${this.name}" was removed: ${message}`));
       },
       onLost: (error) => this.#endWith(error),
     });
@@ -222,7 +222,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     if (this.isCalling) return;
     const { graceMs, report } = this.#processor.options;
     using notice = new LongTimer(() => {
-      const why = `its call has not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
+      const why =
+        `its call has not returned ${NOTICE_MS} ms after the stop. The informer waits for up to ${graceMs} ms`;
       report(new Error(`Waiting for handler "${this.name}": ${why}`));
     });
     if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
@@ -396,7 +397,7 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
         this.#processor.options.report(error);
       },
       onOverrun: (cause) => {
-        this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
+        this.end({ error: new Error(`Event stream "${this.name}" was ended: ${cause.message}`) });
       },
       onLost: (error) => this.end({ error }),
     }, key);

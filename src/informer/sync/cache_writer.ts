@@ -73,9 +73,10 @@ export class OutdatedChanges implements Disposable {
     known: CacheEntry<T>,
     isDeletion: boolean,
   ): void {
-    const reason = `Cannot apply a change of "${key}": found version ${resourceVersion}, older than the cached ` +
-      `${known.resourceVersion}, and no replay; the server does not order its versions, so they are listed ` +
-      "again, at most once a minute";
+    const reason =
+      `Cannot apply a change of "${key}": its version ${resourceVersion} is older than the cached version ` +
+      `${known.resourceVersion}, and it is not a replay. The server does not order its versions, so the informer ` +
+      "lists again, at most once a minute";
     if (!this.#isReplayed(resourceVersion)) this.#reason ??= reason;
     // The deletion of an earlier object says nothing about the cached one.
     else if (!isDeletion) this.#unsettled.set(key, reason);

@@ -151,7 +151,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     const version = await readPageList(range, staged, { version: "", signal, pageSize, listIdleMs: LIST_IDLE_MS });
     if (isOlder(version, gate.version)) {
       const reason = `the server's history went back from version ${gate.version} to ${version}`;
-      return this.#part.relist(new Error(`A range that came asked for a list: ${reason}`));
+      return this.#part.relist(new Error(`A new range needs a list: ${reason}`));
     }
     this.#ahead.push({ filter, version });
     this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
@@ -241,7 +241,7 @@ export function writerOfLists<T>(
   wrap: (replacement: Replacement<CacheEntry<T>>) => Replacement<CacheEntry<T>> = (replacement) => replacement,
 ): ListWatchWriter<T> {
   const unused = (): void => {
-    throw new Error("Cannot change the objects of a range: it is only listed");
+    throw new Error("Internal error: the writer of a range received a change, although ranges are only listed");
   };
   const store = {
     add: unused,

@@ -213,7 +213,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
       return this.#relist(compared, differences, reason);
     }
     if (differences.length > MOST_READS) {
-      return this.#relist(compared, differences, "they are too many to read one by one");
+      return this.#relist(compared, differences, "there are too many to read one by one");
     }
     const keys: ObjectKey[] = [];
     for (const difference of differences) {
@@ -223,7 +223,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   }
 
   #relist({ objects }: Compared, differences: readonly Difference<T>[], reason: string): CheckResult {
-    this.#part.relist(new Error(`A consistency check asked for a list: ${reason}`));
+    this.#part.relist(new Error(`A consistency check needs a list: ${reason}`));
     return resultOf(objects, differences.map(keyOf), "list", reason);
   }
 

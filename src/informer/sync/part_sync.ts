@@ -432,8 +432,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.#reflector.listFirst();
     collection.report(
       new InformerError(
-        `Cannot use the snapshot of ${collection.informer}, which is listed instead, because the server does not ` +
-          `have its state: ${reason}`,
+        `Cannot use the snapshot of ${collection.informer}, so it is listed instead: the server does not have this ` +
+          `state, because ${reason}`,
       ),
     );
   }
@@ -477,7 +477,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   }
 
   #endCheck(): void {
-    this.check?.abort(new Error("Cannot go on with the check: the informer was paused"));
+    this.check?.abort(new Error("Cannot continue the check: the informer was paused"));
   }
 }
 

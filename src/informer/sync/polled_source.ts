@@ -148,7 +148,7 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
 
 /** A watch without a list before it, of a restored cache, leads to a list. */
 function neverListed(): StatusError {
-  const message = "Cannot poll a collection that was not listed";
+  const message = "Cannot poll a collection that has not been listed";
   return new StatusError(message, { code: 410, reason: "Expired", message });
 }
 

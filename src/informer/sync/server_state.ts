@@ -56,19 +56,21 @@ export async function snapshotMismatch(
       const found = await readOne(identities, splitKey(key), list);
       if (found?.uid === entry.uid) return undefined;
       if (found !== undefined && (isOlder(found.resourceVersion, version) || found.resourceVersion === version)) {
-        return `its "${key}" is another object; was the cluster made anew, or restored from a backup?`;
+        return `its "${key}" is another object. Check whether the cluster was created again, or restored from a backup`;
       }
     }
   } catch (error) {
     if (error instanceof StatusError && error.status.code === 400) {
-      return `it cannot read version ${JSON.stringify(version)}: ${error.status.message}; was the snapshot changed?`;
+      return `it cannot read version ${
+        JSON.stringify(version)
+      }: ${error.status.message}. Check whether somebody changed the snapshot`;
     }
     if (!isTooLargeResourceVersion(error)) return undefined;
-    return `it has not reached version ${version}; was the cluster made anew, or restored from a backup?`;
+    return `it has not reached version ${version}. Check whether the cluster was created again, or restored from a backup`;
   }
   if (asked.length === 0) return undefined;
   const keys = asked.map((entry) => `"${originalKey(entry)}"`).join(", ");
-  return `it has none of ${keys}; were they deleted, or was the cluster made anew?`;
+  return `it has none of ${keys}. Check whether they were deleted, or the cluster was created again`;
 }
 
 /** Returns the object of a name as a list shows it, to which the selectors of the source apply. */

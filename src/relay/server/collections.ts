@@ -60,7 +60,7 @@ export class ListBody implements ReadList {
   readonly #version: ListedVersion;
   readonly #textsFrom: (index: number) => ObjectTexts;
   readonly #open: OpenRequest;
-  readonly #stall = new LongTimer(() => this.cut("The client does not read"));
+  readonly #stall = new LongTimer(() => this.cut("The client does not read the response"));
   #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   #index = 0;
   /** The text before the first object; `""` once it was written. */
@@ -93,7 +93,7 @@ export class ListBody implements ReadList {
   }
 
   /** Breaks the body, which is not complete. */
-  cut(reason = "The relay was disposed, or is short of memory, and other lists are younger"): void {
+  cut(reason = "The relay was disposed, or has reached maxBytes and ends its oldest lists"): void {
     if (this.#isOver) return;
     this.#end();
     this.#controller.error(new Error(reason));
@@ -104,8 +104,8 @@ export class ListBody implements ReadList {
     try {
       await this.#writePart();
     } catch (cause) {
-      this.#open.report(new InformerError("Cannot write a list, which breaks off", { cause }));
-      this.cut("The relay has failed; its log has the reason");
+      this.#open.report(new InformerError("Cannot send a list, so its response was cut off", { cause }));
+      this.cut("The relay failed; its log has the reason");
     }
   }
 
@@ -263,7 +263,9 @@ export class ServedCollection implements Disposable {
   /** @throws {TypeError} when the name cannot be part of an address. */
   constructor(informers: SharedInformerFactory, name: string, settings: RelaySettings) {
     if (!/^[\w.-]+$/.test(name) || name === "." || name === "..") {
-      throw new TypeError(`Cannot serve ${JSON.stringify(name)}: expected letters, digits, ".", "_" and "-"`);
+      throw new TypeError(
+        `Cannot serve ${JSON.stringify(name)}: a collection's name must consist of letters, digits, ".", "_" and "-"`,
+      );
     }
     const given = settings.collections[name];
     this.name = name;
@@ -420,7 +422,7 @@ export class ServedCollection implements Disposable {
     } catch {
       const { state } = informer.status();
       if (state === "forbidden" || state === "unauthorized" || state === "notFound") {
-        return { status: 502, reason: `the API server refuses this relay (${state})` };
+        return { status: 502, reason: `the API server refuses the requests of this relay (${state})` };
       }
       return { status: 503, reason: `the cache has not synced (${state})` };
     }
@@ -455,14 +457,16 @@ export function planCollections(
   const collection = collections.get(name);
   if (collection === undefined) {
     const names = [...collections.keys()].join(", ");
-    return refused({ status: 404, reason: `found no collection of that name, expected one of ${names}` });
+    return refused({ status: 404, reason: `the relay has no collection with this name. Its collections are ${names}` });
   }
   if (!isRead) {
     return refused({ status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
   }
   const isList = route === "api";
   const type = isList ? "application/json" : "text/event-stream";
-  if (accepts(request, type) === undefined) return refused({ status: 406, reason: `expected ${type}` });
+  if (accepts(request, type) === undefined) {
+    return refused({ status: 406, reason: `the header Accept does not allow ${type}` });
+  }
   let selection: ObjectSelection;
   try {
     selection = ObjectSelection.parse(searchParams, isList ? [] : ["lastEventId"]);

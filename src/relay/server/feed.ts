@@ -209,7 +209,7 @@ export class Feed extends CacheFeed {
 
   /** Forgets a channel that lacks changes, which cannot be written; others have them. */
   #drop(channel: Channel, cause: unknown): void {
-    this.settings.onError(new InformerError("Cannot write a change to streams, which break off", { cause }));
+    this.settings.onError(new InformerError("Cannot send a change to open streams, so they were closed", { cause }));
     this.#channels.delete(channel.selection.id);
     for (const stream of [...channel.streams]) stream.break();
     channel[Symbol.dispose]();
@@ -334,14 +334,18 @@ export class Feed extends CacheFeed {
   /** Returns the beginning that a token stands for, `"behind"`, or the reason why there is none. */
   #resume(channel: Channel, text: string, hasWaited: boolean): StreamBeginning | string {
     const token = parseToken(text);
-    if (token === undefined) return "The id is none of a relay";
-    if (token.scope !== channel.scope) return "The id is one of other objects or rights, or of a relay of its own";
+    if (token === undefined) return "Last-Event-ID is not an id of a relay";
+    if (token.scope !== channel.scope) {
+      return "Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay";
+    }
     const isOwn = token.feed === this.#id;
     const found = isOwn ? { position: token.position } : this.#find(token, hasWaited);
-    if (found === undefined) return "The id is one of another cache, and the changes since then are not known here";
+    if (found === undefined) {
+      return "Another relay issued Last-Event-ID, and this relay does not know the changes since then";
+    }
     if (found === "behind") return found;
-    if (found.position > this.#position) return "The id is none that this relay has given";
-    return this.#extend(channel, found.position) ? found : "The changes since then are no longer kept";
+    if (found.position > this.#position) return "This relay did not issue that Last-Event-ID";
+    return this.#extend(channel, found.position) ? found : "This relay no longer keeps the changes since Last-Event-ID";
   }
 
   /** Returns the beginning for a state of another cache; `undefined` where changes behind it are not known. */
@@ -418,7 +422,8 @@ export class Feed extends CacheFeed {
       return (repair === "none" || repair === "objects") && !wait.signal.aborted;
     } catch (cause) {
       if (this.isOver) return false;
-      const message = "Cannot compare a cache with the server, though clients of other relays are ahead of it";
+      const message =
+        "Cannot compare the cache with the server, although clients of other relays have seen newer changes";
       this.settings.onError(new InformerError(message, { cause }));
       return false;
     }

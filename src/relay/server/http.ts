@@ -133,7 +133,7 @@ export async function askAccess(
   if (answer instanceof Response) return new Response(answer.body, answer); // a copy: headers follow
   const { expiresAt, rights, askAgainAt } = checkGrant(answer, settings);
   if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now())) {
-    return refuse(request, { status: 401, reason: "the time for which this was allowed is over" });
+    return refuse(request, { status: 401, reason: "your permission has expired" });
   }
   if (rights !== undefined && requested.collections.some((name) => !Object.hasOwn(rights, name))) {
     return refuse(request, { status: 403, reason: "not allowed" });
@@ -145,8 +145,8 @@ export async function askAccess(
     try {
       return await askAccess({ ...question, request: same }, settings);
     } catch (cause) {
-      settings.onError(new InformerError("Cannot ask again whether a stream may go on", { cause }));
-      return refuse(same, { status: 500, reason: "the relay has failed; its log has the reason" });
+      settings.onError(new InformerError("Cannot check again whether a stream may continue", { cause }));
+      return refuse(same, { status: 500, reason: "the relay failed; its log has the reason" });
     }
   };
   return { ...answer, again };
@@ -260,7 +260,7 @@ export class RequestGuard {
   constructor({ hosts, origins, authorize }: Pick<RelaySettings, "hosts" | "origins" | "authorize">) {
     for (const origin of origins) {
       if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-        throw new TypeError(`Cannot allow ${JSON.stringify(origin)}: expected an origin such as https://example.com`);
+        throw new TypeError(`Cannot allow ${JSON.stringify(origin)}: it is not an origin such as https://example.com`);
       }
     }
     this.#hosts = hosts.map((it) => it.toLowerCase());
@@ -271,12 +271,12 @@ export class RequestGuard {
   /** Returns the reason not to answer under the host of a request, if there is one. */
   checkHost(request: Request): Refusal | undefined {
     const url = URL.parse(request.url); // servers put the header Host into it unchecked
-    if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
+    if (url === null) return { status: 400, reason: "the header Host is not a name and a port" };
     // Pages of other sites can make a name of theirs point to this machine.
     if (this.#isHost(request.headers.get("host") ?? url.host)) return undefined;
     return {
       status: 421,
-      reason: "the host is none of this server; add it to hosts, or by --host of the command line",
+      reason: "this server does not serve this host; add it to the option hosts, or pass --host on the command line",
     };
   }
 
@@ -287,14 +287,14 @@ export class RequestGuard {
     const url = new URL(request.url);
     const { pathname, search } = url;
     if (this.#isLocal && !isLoopback(info?.remoteAddr.hostname)) {
-      return { status: 403, reason: "without authorize, only clients on the same machine are answered" };
+      return { status: 403, reason: "without authorize, only clients on the same machine get a response" };
     }
     if (this.#isLocal && [...request.headers.keys()].some((name) => PROXY_HEADER.test(name))) {
-      return { status: 403, reason: "without authorize, no proxy may pass requests on" };
+      return { status: 403, reason: "without authorize, a proxy must not forward requests" };
     }
     if (wrongHost !== undefined) return wrongHost;
     if (!this.#isOrigin(request, url)) {
-      return { status: 403, reason: "the page is of another origin; add it to origins" };
+      return { status: 403, reason: "the page comes from another origin; add it to the option origins" };
     }
     if (request.method.length > MAX_METHOD) {
       return { status: 501, reason: `the method is longer than ${MAX_METHOD} characters` };

@@ -52,7 +52,7 @@ export function informerProbes(
   informers: SharedInformerFactory,
   options: InformerProbesOptions = {},
 ): (request: Request) => Response {
-  checkNames("make probes", options, "maxStaleMs");
+  checkNames("create probes", options, "maxStaleMs");
   return probesOf(informers, options);
 }
 
@@ -178,8 +178,8 @@ export class InformerRelay implements AsyncDisposable {
   constructor(informers: SharedInformerFactory, options: RelayOptions) {
     if (typeof informers?.acquire !== "function") {
       throw new TypeError(
-        "Cannot make a relay: the first argument is no SharedInformerFactory; pass the factory, not one of its " +
-          "informers, and name the kinds in collections: { pods: Pod }",
+        "Cannot create a relay: the first argument is not a SharedInformerFactory. Pass the factory instead of one of " +
+          "its informers, and name the kinds in { collections: { pods: Pod } }",
       );
     }
     const settings = relaySettings(options);
@@ -235,13 +235,16 @@ export class InformerRelay implements AsyncDisposable {
     if (refusal !== undefined) return refuse(request, refusal);
     using open = this.#requests.admit();
     if (open === undefined) {
-      return refuse(request, { status: 503, reason: `${this.#requests.limit} requests are being answered already` });
+      return refuse(request, {
+        status: 503,
+        reason: `the relay is already serving ${this.#requests.limit} requests, which is its limit`,
+      });
     }
     try {
       return await this.#route(request, open, info);
     } catch (cause) {
-      this.#settings.onError(new InformerError("Cannot answer a request", { cause }));
-      return refuse(request, { status: 500, reason: "the relay has failed; its log has the reason" });
+      this.#settings.onError(new InformerError("Cannot respond to a request", { cause }));
+      return refuse(request, { status: 500, reason: "the relay failed; its log has the reason" });
     }
   }
 
@@ -262,12 +265,14 @@ export class InformerRelay implements AsyncDisposable {
   /** Answers a probe; metrics count all objects. */
   #probe(request: Request, isLimited: boolean): Response {
     if (!isLimited || new URL(request.url).pathname !== "/metrics") return this.#probes(request);
-    return refuse(request, { status: 403, reason: "metrics are for those alone who may see all objects" });
+    return refuse(request, { status: 403, reason: "only users who may see all objects may read metrics" });
   }
 
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {
     return this.#kubernetes.plan(request, open) ?? await planViews(request, this.#views, open) ??
       planCollections(request, this.#collections, open) ??
-      planWithoutData(() => refuse(request, { status: 404, reason: "expected /api/<name>, /events/<name> or /views" }));
+      planWithoutData(() =>
+        refuse(request, { status: 404, reason: "the relay serves /api/<name>, /events/<name> and /views" })
+      );
   }
 }

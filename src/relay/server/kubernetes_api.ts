@@ -157,13 +157,19 @@ class KubernetesCollection implements Disposable {
     const refused = (why: string): StatusError => forbidden(this.collection.resource, name, why);
     const problem = this.#problem(sync.collection.scope.reduction);
     if (problem !== undefined) throw refused(problem);
-    if (selections.length > 1) throw refused("the relay caches several namespaces, which have no version in common");
-    if (only && only !== namespace) throw refused(`the relay caches the namespace "${only}" alone`);
+    if (selections.length > 1) {
+      throw refused("the relay caches several namespaces, which have no common resourceVersion");
+    }
+    if (only && only !== namespace) throw refused(`the relay caches only the namespace "${only}"`);
   }
 
   #problem(reduction: string | undefined): string | undefined {
-    if (this.#settings.redact !== undefined) return "the relay shows what its option redact leaves of objects";
-    return reduction === undefined ? undefined : `the relay caches ${reduction}, and here objects are served complete`;
+    if (this.#settings.redact !== undefined) {
+      return "the relay's option redact changes objects, and this API serves only complete ones";
+    }
+    return reduction === undefined
+      ? undefined
+      : `the relay caches ${reduction}, and this API serves only complete objects`;
   }
 
   async #get(
@@ -248,7 +254,7 @@ class KubernetesCollection implements Disposable {
     const { state } = feed.informer.status();
     const headers = listHeaders(this.collection.resource.kind);
     if (state === "live") return { ...headers };
-    return { ...headers, warning: `299 - "the cache of this relay may be behind the server: it is ${state}"` };
+    return { ...headers, warning: `299 - "the cache of this relay is ${state}, so it may lag behind the API server"` };
   }
 
   #answered(feed: KubernetesFeed, { method }: Request, text: string): Response {
@@ -267,7 +273,7 @@ function continued(options: ServerListOptions): ContinueToken {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
   const token = parseContinueToken(options.continue);
-  if (!(token.revision > 0)) throw badRequest("invalid continue token: it is none of this relay");
+  if (!(token.revision > 0)) throw badRequest("invalid continue token: this relay did not issue it");
   return token;
 }
 

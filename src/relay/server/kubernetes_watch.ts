@@ -341,7 +341,7 @@ export class KubernetesFeed extends CacheFeed {
   /** Waits until the informer is live, if it has just begun to follow the server again, for 3 s at most. */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.informer.status().state !== "stale") return;
-    using wait = timedController(REACH_MS, "The cache is behind", signal, this.held.signal);
+    using wait = timedController(REACH_MS, "The cache lags behind the API server", signal, this.held.signal);
     for await (const { state } of this.informer.statusChanges({ signal: wait.signal })) if (state !== "stale") return;
   }
 

@@ -62,10 +62,12 @@ export class ObjectSelection {
     const known: readonly string[] = [...PARAMETERS, ...others];
     for (const name of new Set(parameters.keys())) {
       if (!known.includes(name)) {
-        throw new TypeError(`found the parameter ${JSON.stringify(quoted(name))}, expected ${known.join(", ")}`);
+        throw new TypeError(
+          `${JSON.stringify(quoted(name))} is not a parameter. The parameters are ${known.join(", ")}`,
+        );
       }
       if (name !== "fields" && parameters.getAll(name).length > 1) {
-        throw new TypeError(`found "${name}" twice`);
+        throw new TypeError(`the parameter "${name}" occurs twice`);
       }
     }
     const text = (name: (typeof PARAMETERS)[number]): string => parameters.get(name) ?? "";
@@ -109,7 +111,7 @@ function pathsOf(list: string): string[] {
   for (let begin = 0;;) {
     const { end } = readFieldPath(list, begin);
     if (end - begin > MAX_PATH) {
-      throw new SyntaxError(`found a field path of ${end - begin} characters, expected at most ${MAX_PATH}`);
+      throw new SyntaxError(`a field path has ${end - begin} characters, but ${MAX_PATH} is the limit`);
     }
     paths.push(list.slice(begin, end));
     if (end === list.length) return paths;
@@ -134,7 +136,7 @@ export function showFor(resource: Resource, { redact, onError }: Pick<RelaySetti
     } catch (cause) {
       // The informer has reported an object that cannot be read.
       if (!(cause instanceof DecodeError)) {
-        onError(new InformerError(`Cannot redact one of "${resourceName(resource)}"`, { cause }));
+        onError(new InformerError(`Cannot redact an object of "${resourceName(resource)}"`, { cause }));
       }
       return undefined;
     }

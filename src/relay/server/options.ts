@@ -261,24 +261,24 @@ export type RelaySettings =
  * @throws {RangeError} when a number is out of range.
  */
 export function relaySettings(options: RelayOptions): RelaySettings {
-  checkNames("make a relay", options, `${LIMITS} collections authorize predicates redact cluster onError`);
+  checkNames("create a relay", options, `${LIMITS} collections authorize predicates redact cluster onError`);
   if (Object.keys(options?.collections ?? {}).length === 0) {
     throw new TypeError(
-      "Cannot make a relay: found no collection, expected at least one: { collections: { pods: Pod } }",
+      'Cannot create a relay: "collections" is empty. Add at least one, for example { collections: { pods: Pod } }',
     );
   }
   const { hosts = LOOPBACK_HOSTS, origins = [], predicates = {}, cluster = crypto.randomUUID() } = options;
   const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
   const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
-  checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
-  checkDurations("make a relay", { heartbeatMs }, { min: 1, finite: true });
+  checkDurations("create a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
+  checkDurations("create a relay", { heartbeatMs }, { min: 1, finite: true });
   if (heartbeatMs > MAX_HEARTBEAT_MS) {
     throw new RangeError(
-      `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
+      `Cannot create a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, but it is ${heartbeatMs}`,
     );
   }
-  checkCounts("make a relay", { maxBytes }, { infinite: true });
-  checkCounts("make a relay", { maxConnections }, { min: 1, infinite: true });
+  checkCounts("create a relay", { maxBytes }, { infinite: true });
+  checkCounts("create a relay", { maxConnections }, { min: 1, infinite: true });
   const reporter = new ConsoleReporter();
   const { onError = (error) => reporter.report("relay", error) } = options;
   return {

@@ -68,7 +68,7 @@ export class Right {
         return matches(shown, text) === true;
       } catch (cause) {
         const by = `"${predicate}" of ${JSON.stringify(text)}`;
-        const message = `Cannot decide by ${by} who sees one of "${resourceName(this.#resource)}"`;
+        const message = `Cannot decide with ${by} who may see an object of "${resourceName(this.#resource)}"`;
         this.#onError(new InformerError(message, { cause }));
         return false;
       }
@@ -82,8 +82,10 @@ export class Right {
  * @throws {TypeError} when it is none: a mistyped one must not show objects.
  */
 export function checkGrant(grant: Grant, { predicates }: Pick<RightSettings, "predicates">): Grant {
-  checkMembers("its answer", grant, ["expiresAt", "rights", "askAgainAt"]);
-  if (Number.isNaN(grant.askAgainAt?.getTime())) throw wrong("askAgainAt", "no time", "a Date");
+  checkMembers("the grant", grant, ["expiresAt", "rights", "askAgainAt"]);
+  if (Number.isNaN(grant.askAgainAt?.getTime())) {
+    throw wrong("askAgainAt", "it is not a valid time", "Return a valid Date");
+  }
   for (const [collection, right] of Object.entries(grant.rights ?? {})) checkRight(collection, right, predicates);
   return grant;
 }
@@ -93,30 +95,40 @@ function checkRight(collection: string, right: ObjectRight, predicates: RightSet
   const { namespaces, names, where } = right;
   for (const [member, value] of Object.entries({ namespaces, names })) {
     if (value === undefined || (Array.isArray(value) && value.every((it) => typeof it === "string"))) continue;
-    throw wrong(`the ${member} of the right to ${collection}`, JSON.stringify(value), "an array of texts");
+    throw wrong(
+      `the ${member} of the right to ${collection}`,
+      `it is ${JSON.stringify(value)}`,
+      "Return an array of strings",
+    );
   }
   if (!Object.hasOwn(right, "where")) return;
   const what = `where of the right to ${collection}`;
   checkMembers(what, where, Object.keys(predicates));
   for (const [name, text] of Object.entries(where!)) {
-    if (typeof text !== "string") throw wrong(`${name} in ${what}`, JSON.stringify(text) ?? typeof text, "a text");
+    if (typeof text !== "string") {
+      throw wrong(`${name} in ${what}`, `it is ${JSON.stringify(text) ?? typeof text}`, "Return a string");
+    }
   }
 }
 
 /** Throws where a member is unknown, or undefined though it would limit what is seen. */
 function checkMembers(what: string, value: unknown, members: readonly string[]): void {
-  const expected = members.join(", ") || "nothing, as the relay has no predicates";
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(what, String(value), expected);
+  const allowed = members.length === 0
+    ? "Leave it out, because the relay has no predicates"
+    : `The members may be ${members.join(", ")}`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw wrong(what, `it is ${String(value)} and not an object`, allowed);
+  }
   for (const [name, member] of Object.entries(value)) {
-    if (!members.includes(name)) throw wrong(what, name, expected);
+    if (!members.includes(name)) throw wrong(what, `it has an unknown member ${name}`, allowed);
     if (member === undefined && !name.endsWith("At")) {
-      throw wrong(what, `${name}: undefined`, "a value, or no such member");
+      throw wrong(what, `its member ${name} is undefined`, "Give it a value, or leave it out");
     }
   }
 }
 
-function wrong(what: string, found: string, expected: string): TypeError {
-  return new TypeError(`Cannot read ${what}: authorize has returned ${found}, expected ${expected}`);
+function wrong(what: string, problem: string, remedy: string): TypeError {
+  return new TypeError(`Cannot use ${what} that authorize returned: ${problem}. ${remedy}`);
 }
 
 /** The time for which an answer is kept, in milliseconds. */
@@ -219,7 +231,8 @@ class AccessReviews {
       else if (asked !== "all") {
         namespaces += asked.length;
         if (namespaces > MOST_NAMESPACES) {
-          const error = `Cannot review the access to ${namespaces} namespaces: expected ${MOST_NAMESPACES} at most`;
+          const error =
+            `Cannot review the access to ${namespaces} namespaces: the relay reviews at most ${MOST_NAMESPACES}`;
           return Response.json({ error }, { status: 403 });
         }
         const answers = await Promise.all(asked.map((namespace) => ask(resource, namespace)));

@@ -46,7 +46,7 @@ export abstract class RelayStream {
   #isPaused = false;
   #isOver = false;
   readonly #expiry = new LongTimer(() => this.end("expired"));
-  readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
+  readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read the response")));
   readonly #review = new LongTimer(() => void this.#askAgain().catch((cause) => this.fail(cause)));
   /** The last one that was granted. */
   #access: Access = {};
@@ -161,14 +161,14 @@ export abstract class RelayStream {
 
   /** Reports an error of this stream, and breaks the body. */
   fail(cause: unknown): void {
-    this.#open.report(new InformerError("Cannot continue a stream, which breaks off", { cause }));
+    this.#open.report(new InformerError("Cannot continue a stream, so it was closed", { cause }));
     this.break();
   }
 
   /** Breaks the body, which has no next bytes, and gives back what the stream holds. */
   break(): void {
     this.#stop();
-    this.#controller.error(new Error("The relay has failed; its log has the reason"));
+    this.#controller.error(new Error("The relay failed; its log has the reason"));
   }
 
   /** Closes the body, whose client has read everything. */
@@ -198,7 +198,7 @@ export abstract class RelayStream {
     try {
       this.finish();
     } catch (cause) {
-      this.#open.report(new InformerError("Cannot give back what a stream holds", { cause }));
+      this.#open.report(new InformerError("Cannot release the resources of a stream", { cause }));
     }
     this.#open.leave();
   }

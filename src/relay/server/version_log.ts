@@ -257,7 +257,7 @@ export class VersionLog<C extends LoggedChange> implements Evictable, Disposable
       return this.has(version);
     };
     if (isThere()) return true;
-    using wait = timedController(REACH_MS, "The cache is behind", signal, this.#held.signal);
+    using wait = timedController(REACH_MS, "The cache lags behind the API server", signal, this.#held.signal);
     try {
       await this.#held.informer.waitForVersion(version, { signal: wait.signal, namespace: this.#namespace });
     } catch {

@@ -87,7 +87,7 @@ export class ViewSelection {
     sortBy.forEach((key) => parseSortKey(key));
     this.window = checkedWindow({ offset, limit: request.limit ?? 50 });
     if (this.window.limit! > MAX_LIMIT) {
-      throw new RangeError(`found the limit ${request.limit}, expected at most ${MAX_LIMIT}`);
+      throw new RangeError(`the limit is ${request.limit}, but it must be at most ${MAX_LIMIT}`);
     }
     this.order = JSON.stringify([of, this.#objects.id, this.#words, sortBy]);
     this.id = JSON.stringify([this.order, this.#fields.id]);
@@ -102,10 +102,10 @@ export class ViewSelection {
    */
   static parse(json: string): Map<string, ViewSelection> {
     const requests: unknown = JSON.parse(json);
-    if (!isRecord(requests)) throw new TypeError("expected an object of views by their names");
+    if (!isRecord(requests)) throw new TypeError("views must be an object with a view for each name");
     const entries = Object.entries(requests);
     if (entries.length > MAX_VIEWS) {
-      throw new RangeError(`found ${entries.length} views, expected at most ${MAX_VIEWS}`);
+      throw new RangeError(`the request has ${entries.length} views, but ${MAX_VIEWS} is the limit`);
     }
     return new Map(entries.map(([name, request]) => [name, new ViewSelection(checked(request))]));
   }
@@ -172,12 +172,12 @@ function parameters(values: Readonly<Record<string, string | undefined>>): URLSe
 }
 
 function checked(request: unknown): ViewRequest {
-  if (!isRecord(request)) throw new TypeError("expected each view to be an object");
+  if (!isRecord(request)) throw new TypeError("each view must be an object");
   for (const [name, value] of Object.entries(request)) {
     const type = Object.hasOwn(MEMBERS, name) ? MEMBERS[name as keyof ViewRequest] : undefined;
     if (type === undefined) {
       throw new TypeError(
-        `found ${JSON.stringify(quoted(name))} in a view, expected ${Object.keys(MEMBERS).join(", ")}`,
+        `${JSON.stringify(quoted(name))} is not a member of a view. The members are ${Object.keys(MEMBERS).join(", ")}`,
       );
     }
     const isRight = type === "number"
@@ -185,9 +185,9 @@ function checked(request: unknown): ViewRequest {
       : type === "string"
       ? typeof value === "string"
       : Array.isArray(value) && value.length <= 100 && value.every((it) => typeof it === "string");
-    if (!isRight) throw new TypeError(`found ${quoted(JSON.stringify(value))} as ${name} of a view`);
+    if (!isRight) throw new TypeError(`${quoted(JSON.stringify(value))} is not valid as ${name} of a view`);
   }
-  if (typeof request.of !== "string") throw new TypeError(`expected the name of a collection as "of" of a view`);
+  if (typeof request.of !== "string") throw new TypeError(`"of" of a view must be the name of a collection`);
   return request as unknown as ViewRequest;
 }
 
@@ -392,7 +392,9 @@ export class ViewHub implements Disposable {
   parse(json: string): ReadonlyMap<string, ViewSelection> {
     const selections = ViewSelection.parse(json);
     for (const { of } of selections.values()) {
-      if (!this.#collections.has(of)) throw new TypeError(`found no collection ${JSON.stringify(quoted(String(of)))}`);
+      if (!this.#collections.has(of)) {
+        throw new TypeError(`the relay has no collection ${JSON.stringify(quoted(String(of)))}`);
+      }
     }
     return selections;
   }
@@ -606,7 +608,7 @@ export async function planViews(
   const method = id === undefined ? "GET" : "POST";
   const refused = (refusal: Refusal, more?: Record<string, string>): RequestPlan =>
     planWithoutData(() => refuse(request, refusal, more));
-  const unknown = { status: 404, reason: "found no stream of that name; open another one" };
+  const unknown = { status: 404, reason: "the relay has no stream with this name; open another one" };
   if (request.method !== method) return refused({ status: 405, reason: `use ${method}` }, { allow: method });
   if (id !== undefined && !hub.has(id)) return refused(unknown);
   let selections: ReadonlyMap<string, ViewSelection>;

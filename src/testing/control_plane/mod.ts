@@ -383,7 +383,7 @@ export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomRe
 async function ok(answer: Promise<Response>): Promise<void> {
   const response = await answer;
   const text = await response.text();
-  if (!response.ok) throw new Error(`"${response.url}" answered ${response.status}: ${text.slice(0, 500)}`);
+  if (!response.ok) throw new Error(`"${response.url}" responded with ${response.status}: ${text.slice(0, 500)}`);
 }
 
 function pem(label: string, bytes: ArrayBuffer): string {

@@ -72,7 +72,7 @@ async function inStore(wanted: string, machine: Machine, before: string): Promis
   if (best !== undefined) return best.folder;
   const store = storeFolder(machine);
   const versions = found.map(({ version }) => version).join(", ");
-  const has = store === undefined ? "HOME is not set" : `${JSON.stringify(store)} has ${versions || "none"}`;
+  const has = store === undefined ? "HOME is not set" : `${JSON.stringify(store)} has ${versions || "no versions"}`;
   throw notFound(wanted, [before, `setup-envtest: ${has}`]);
 }
 
@@ -81,7 +81,7 @@ function notFound(wanted: string, looked: readonly string[]): InformerError {
   const range = wanted === "" ? "" : ` ${wanted}${wanted.split(".").length === 2 ? ".x" : ""}`;
   return new InformerError(
     [
-      `Cannot start a control plane: found no etcd and kube-apiserver${which}`,
+      `Cannot start a control plane: etcd and kube-apiserver${which} were not found`,
       ...looked.map((line) => `- ${line}`),
       `To download them: setup-envtest use${range}`,
       "To install that: go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest, or without Go a program of",
@@ -129,7 +129,7 @@ function storeFolder({ env, os }: Machine): string | undefined {
 function checkVersion(version: string): string {
   const [, number] = /^v?(\d+\.\d+(?:\.\d+)?)(?:\.x)?$/.exec(version) ?? [];
   if (number === undefined) {
-    throw new TypeError(`Cannot start a control plane: version is ${JSON.stringify(version)}, not like "1.37"`);
+    throw new TypeError(`Cannot start a control plane: version is ${JSON.stringify(version)}. Write it like "1.37"`);
   }
   return number;
 }

@@ -111,12 +111,12 @@ export class Backend {
    * @throws {RangeError} if an option is out of range.
    */
   constructor(options: FakeApiServerOptions) {
-    checkNames("make a fake API server", options, `${PARTS} history bookmarkMs watchTimeoutMs chunkBytes seed now`);
+    checkNames("create a fake API server", options, `${PARTS} history bookmarkMs watchTimeoutMs chunkBytes seed now`);
     const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
     const { streamingList = true, managedFields = true, seed = 1, shards = false } = options;
     for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {
       if (!(value >= 1)) {
-        throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, found ${value}`);
+        throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, but it is ${value}`);
       }
     }
     this.history = history;

@@ -162,7 +162,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   async replay(options: ReplayOptions = {}): Promise<ReplayEnd> {
     checkNames("replay a recording", options, "speed signal");
     if (this.#playback === undefined) {
-      throw new TypeError("Cannot replay: this server has no recording; create it by FakeApiServer.from(recording)");
+      throw new TypeError("Cannot replay: this server has no recording. Create it with FakeApiServer.from(recording)");
     }
     return await this.#playback.play(options, this.#ended.signal);
   }
@@ -332,9 +332,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     } catch (error) {
       if (signal?.aborted || error !== limit.signal.reason) throw error;
       const object = this.get(resource, key);
-      const found = object === undefined ? "there is no such object" : `found ${JSON.stringify(object)}`;
+      const found = object === undefined ? "the object does not exist" : `the object is ${JSON.stringify(object)}`;
       const what = `${resourceName(resource)} "${key}"`;
-      throw new Error(`Cannot wait for ${what} any longer than ${timeoutMs} ms: ${found}`);
+      throw new Error(`Cannot wait for ${what} longer than ${timeoutMs} ms: ${found}`);
     } finally {
       listeners.delete(look);
     }

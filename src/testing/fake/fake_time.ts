@@ -44,7 +44,7 @@ export class FakeTime implements Disposable {
    * @throws {Error} when time is faked already.
    */
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
-    if (active !== undefined) throw new Error("Cannot fake time: it is faked already, dispose that FakeTime first");
+    if (active !== undefined) throw new Error("Cannot fake time: another FakeTime is active. Dispose it first");
     active = this;
     this.#epochMs = startMs;
     const realDate = Date;
@@ -189,7 +189,7 @@ export class FakeTime implements Disposable {
   }
 
   #end(ms: number): number {
-    if (!(ms >= 0)) throw new RangeError(`Cannot let time pass: ms must be at least 0, found ${ms}`);
+    if (!(ms >= 0)) throw new RangeError(`Cannot let time pass: ms must be at least 0, but it is ${ms}`);
     return this.#elapsedMs + ms;
   }
 }
@@ -222,7 +222,7 @@ async function turns(): Promise<void> {
 
 function checkEndless(fired: number): number {
   if (fired >= 1_000_000) {
-    throw new Error("Cannot let time pass: a million timers have fired, some arm each other without end");
+    throw new Error("Cannot let time pass: a million timers have fired, so some timers start each other without end");
   }
   return fired + 1;
 }

@@ -106,7 +106,7 @@ export abstract class FaultVerbs {
     if (!(bytes >= 1 && intervalMs >= 1)) {
       const found = `${bytes} bytes in ${intervalMs} ms`;
       throw new RangeError(
-        `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, found ${found}`,
+        `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, but they are ${found}`,
       );
     }
     return this.#slow((body) => body.drip({ bytes, intervalMs }), (body) => body.drip(undefined), times, filter);
@@ -128,7 +128,7 @@ export abstract class FaultVerbs {
    */
   spreadNext(intervalMs: number, times = 1, filter?: RequestFilter): void {
     if (!(intervalMs >= 1)) {
-      throw new RangeError(`Cannot spread initial events: milliseconds must be at least 1, found ${intervalMs}`);
+      throw new RangeError(`Cannot spread initial events: milliseconds must be at least 1, but it is ${intervalMs}`);
     }
     const streams: RequestFilter = (request) => isStreamingList(request) && (filter?.(request) ?? true);
     this.#backend.faults.spread.arm(intervalMs, times, streams);
@@ -164,7 +164,7 @@ export abstract class FaultVerbs {
 
   /** Delays each response by that many milliseconds; 0 ends the delay. */
   latency(ms: number): void {
-    if (!(ms >= 0)) throw new RangeError(`Cannot set the latency: milliseconds must not be negative, found ${ms}`);
+    if (!(ms >= 0)) throw new RangeError(`Cannot set the latency: milliseconds must not be negative, but it is ${ms}`);
     this.#backend.faults.latencyMs = ms;
   }
 
@@ -294,7 +294,7 @@ export abstract class FaultVerbs {
     const { store } = this.#backend;
     const revision = to === undefined ? store.revision + 1 : Number(to);
     if (!(Number.isInteger(revision) && revision > store.revision && revision <= HIGHEST_REVISION)) {
-      throw new RangeError(`Cannot jump: the version must be later than ${store.revision}, found ${to}`);
+      throw new RangeError(`Cannot jump: the version must be later than ${store.revision}, but it is ${to}`);
     }
     store.jump(revision);
   }
@@ -332,7 +332,7 @@ export abstract class FaultVerbs {
     const isKnown = revision === 1 || revision >= store.history.compacted;
     if (!(Number.isInteger(revision) && isKnown && revision <= store.revision)) {
       const known = `${store.history.compacted} to ${store.revision}, or 1`;
-      throw new RangeError(`Cannot restore a backup: its version must be ${known}, found ${backup}`);
+      throw new RangeError(`Cannot restore a backup: its version must be ${known}, but it is ${backup}`);
     }
     faults.breakAll();
     if (options.backup !== undefined) store.rollBack(revision);
@@ -354,7 +354,9 @@ export abstract class FaultVerbs {
 
   /** Skews the server's clock by that many milliseconds: the `Date` header and the timestamps it writes. */
   clockSkew(ms: number): void {
-    if (!Number.isFinite(ms)) throw new RangeError(`Cannot skew the clock: milliseconds must be a number, found ${ms}`);
+    if (!Number.isFinite(ms)) {
+      throw new RangeError(`Cannot skew the clock: milliseconds must be a number, but it is ${ms}`);
+    }
     this.#backend.faults.skewMs = ms;
   }
 

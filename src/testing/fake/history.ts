@@ -216,7 +216,7 @@ const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "
  * ```
  */
 export function history(seed: number, options: HistoryOptions = {}): HistoryStep[] {
-  checkNames("make a history", options, "steps faults namespaces names");
+  checkNames("create a history", options, "steps faults namespaces names");
   const { steps = 40, faults = "all", namespaces = ["a", "b"], names = 5 } = options;
   const random = new Random(seed);
   const found: HistoryStep[] = [];
@@ -531,7 +531,7 @@ export function churn<T extends KubernetesObject>(
   server: FakeApiServer,
   options: ChurnOptions<T>,
 ): () => ChurnStep {
-  checkNames("make churn", options, "resource mix seed make");
+  checkNames("create churn", options, "resource mix seed make");
   const { resource, mix = "update", seed = 1 } = options;
   const isPods = resource.plural === "pods" && resource.group === "";
   const make = options.make ??

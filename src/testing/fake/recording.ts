@@ -142,7 +142,7 @@ function headerOf(text: string): RecordingHeader {
   const found = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   throw new SyntaxError(
     `Cannot read the recording: its first line must be the header of a recording of version 1, ` +
-      `found ${JSON.stringify(found)}; "informer record" writes such files`,
+      `but it is ${JSON.stringify(found)}. Create the file with "informer record"`,
   );
 }
 
@@ -161,7 +161,7 @@ class LineOrder {
   read(text: string): boolean {
     const line = JSON.parse(text) as RecordedLine;
     const state = this.#states[line.kind];
-    if (state === undefined) throw new SyntaxError(`"kind" must be a position in the header, found ${line.kind}`);
+    if (state === undefined) throw new SyntaxError(`"kind" must be a position in the header, but it is ${line.kind}`);
     const { at, kind, type } = line;
     const step = (does: Step["does"], version: number, key: ObjectKey = "", of = ""): void => {
       state.last = Math.max(state.last, version);
@@ -198,7 +198,7 @@ class LineOrder {
       case "FAILED":
         return true;
       default:
-        throw new SyntaxError(`"type" is unknown, found ${JSON.stringify(type satisfies never)}`);
+        throw new SyntaxError(`the "type" ${JSON.stringify(type satisfies never)} is unknown`);
     }
   }
 
@@ -210,7 +210,7 @@ class LineOrder {
     step: (does: Step["does"], version: number, key?: ObjectKey, text?: string) => void,
   ): boolean {
     const { staged, versions } = state;
-    if (staged === undefined) throw new SyntaxError("a list ends that has not begun");
+    if (staged === undefined) throw new SyntaxError("a list ends that did not begin");
     if (version < state.last) return false;
     state.staged = undefined;
     state.first ??= { version, at };
@@ -244,7 +244,9 @@ class LineOrder {
 function versionOf(text: string | undefined): number {
   const version = Number(text);
   if (Number.isSafeInteger(version) && version > 0) return version;
-  throw new SyntaxError(`a resourceVersion must be a number, which orders the changes, found ${JSON.stringify(text)}`);
+  throw new SyntaxError(
+    `a resourceVersion must be a number, because it orders the changes, but it is ${JSON.stringify(text)}`,
+  );
 }
 
 /** Options for `FakeApiServer.replay()`. */
@@ -290,8 +292,8 @@ export class Playback {
 
   /** Plays on until the end. @throws the signal's reason. @throws {TypeError} while it is playing. */
   async play({ speed = 1, signal }: ReplayOptions, ended: AbortSignal): Promise<ReplayEnd> {
-    if (!(speed > 0)) throw new RangeError(`Cannot replay: speed must be above 0, found ${speed}`);
-    if (this.#isPlaying) throw new TypeError("Cannot replay: the recording is being played already");
+    if (!(speed > 0)) throw new RangeError(`Cannot replay: speed must be above 0, but it is ${speed}`);
+    if (this.#isPlaying) throw new TypeError("Cannot replay: the recording is already being played");
     const { steps, cut } = this.#recording;
     const startedMs = monotonicMs();
     const fromMs = this.#next === 0 ? 0 : steps[this.#next - 1].at;

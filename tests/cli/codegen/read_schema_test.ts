@@ -74,24 +74,24 @@ Deno.test("readObject keeps fields that are named like members of all objects", 
 });
 
 Deno.test("readObject refuses what it cannot read, with the path", () => {
-  refused("text", AT, 'it must be an object, found "text"');
-  refused({ type: "colour" }, `${AT}/type`, 'there is no such type in JSON schemas: "colour"');
-  refused({ type: ["string", "null"] }, `${AT}/type`, "there is no such type");
-  refused({ type: "string", enum: ["a", 1] }, `${AT}/enum/1`, "it must be a text, found 1");
-  refused({ type: "string", description: 7 }, `${AT}/description`, "it must be a text, found 7");
-  refused({ type: "object", properties: [] }, `${AT}/properties`, "it must be an object, found []");
+  refused("text", AT, 'it must be an object, but it is "text"');
+  refused({ type: "colour" }, `${AT}/type`, '"colour" is not a type of JSON schemas');
+  refused({ type: ["string", "null"] }, `${AT}/type`, "is not a type of JSON schemas");
+  refused({ type: "string", enum: ["a", 1] }, `${AT}/enum/1`, "it must be a text, but it is 1");
+  refused({ type: "string", description: 7 }, `${AT}/description`, "it must be a text, but it is 7");
+  refused({ type: "object", properties: [] }, `${AT}/properties`, "it must be an object, but it is []");
   refused({ type: "object", additionalProperties: "a" }, `${AT}/additionalProperties`, "must be a schema or a boolean");
-  refused({ type: "object", properties: { "a/b~c": 1 } }, `${AT}/properties/a~1b~0c`, "found 1");
+  refused({ type: "object", properties: { "a/b~c": 1 } }, `${AT}/properties/a~1b~0c`, "it is 1");
   refused({ allOf: [{ type: "string" }, { type: "object" }] }, `${AT}/allOf`, "it joins 2 schemas");
   refused(ref("dev.acme.v1.Missing"), `${AT}/allOf/0`, "which the document does not have");
   refused({ $ref: "https://acme.dev/a.json" }, AT, "which the document does not have");
-  refused({ $ref: 7 }, `${AT}/$ref`, "it must be a text, found 7");
+  refused({ $ref: 7 }, `${AT}/$ref`, "it must be a text, but it is 7");
   refused({ type: "object", required: "a", properties: { a: {} } }, `${AT}/required`, "it must be a list of texts");
   const items = { type: "object", properties: { a: { type: "string" } } };
   refused(
     { type: "array", items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["b"] },
     `${AT}/x-kubernetes-list-map-keys`,
-    'it names the key "b", which is no field of the items',
+    'it names the key "b", which the items do not have',
   );
   refused(
     {

@@ -45,7 +45,7 @@ Deno.test("Checkup ends a check at its time limit even if the check ignores its 
   await time.tickAsync(1);
   assertEquals([await checking, given?.aborted], [false, true]);
   const [{ status, what, remedy }] = checkup.steps;
-  assertEquals([status, what, remedy], ["fail", "no answer within 3 s", "wait"]);
+  assertEquals([status, what, remedy], ["fail", "no response within 3 s", "wait"]);
 });
 
 Deno.test("Checkup records the finding that a check names for its own timeout", async () => {
@@ -68,7 +68,7 @@ Deno.test("Checkup ends at its total time limit, however many checks are slow, a
   await time.tickAsync(250);
   await checking;
   const said = checkup.steps.map(({ status, what }) => `${status}: ${what}`);
-  assertEquals(said.slice(0, 2), Array(2).fill("fail: no answer within 0.1 s"));
+  assertEquals(said.slice(0, 2), Array(2).fill("fail: no response within 0.1 s"));
   assertEquals(said.slice(-3), Array(3).fill("skip: not checked, 0.3 s are over"));
 });
 
@@ -82,7 +82,7 @@ Deno.test("Checkup exits with 3 when a failure is about connections or rights, e
   const beside = checkup.beside();
   const status = { code: 403, reason: "Forbidden", message: "no" };
   await beside.check("c", OPTIONS, () => Promise.reject(new StatusError("Cannot list", status)));
-  assertEquals(beside.steps[0].remedy, "ask for the right to do that");
+  assertEquals(beside.steps[0].remedy, "ask for this permission");
   checkup.append(beside);
   assertEquals([checkup.exitCode, checkup.steps.map(({ name }) => name)], [3, ["a", "b", "c"]]);
 });

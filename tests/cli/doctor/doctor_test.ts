@@ -85,7 +85,7 @@ Deno.test("informer doctor distinguishes an expired certificate from a wrong clo
     await using server = await serveVersion(cert, key, { date: "Mon, 01 Jun 2020 12:00:00 GMT" });
     const { code, ill } = await examine({ kubeconfig: await configFor(server.url) });
     assertEquals(code, 3);
-    assertMatch(ill.certificate, /; set this machine's clock: it is \d+ days ahead of the server's$/);
+    assertMatch(ill.certificate, /; correct this machine's clock: it is \d+ days ahead of the server's$/);
   }
 });
 
@@ -100,7 +100,7 @@ Deno.test("informer doctor reports a certificate that is not valid yet, is for o
   const future = await datedCertificate(certificates.folder, "new", "20400101000000Z", "20410101000000Z");
   assertMatch(
     await saidOf(future.cert, future.key),
-    /^fail: the server's certificate is not valid yet: .*, is valid only from 2040-01-01 on, in \d+ days; set this machine's clock/,
+    /^fail: the server's certificate is not valid yet: .*, is valid only from 2040-01-01 on, in \d+ days; correct this machine's clock/,
   );
   assertMatch(
     await saidOf(certificates.text("named-server.crt"), certificates.text("named-server.key")),
@@ -131,7 +131,7 @@ Deno.test("informer doctor reports that a server requires a client certificate",
 Deno.test("informer doctor reports an unknown host and a refused connection", async () => {
   const nowhere = await examine({ server: "https://no-such-host.invalid:6443" });
   assertEquals([nowhere.code, Object.keys(nowhere.ill)], [3, ["address"]]);
-  assertMatch(nowhere.ill.address, /^fail: https:\/\/no-such-host\.invalid:6443: there is no such host; check the/);
+  assertMatch(nowhere.ill.address, /^fail: https:\/\/no-such-host\.invalid:6443: the host does not exist; check the/);
   const refused = await examine({ server: `https://127.0.0.1:${freePort()}` });
   assertEquals([refused.code, Object.keys(refused.ill)], [3, ["address"]]);
   assertMatch(refused.ill.address, /: the connection was refused; check the port/);
@@ -142,7 +142,7 @@ Deno.test("informer doctor ends within its time limit at a server that accepts c
   for (const [scheme, step] of [["https", "certificate"], ["http", "server"]]) {
     const { code, ill, report, ms } = await examine({ server: `${scheme}://${hole.host}` }, { limits: SHORT });
     assertEquals([code, report.steps.at(-1)?.name], [3, step]);
-    assertMatch(ill[step], /^fail: no answer within 0\.[45] s; /);
+    assertMatch(ill[step], /^fail: no response within 0\.[45] s; /);
     assert(ms < 3_000, `it took ${ms} ms`);
   }
 });
@@ -154,7 +154,7 @@ Deno.test("informer doctor ends within its time limit at a server that answers e
   assertEquals(code, 1);
   const last = report.steps.at(-1)!;
   assertEquals(last.status === "fail" || last.status === "skip", true, last.what);
-  assertMatch(last.what, /^no answer within|^not checked, 0\.5 s are over/);
+  assertMatch(last.what, /^no response within|^not checked, 0\.5 s are over/);
   assert(ms < 3_000, `it took ${ms} ms`);
 });
 
@@ -178,8 +178,8 @@ Deno.test("informer doctor reports that the server rejects the credentials", asy
   assertEquals([code, report.steps.at(-1)?.name], [3, "login"]);
   assertEquals(
     ill.login,
-    "fail: the server does not know these credentials (401); log in again, or renew what the user entry holds, and check " +
-      "that it is for this cluster",
+    "fail: the server does not accept these credentials (401); log in again, or renew the credentials in the user entry, " +
+      "and check that they are for this cluster",
   );
   assertEquals(text.includes("w0rthless"), false, "the token is not printed");
 });
@@ -223,7 +223,7 @@ Deno.test("informer doctor runs the credential plugin, and reports why it fails"
   assertEquals(fails.report.steps.at(-1)?.name, "clock", "the server is looked at all the same");
   const hangs = await withPlugin(await scripts.write("hangs", "exec sleep 60"));
   assertEquals(hangs.code, 3);
-  assertMatch(hangs.ill.credentials, /^fail: no answer within 0\.4 s; run ".*hangs" by itself/);
+  assertMatch(hangs.ill.credentials, /^fail: no response within 0\.4 s; run ".*hangs" by itself/);
 });
 
 Deno.test("informer doctor names the verb that is not allowed, and the role to ask for", async () => {
@@ -233,7 +233,7 @@ Deno.test("informer doctor names the verb that is not allowed, and the role to a
   assertEquals(
     one.ill["watch pods"],
     `fail: not allowed in namespace "default"; ask for a Role in namespace "default" with the verbs "list" and "watch" on ` +
-      `"pods", as --rbac prints it`,
+      `"pods" (--rbac prints it)`,
   );
   const all = await examine({ server: server.url, allNamespaces: true }, { resources: ["deploy,nodes"] });
   assertEquals(all.code, 3);
@@ -241,7 +241,7 @@ Deno.test("informer doctor names the verb that is not allowed, and the role to a
     all.ill["watch deployments.apps"],
     /in all namespaces; ask for a ClusterRole .* choose a namespace with -n$/,
   );
-  assertMatch(all.ill["watch nodes"], /in the cluster; ask for a ClusterRole .* on "nodes", as --rbac prints it$/);
+  assertMatch(all.ill["watch nodes"], /in the cluster; ask for a ClusterRole .* on "nodes" \(--rbac prints it\)$/);
 });
 
 Deno.test("informer doctor lists and watches where the server does not answer access reviews", async () => {
@@ -259,7 +259,7 @@ Deno.test("informer doctor reports how informers work without streaming lists an
   const { code, report, ill } = await examine({ server: server.url }, { limits: SHORT });
   const streaming = report.steps.find(({ name }) => name === "streaming list pods");
   assertEquals([code, streaming?.status], [0, "ok"]);
-  assertMatch(streaming!.what, /^not offered, .*; informers list in pages instead$/);
+  assertMatch(streaming!.what, /^not offered .*, so informers list in pages instead$/);
   assertMatch(ill["bookmarks pods"], /^skip: none in 3 s/);
 });
 
@@ -270,7 +270,7 @@ Deno.test("informer doctor notices watches whose answers are buffered on the way
   assertEquals(code, 0);
   assertMatch(
     ill["streaming list pods"],
-    /^warn: the bookmark at its end is missing; .*; look for a proxy or load balancer/,
+    /^warn: the bookmark at the end is missing, .*; look for a proxy or load balancer/,
   );
 });
 
@@ -300,7 +300,7 @@ Deno.test("informer doctor distinguishes an API server from other servers", asyn
   server.fake.failNext({ code: 503, text: "no backend" }, 1, version);
   const balancer = await examine({ server: server.url });
   assertEquals(balancer.code, 3);
-  assertMatch(balancer.ill.server, /^fail: answers with 503: no backend; look into the log/);
+  assertMatch(balancer.ill.server, /^fail: responds with 503: no backend; look in the log/);
 });
 
 Deno.test("informer doctor names a proxy that does not reach the server", async () => {
@@ -318,7 +318,12 @@ Deno.test("informer doctor names a proxy that does not reach the server", async 
   const away = await saidBy(nobody);
   assertEquals([away.code, away.report.steps.at(-1)?.name], [3, "address"]);
   assertMatch(away.ill.address, new RegExp(`through proxy "http://${nobody}": the connection was refused`));
-  for (const [refuse, words] of [["407 Login", /the proxy asks for a login/], ["403 No", /does not let us through/]]) {
+  for (
+    const [refuse, words] of [["407 Login", /the proxy asks for a login/], [
+      "403 No",
+      /does not forward the connection/,
+    ]]
+  ) {
     await using proxy = serveProxy({ kind: "connect", refuse: refuse as string });
     const refused = await saidBy(proxy.host);
     assertEquals([refused.code, refused.report.steps.at(-1)?.name], [3, "certificate"]);
@@ -367,7 +372,7 @@ Deno.test("informer doctor reports errors of the kubeconfig", async () => {
   await using folder = new Folder();
   const folderItself = await examine({ kubeconfig: folder.file("") });
   assertEquals([folderItself.code, folderItself.report.steps.length, folderItself.report.permissions], [3, 1, []]);
-  assertMatch(folderItself.ill.configuration, /it is a folder; correct it, or choose another with --kubeconfig/);
+  assertMatch(folderItself.ill.configuration, /it is a folder; correct it, or choose another one with --kubeconfig/);
   const broken = await examine({ kubeconfig: await writeKubeconfig(folder.file("broken"), { sever: "https://x" }) });
   assertEquals(broken.code, 3);
   assertMatch(broken.ill.configuration, /cluster "farm" of kubeconfig .*: field "sever" is not known .*; correct it/);
@@ -394,7 +399,7 @@ Deno.test("informer doctor names the Deno flag that a configuration needs", asyn
 Deno.test("informer doctor exits with 2 for a resource that does not exist, and checks the others", async () => {
   const { code, ill, report } = await examine({ fake: true }, { resources: ["podz", "cm"] });
   assertEquals([code, Object.keys(ill)], [2, ["list podz"]]);
-  assertMatch(ill["list podz"], /did you mean "pods"\?; correct the name/);
+  assertMatch(ill["list podz"], /Did you mean "pods"\?; correct the name/);
   assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
 });
 
@@ -403,14 +408,14 @@ Deno.test("informer doctor prints one line per check outside a terminal, and ref
   assertEquals([code, err], [0, []]);
   assertMatch(out[0], /^ok {4}configuration +a fake API server in this process$/);
   assert(out.some((line) => /^ok {4}login +known as "system:admin", in groups "system:masters"/.test(line)));
-  assertMatch(out.at(-1)!, /^all is well: informers can run \(/);
+  assertMatch(out.at(-1)!, /^everything is fine: informers can run \(/);
   const json = await run("doctor", "--fake", "-o", "json", "pods");
   assertEquals([json.code, JSON.parse(json.out.join("\n")).ok], [0, true]);
   for (
     const [message, ...args] of [
       [/-A and -n contradict/, "-A", "-n", "shop"],
-      [/--fake is a server of its own/, "--fake", "--context", "x"],
-      [/there is no such file; correct it, or choose another with --kubeconfig/, "--kubeconfig", "/nonexistent"],
+      [/--fake needs no other server/, "--fake", "--context", "x"],
+      [/there is no such file\. Correct it, or choose another one with --kubeconfig/, "--kubeconfig", "/nonexistent"],
       [/name at least one resource/, ",", "--fake"],
       [/--server must begin with/, "--server", "htp://x"],
     ] as const
@@ -474,7 +479,7 @@ Deno.test("informer doctor --memory shows its progress, and reports kinds that c
   const session = new Session(["doctor", "cm,pods", "-A", "--memory", "--server", server.url], { terminal: true });
   assertEquals(await session.code, 1);
   assertMatch(session.err.text, /measuring pods: \d+ objects, [\d.]+ kB/);
-  assertStringIncludes(session.err.text, "error: configmaps is left out: ");
+  assertStringIncludes(session.err.text, "error: skipped configmaps: ");
   server.fake.failNext(403, 1, ({ url }) => url.includes("/configmaps"));
   assertEquals((await run("doctor", "cm", "--memory", "--server", server.url)).code, 3);
   assertEquals((await run("doctor", "cm", "--memory", "--rbac", "--fake")).code, 2);
@@ -551,6 +556,6 @@ Deno.test("reportLines ends with a verdict: informers can run, or cannot", () =>
   const verdict = (steps: Report["steps"]): string | undefined =>
     reportLines({ ...REPORT, steps }, { pretty: false, colours: false, columns: 80 }).at(-1);
   const [ok, warn] = REPORT.steps;
-  assertEquals(verdict([ok]), "all is well: informers can run (3.2 s)");
+  assertEquals(verdict([ok]), "everything is fine: informers can run (3.2 s)");
   assertEquals(verdict([ok, warn, warn]), "informers can run, with 2 warnings (3.2 s)");
 });

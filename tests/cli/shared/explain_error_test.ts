@@ -80,13 +80,13 @@ Deno.test("explainError distinguishes a bad certificate, a wrong protocol and an
     explainError(new UnreachableError(reason)).message.slice(reason.length + 2);
   assertEquals(
     adviceFor("invalid peer certificate: UnknownIssuer"),
-    "check certificate-authority in the kubeconfig, and the server's certificate",
+    "Check certificate-authority in the kubeconfig, and the server's certificate",
   );
   assertEquals(
     adviceFor("received corrupt message of type InvalidContentType"),
-    `the server does not speak TLS; check whether it should be "http://"`,
+    `The server does not speak TLS. Check whether its address should begin with "http://"`,
   );
-  assertEquals(adviceFor("Connection refused"), "check the address, and whether the server runs");
+  assertEquals(adviceFor("Connection refused"), "Check the address, and whether the server is running");
 });
 
 Deno.test("errorLine adds causes that the message does not contain, on one line", () => {
@@ -115,7 +115,7 @@ Deno.test("informer trusts only the CA of the kubeconfig, and exits with 3 for a
   for (const command of ["get", "watch"]) {
     const { code, out, err } = await run(command, "pods", "--kubeconfig", await configFor("other-ca"));
     assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
-    assertMatch(err[0], /certificate.*; check certificate-authority in the kubeconfig/);
+    assertMatch(err[0], /certificate.*\. Check certificate-authority in the kubeconfig/);
   }
 });
 
@@ -124,7 +124,7 @@ Deno.test("informer reports a server that does not speak TLS", async () => {
   await using served = await serve(server);
   const { code, err } = await run("get", "pods", "--server", served.url.replace("http:", "https:"));
   assertEquals([code, err.length], [3, 1], err.join("\n"));
-  assertMatch(err[0], /; the server does not speak TLS; check whether it should be "http:\/\/"$/);
+  assertMatch(err[0], /\. The server does not speak TLS\. Check whether its address should begin with "http:\/\/"$/);
 });
 
 Deno.test("informer exits with 3 when the server rejects the credentials", async () => {
@@ -141,7 +141,7 @@ Deno.test("informer exits with 3 when the server rejects the credentials", async
   for (const command of ["get", "watch"]) {
     const { code, out, err } = await run(command, "pods", "--server", served.url, "--token-file", bad);
     assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
-    assertMatch(err[0], /401.*the credentials are not known to the server, renew them$/);
+    assertMatch(err[0], /401.*The server does not accept these credentials\. Log in again, or renew the token$/);
     assertEquals(err[0].includes("bad"), false, "the token is not printed");
   }
 });
@@ -153,7 +153,7 @@ Deno.test("informer exits with 3 when list or watch is forbidden", async () => {
     const args = ["watch", "pods", "-n", "shop", "-o", "json", "--server", served.url, ...flags];
     const { code, out, err } = await run(...args);
     assertEquals([verb, code, out.length, err.length], [verb, 3, verb === "watch" ? 1 : 0, 1], err.join("\n"));
-    assertMatch(err[0], /403.*; ask for the right to do that, or choose a namespace with -n$/);
+    assertMatch(err[0], /403.*\. Ask for this permission, or choose a namespace with -n$/);
   }
 });
 
@@ -162,11 +162,11 @@ Deno.test("informer exits with 1 for an object that does not exist, and with 2 f
   await using served = await serve(server);
   const missing = await run("get", "pods", "nosuch", "--server", served.url);
   assertEquals([missing.code, missing.out, missing.err.length], [1, [], 1]);
-  assertMatch(missing.err[0], /pods "nosuch" not found; check the name and the namespace$/);
+  assertMatch(missing.err[0], /pods "nosuch" not found\. Check the name and the namespace$/);
   for (const command of ["get", "watch"]) {
     const { code, out, err } = await run(command, "pods", "--field-selector", "a.b=c", "--server", served.url);
     assertEquals([code, out, err], [2, [], [
-      `error: --field-selector "a.b=c" is refused by the server: field label not supported: a.b`,
+      `error: the server does not support --field-selector "a.b=c": field label not supported: a.b`,
     ]]);
   }
 });

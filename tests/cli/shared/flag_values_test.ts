@@ -22,5 +22,5 @@ Deno.test("durationMs refuses invalid durations, and names the flag", () => {
 });
 
 Deno.test("durationMs refuses durations longer than a timer allows", () => {
-  assertThrows(() => durationMs("597h", "timeout"), UsageError, `--timeout must be at most "596h", found "597h"`);
+  assertThrows(() => durationMs("597h", "timeout"), UsageError, `--timeout must be at most "596h", but it is "597h"`);
 });

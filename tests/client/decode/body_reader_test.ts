@@ -51,7 +51,7 @@ Deno.test("LineSplitter limits a line's length in the same way for any chunks, a
     assertEquals(lines, ["12345"]);
     assertEquals(
       error.message,
-      "Cannot read the watch: a line is longer than 5 bytes; raise maxObjectBytes if objects are that large",
+      "Cannot read the watch: a line is longer than 5 bytes. Raise maxObjectBytes if your objects are that large",
     );
   }
 });

@@ -175,7 +175,7 @@ Deno.test("ListReader refuses the recorded Table", async () => {
   for (const { chunks, options } of readings(text)) {
     const reading = await listReading(chunks, options);
     assertInstanceOf(reading.error, DecodeError);
-    assertStringIncludes(messageOf(reading), "found a Table, expected a list");
+    assertStringIncludes(messageOf(reading), "the server sent a Table instead of a list");
     assertEquals(reading.values, []);
   }
 });

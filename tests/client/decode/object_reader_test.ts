@@ -129,18 +129,18 @@ Deno.test("ObjectReader reads null instead of a string as absent, and refuses ot
     for (const metadata of [`{"name":${value}}`, `{"name":"a","namespace":${value}}`, `{"name":"","uid":${value}}`]) {
       assertEquals(read(reader(), `{"metadata":${metadata}}`).key, "");
     }
-    assertStringIncludes(entry.error?.message ?? "", `found ${value} where its metadata should have a string`);
+    assertStringIncludes(entry.error?.message ?? "", `its metadata has ${value} in the place of a string`);
     assertThrows(() => entry.object, DecodeError);
   }
 });
 
 Deno.test("ObjectReader throws for JSON that is not an object with metadata, and names what it found", () => {
   const cases = [
-    [`null`, "found null, expected an object with metadata"],
-    [`[1]`, "found [1], expected"],
-    [`{"kind":"Pod"}`, `found {"kind":"Pod"}, expected`],
-    [`{"metadata":null}`, `found {"metadata":null}, expected`],
-    [`{"metadata":"x"}`, `found {"metadata":"x"}, expected`],
+    [`null`, "null is not an object with metadata"],
+    [`[1]`, "[1] is not an object"],
+    [`{"kind":"Pod"}`, `{"kind":"Pod"} is not`],
+    [`{"metadata":null}`, `{"metadata":null} is not`],
+    [`{"metadata":"x"}`, `{"metadata":"x"} is not`],
     [`{"metadata": {`, `Cannot read an object of "pods": `],
     [``, `Cannot read an object of "pods": `],
   ];

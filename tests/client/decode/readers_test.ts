@@ -110,7 +110,7 @@ Deno.test("a list of a server that knows no tables has rows with name and time o
 Deno.test("a list of objects refuses a table, which was not asked for", () => {
   const reader = new ListReader<Pod>({ resource: Pod, managedFields: "drop" });
   reader.push(encoder.encode(table([row("a")])));
-  assertThrows(() => reader.end(), DecodeError, "found a Table, expected a list");
+  assertThrows(() => reader.end(), DecodeError, "the server sent a Table instead of a list");
 });
 
 Deno.test("a watch of rows remembers the columns of its first event", () => {
@@ -160,7 +160,7 @@ Deno.test("a watch of rows fails with the error that the server sends, and at a 
   const two = watched(`{"type":"ADDED","object":${table([row("a"), row("b")])}}`).failure;
   assertEquals(
     two instanceof DecodeError && two.message,
-    'Cannot read an event of "configmaps": found a table of 2 rows, expected one',
+    'Cannot read an event of "configmaps": its table has 2 rows instead of one',
   );
 });
 
@@ -388,9 +388,9 @@ Deno.test("ListReader adds no kind to items of a list without one", async () => 
 Deno.test("ListReader refuses a Table of meta.k8s.io, and reads a list of that kind in another group [C027]", async () => {
   const read = (text: string): Promise<ListReading> => listReading([utf8Of(text)]);
   const old = await read(`{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","columnDefinitions":[],"rows":[]}`);
-  assert(messageOf(old).startsWith(`Cannot read the list of "pods": found `), messageOf(old));
+  assert(messageOf(old).startsWith(`Cannot read the list of "pods": the server sent `), messageOf(old));
   const empty = await read(`{"kind":"Table","apiVersion":"meta.k8s.io/v1","items":[]}`);
-  assertEquals(messageOf(empty), `Cannot read the list of "pods": found a Table, expected a list`);
+  assertEquals(messageOf(empty), `Cannot read the list of "pods": the server sent a Table instead of a list`);
   const other = await read(
     `{"kind":"Table","apiVersion":"acme.dev/v1","items":[{"kind":"Table","metadata":{"name":"oak"}}]}`,
   );
@@ -401,36 +401,39 @@ Deno.test("ListReader refuses a body that is not a list, and names what it found
   const cases = [
     [
       `<html><body>Please log in</body></html>`,
-      `found "<html><body>Please log in</body></html>", expected a list in JSON; is a proxy or a login page in between?`,
+      `"<html><body>Please log in</body></html>" is not a list in JSON. Check whether a proxy or a login page answers instead of the API server`,
     ],
     [`<style>{"items":[{}]}</style>`, ``],
     [``, ``],
-    [`null`, "found null, expected a list"],
-    [`[]`, "found [], expected a list"],
-    [`"x"`, `found "x", expected a list`],
-    [`{"kind":"Pod","metadata":{"name":"a"}}`, `found {"kind":"Pod","metadata":{"name":"a"}}, expected a list`],
-    [`{"kind":"PodList","items":{"a":1}}`, "expected a list"],
-    [`{"kind":"PodList","items":"x"}`, "expected a list"],
-    [`{"kind":"PodList","items":[1]}`, `found "1" where an item should begin`],
-    [`{"kind":"PodList","items":[null]}`, `found "n" where an item should begin`],
-    [`{"kind":"PodList","items":["x"]}`, `where an item should begin`],
-    [`{"kind":"PodList","items":[[{}]]}`, `found "[" where an item should begin`],
-    [`{"kind":"PodList","items":[,{"metadata":{"name":"a"}}]}`, `found "," where an item should begin`],
-    [`{"kind":"PodList","items":[{"metadata":{"name":"a"}},]}`, `found "]" where an item should begin`],
+    [`null`, "the server sent null instead of a list"],
+    [`[]`, "the server sent [] instead of a list"],
+    [`"x"`, `the server sent "x" instead of a list`],
+    [
+      `{"kind":"Pod","metadata":{"name":"a"}}`,
+      `the server sent {"kind":"Pod","metadata":{"name":"a"}} instead of a list`,
+    ],
+    [`{"kind":"PodList","items":{"a":1}}`, "instead of a list"],
+    [`{"kind":"PodList","items":"x"}`, "instead of a list"],
+    [`{"kind":"PodList","items":[1]}`, `"1" is in the place of an item`],
+    [`{"kind":"PodList","items":[null]}`, `"n" is in the place of an item`],
+    [`{"kind":"PodList","items":["x"]}`, `is in the place of an item`],
+    [`{"kind":"PodList","items":[[{}]]}`, `"[" is in the place of an item`],
+    [`{"kind":"PodList","items":[,{"metadata":{"name":"a"}}]}`, `"," is in the place of an item`],
+    [`{"kind":"PodList","items":[{"metadata":{"name":"a"}},]}`, `"]" is in the place of an item`],
     [
       `{"kind":"PodList","items":[{"metadata":{"name":"a"}},,{"metadata":{"name":"b"}}]}`,
-      `found "," where an item should begin`,
+      `"," is in the place of an item`,
     ],
     [
       `{"kind":"PodList","items":[{"metadata":{"name":"a"}}{"metadata":{"name":"b"}}]}`,
-      `found "{" where the items should go on or end`,
+      `"{" is in the place of a comma or the end of the items`,
     ],
     [`{"kind":"PodList","items":[{"metadata":{"name":"a"}},`, "it ends in the middle of its items"],
-    [`{"kind":"PodList","items":[ä]}`, `found a character that is not ASCII where an item should begin`],
+    [`{"kind":"PodList","items":[ä]}`, `a character that is not ASCII is in the place of an item`],
     [`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}}`, ``],
     [`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}{"kind":"PodList","items":[]}`, ``],
     [`{"kind":"PodList",,"items":[]}`, ``],
-    [`{"kind":"PodList","\\u0069tems":[1]}`, "expected an object with metadata"],
+    [`{"kind":"PodList","\\u0069tems":[1]}`, "is not an object with metadata"],
     [`{"kind":"PodList","items":[{"metadata":[}]}`, ``],
   ];
   for (const [text, message] of cases) {
@@ -449,9 +452,9 @@ Deno.test("ListReader makes broken entries of items without metadata or a name, 
   const broken: [item: string, message: string][] = [
     ...found.map((item): [string, string] => [
       item,
-      `Cannot read an object of "pods": found ${item}, expected an object with metadata`,
+      `Cannot read an object of "pods": ${item} is not an object with metadata`,
     ]),
-    [`{"metadata":{"namespace":"shop"}}`, `Cannot file Pod in namespace "shop": it has no metadata.name`],
+    [`{"metadata":{"namespace":"shop"}}`, `Cannot store Pod in namespace "shop": it has no metadata.name`],
   ];
   const items = broken.map(([item]) => `${item},{"metadata":{"name":"a"}}`).join();
   for (const member of [`"items"`, `"\\u0069tems"`]) {
@@ -476,7 +479,7 @@ Deno.test("ListReader limits an item's length in the same way for any chunks", a
     assertInstanceOf(refused.error, DecodeError);
     assertEquals(
       messageOf(refused),
-      `Cannot read the list of "pods": an object is longer than 199 bytes; raise maxObjectBytes if objects are that large`,
+      `Cannot read the list of "pods": an object is longer than 199 bytes. Raise maxObjectBytes if your objects are that large`,
     );
   }
 });
@@ -676,7 +679,7 @@ Deno.test("WatchReader refuses a bookmark without a version", async () => {
   ) {
     const reading = await watchReading([utf8Of(event("BOOKMARK", object))]);
     assertInstanceOf(reading.error, DecodeError);
-    assert(messageOf(reading).startsWith(`Cannot read a bookmark of "pods": found `), messageOf(reading));
+    assert(messageOf(reading).startsWith(`Cannot read a bookmark of "pods": `), messageOf(reading));
   }
 });
 
@@ -695,18 +698,21 @@ Deno.test("WatchReader yields the changes before an ERROR event, then throws its
 
 Deno.test("WatchReader refuses a line that is not a watch event, after yielding the changes before it", async () => {
   const cases = [
-    [`<html><body>Please log in</body></html>`, "expected a line of JSON; is a proxy or a login page in between?"],
+    [
+      `<html><body>Please log in</body></html>`,
+      "is not a line of JSON. Check whether a proxy or a login page answers instead of the API server",
+    ],
     [`{"type":"ADDED","object":{"metadata": {}`, `Cannot read an object of "pods": `],
-    [`{"type":"ADDED","object":{"metadata": 1`, "expected a line of JSON"],
-    [`not JSON`, `found "not JSON", expected a line of JSON`],
-    [`{"type":"EXPLODED","object":{}}`, "expected a known type"],
-    [`{"object":{}}`, "expected a known type"],
-    [`null`, "expected a known type"],
-    [`[]`, "expected a known type"],
-    [`{"type":"ADDED","object":null}`, "found null, expected an object with metadata"],
-    [`{"type":"ADDED","object":{"kind":"Pod"}}`, "expected an object with metadata"],
-    [`{"type":"ADDED"}`, "found undefined, expected an object with metadata"],
-    [`{"type":"ADDED","object":`, "expected a line of JSON"],
+    [`{"type":"ADDED","object":{"metadata": 1`, "is not a line of JSON"],
+    [`not JSON`, `"not JSON" is not a line of JSON`],
+    [`{"type":"EXPLODED","object":{}}`, "has an unknown type"],
+    [`{"object":{}}`, "has an unknown type"],
+    [`null`, "has an unknown type"],
+    [`[]`, "has an unknown type"],
+    [`{"type":"ADDED","object":null}`, "null is not an object with metadata"],
+    [`{"type":"ADDED","object":{"kind":"Pod"}}`, "is not an object with metadata"],
+    [`{"type":"ADDED"}`, "undefined is not an object with metadata"],
+    [`{"type":"ADDED","object":`, "is not a line of JSON"],
     [`{"type":"ADDED","object":}`, `Cannot read an object of "pods": `],
   ];
   for (const [line, message] of cases) {
@@ -727,7 +733,7 @@ Deno.test("WatchReader makes a broken entry of an object without a name, and con
   assertEquals(error, undefined);
   assertEquals(values.map((change) => change.type === "BOOKMARK" ? "" : change.entry.key), ["", "", "shop/a"]);
   assert(values[0].type === "ADDED" && values[1].type === "ADDED");
-  assertEquals(values[0].entry.error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
+  assertEquals(values[0].entry.error?.message, `Cannot store Pod in namespace "shop": it has no metadata.name`);
   assertInstanceOf(values[1].entry.error, DecodeError);
 });
 
@@ -761,6 +767,6 @@ Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk o
     const reading = await watchReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: small.length });
     assertEquals(reading.values.length, 1);
     assertInstanceOf(reading.error, DecodeError);
-    assert(messageOf(reading).includes(`longer than ${small.length} bytes; raise maxObjectBytes`), messageOf(reading));
+    assert(messageOf(reading).includes(`longer than ${small.length} bytes. Raise maxObjectBytes`), messageOf(reading));
   }
 });

@@ -172,7 +172,7 @@ Deno.test("Client gives a request up after timeoutMs, before the answer, while i
   const silent: Answer = ({ signal }) =>
     new Promise<Response>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const message =
-    'Cannot reach "https://kube.test:6443" to get "pods/a" in namespace "shop": no complete answer within 500 ms';
+    'Cannot reach "https://kube.test:6443" to get "pods/a" in namespace "shop": no complete response within 500 ms';
   for (const answer of [silent, live.answer, text(500, "no")]) {
     const { pods } = setUp({}, answer, text(500, "no"), text(500, "no"), text(500, "no"));
     const late = assertRejects(() => pods.get("a", { timeoutMs: 500 }), UnreachableError, message);
@@ -301,7 +301,7 @@ Deno.test("Client's error says that the connection was lost in the middle of a b
       fetch: () => client.fetch("/version").then((response) => response.text()),
     };
     live.push('{"kind":');
-    const refused = assertRejects(calls[ask], UnreachableError, 'Cannot reach "https://kube.test:6443" any more');
+    const refused = assertRejects(calls[ask], UnreachableError, 'Cannot reach "https://kube.test:6443" any longer');
     await turn();
     live.fail(failure);
     const error = await refused;
@@ -387,13 +387,13 @@ Deno.test("Client aborts no request that has ended by itself: an answer, a refus
 Deno.test("Client aborts its requests when it is disposed, and disposes its transport once", async () => {
   const live = new LiveBody();
   const { transport, client, pods } = setUp({}, live.answer);
-  const watching = assertRejects(() => collect(pods.watch()), DOMException, "The client is disposed");
+  const watching = assertRejects(() => collect(pods.watch()), DOMException, "The client was disposed");
   await turn();
   client[Symbol.dispose]();
   client[Symbol.dispose]();
   await watching;
   assertEquals([live.ended, transport.disposed], ["aborted", 1]);
-  await assertRejects(() => pods.get("a"), Error, 'Cannot get "pods/a" in namespace "shop": the client is disposed');
+  await assertRejects(() => pods.get("a"), Error, 'Cannot get "pods/a" in namespace "shop": the client was disposed');
   assertEquals(transport.requests.length, 1);
 });
 

@@ -167,7 +167,7 @@ Deno.test("a client spreads renewals; a watch that nothing can replace within 5 
   assertEquals([states(), informers[0].status().silentSince], [new Set(["stale"]), undefined]);
   assertMatch(
     informers[0].status().lastWatchEnd!.reason,
-    /^Cannot go on to watch "pods": the time of day has gained 3600 s, as after a suspension, so the connection may be/,
+    /^Cannot continue to watch "pods": the time of day has gained 3600 s, as after a suspension, so the connection may be/,
   );
   await time.tickAsync(12_000);
   assertEquals([states(), fixture.errors], [new Set(["live"]), []]);
@@ -254,7 +254,7 @@ for (
     if (quietMs < 75_000) { // no watch has come to its time
       assertMatch(
         informers[0].status().lastWatchEnd!.reason,
-        /^Cannot go on to watch "pods": the server has sent nothing for \d+ s, and no response, so the connection may be dead$/,
+        /^Cannot continue to watch "pods": the server has sent nothing for \d+ s, and no response, so the connection may be dead$/,
       );
     }
     server.latency(0);
@@ -558,7 +558,7 @@ Deno.test("a watch that would begin with a list ends with an UnreachableError wh
   await time.tickAsync(0);
   time.setClock(time.now + HOUR_MS);
   await time.tickAsync(7_000);
-  assertMatch((await watching).message, /^Cannot go on to watch "nodes": the time of day has gained 3600 s/);
+  assertMatch((await watching).message, /^Cannot continue to watch "nodes": the time of day has gained 3600 s/);
 });
 
 Deno.test("a watch that its reader leaves while it is replaced leaves nothing open", async () => {
@@ -603,5 +603,5 @@ Deno.test("a watch that cannot be replaced ends with an UnreachableError when th
   using _dead = server.stallWatches();
   server.latency(HOUR_MS);
   await time.tickAsync(45_000);
-  assertMatch((await watching).message, /^Cannot go on to watch "nodes": the server has sent nothing for \d+ s/);
+  assertMatch((await watching).message, /^Cannot continue to watch "nodes": the server has sent nothing for \d+ s/);
 });

@@ -119,7 +119,7 @@ Deno.test("Client reads at most maxObjectBytes of one response", async () => {
       }, { highWaterMark: 0 });
       transport.add(new Response(long));
     }
-    const message = `Cannot ${action}: the answer is longer than ${maxObjectBytes} bytes; raise maxObjectBytes`;
+    const message = `Cannot ${action}: the response is longer than ${maxObjectBytes} bytes. Raise maxObjectBytes`;
     await assertRejects(ask, DecodeError, message);
     assertEquals(cancelled, requests, action);
   }
@@ -139,15 +139,18 @@ Deno.test("StatusError has the details of the server's Status, and names the req
 
 Deno.test("StatusError has a reason also when the body is another object, broken JSON, HTML, or empty", async () => {
   const bodies: [Response, string][] = [
-    [json({ error: "nope" }, 404), 'the answer is no Status: "{\\"error\\":\\"nope\\"}"'],
+    [json({ error: "nope" }, 404), 'the response is not a Status: "{\\"error\\":\\"nope\\"}"'],
     [
       json({ paths: Array(100).fill("/apis") }, 404),
-      `the answer is no Status: ${JSON.stringify(`{"paths":["/apis",${'"/apis",'.repeat(7)}"/apis…`)}`,
+      `the response is not a Status: ${JSON.stringify(`{"paths":["/apis",${'"/apis",'.repeat(7)}"/apis…`)}`,
     ],
     [text(404, '{"kind":"Status",', { "content-type": "application/json" }), '{"kind":"Status",'],
     [text(404, "<html>\n<h1>404</h1>", { "content-type": "text/html" }), "<html> <h1>404</h1>"],
     [text(404, "no such\n  page\n"), "no such page"],
-    [text(404, "404 page not found\n"), 'the server has no resource "pods": is its definition installed?'],
+    [
+      text(404, "404 page not found\n"),
+      'the server has no resource "pods". Check whether its CustomResourceDefinition is installed',
+    ],
     [new Response(null, { status: 404 }), "the server answered 404"],
   ];
   for (const [response, message] of bodies) {
@@ -172,7 +175,7 @@ Deno.test("StatusError of a 401 advises to check the credentials", async () => {
   assert(isUnauthorized(error));
   assertEquals(
     error.message,
-    'Cannot list "pods" in namespace "shop": 401 Unauthorized: Unauthorized; check the credentials',
+    'Cannot list "pods" in namespace "shop": 401 Unauthorized: Unauthorized. The server does not accept these credentials. Log in again, or renew the token',
   );
 });
 
@@ -231,10 +234,10 @@ Deno.test("Client refuses a response that is not JSON, and says what to check", 
     () => podsOf(page()).create({ metadata: { name: "a" } }),
   ];
   for (const call of calls) {
-    const error = await assertRejects(call, DecodeError, 'the answer is "text/html" and not JSON');
+    const error = await assertRejects(call, DecodeError, 'the response is "text/html" instead of JSON');
     assert(error.message.includes("<title>Log in</title>"), error.message);
     assert(
-      error.message.endsWith('check that "https://kube.test:6443" is an API server and not a proxy or a login page'),
+      error.message.endsWith('Check that "https://kube.test:6443" is an API server and not a proxy or a login page'),
     );
   }
 });
@@ -242,7 +245,7 @@ Deno.test("Client refuses a response that is not JSON, and says what to check", 
 Deno.test("Client refuses a list response that is broken JSON, empty, or not a list", async () => {
   const type = { "content-type": "application/json" };
   const cut = await assertRejects(() => podsOf(text(200, '{"kind":"Pod"', type)).get("a"), DecodeError);
-  assert(cut.message.startsWith('Cannot get "pods/a" in namespace "shop": the answer is not JSON'), cut.message);
+  assert(cut.message.startsWith('Cannot get "pods/a" in namespace "shop": the response is not JSON'), cut.message);
   assertInstanceOf(cut.cause, SyntaxError);
   const secrets = clientOf(Secret, text(200, '{"data":{"a":PLANTED"}}', type));
   const damaged = await assertRejects(() => secrets.get("a"), DecodeError, "23 characters, which may");

@@ -17,7 +17,7 @@ Deno.test("certificateProblem accepts one certificate or several, with text betw
 
 Deno.test("certificateProblem names the PEM blocks that it found instead", () => {
   assertStringIncludes(certificateProblem(" \n") ?? "", "it is empty");
-  assertStringIncludes(certificateProblem("MAUCAgICAg==") ?? "", "no PEM at all");
+  assertStringIncludes(certificateProblem("MAUCAgICAg==") ?? "", "it is not PEM");
   assertStringIncludes(certificateProblem(pem("PRIVATE KEY")) ?? "", `only "PRIVATE KEY"`);
   assertStringIncludes(certificateProblem("-----BEGIN CERTIFICATE-----\nMAUC") ?? "", "only the beginning of a block");
 });
@@ -25,11 +25,11 @@ Deno.test("certificateProblem names the PEM blocks that it found instead", () =>
 Deno.test("certificateProblem detects damage", () => {
   const whole = pem("CERTIFICATE", 100);
   const cut = whole.replace(/AgIC\n/, "\n");
-  assertEquals(certificateProblem(`${whole}${cut}`), "certificate 2 of 2 in it is cut short or damaged");
-  assertEquals(certificateProblem(whole.replace("AgIC", "Ag*C")), "certificate 1 of 1 in it is cut short or damaged");
+  assertEquals(certificateProblem(`${whole}${cut}`), "certificate 2 of 2 is cut short or damaged");
+  assertEquals(certificateProblem(whole.replace("AgIC", "Ag*C")), "certificate 1 of 1 is cut short or damaged");
   assertEquals(
     certificateProblem("-----BEGIN CERTIFICATE-----\n\n-----END CERTIFICATE-----"),
-    "certificate 1 of 1 in it is cut short or damaged",
+    "certificate 1 of 1 is cut short or damaged",
   );
 });
 
@@ -44,14 +44,14 @@ Deno.test("privateKeyProblem explains encrypted keys of both forms", () => {
   const old =
     "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nMAUCAgICAg==\n-----END RSA PRIVATE KEY-----\n";
   for (const text of [pem("ENCRYPTED PRIVATE KEY"), old]) {
-    assertStringIncludes(privateKeyProblem(text) ?? "", "the key in it is encrypted");
+    assertStringIncludes(privateKeyProblem(text) ?? "", "its key is encrypted");
   }
 });
 
 Deno.test("privateKeyProblem names the PEM blocks that it found instead", () => {
   assertStringIncludes(privateKeyProblem(pem("CERTIFICATE")) ?? "", `only "CERTIFICATE"`);
   assertStringIncludes(privateKeyProblem("") ?? "", "it is empty");
-  assertEquals(privateKeyProblem(pem("PRIVATE KEY").replace("MAUC", "MAYC")), "the key in it is cut short or damaged");
+  assertEquals(privateKeyProblem(pem("PRIVATE KEY").replace("MAUC", "MAYC")), "its key is cut short or damaged");
 });
 
 Deno.test("the last certificate of a chain is complete, also where its base64 has END", () => {

@@ -50,14 +50,14 @@ Deno.test("ExecPlugin refuses invalid fields by name [C145]", () => {
     [{ command: "" }, "exec.command", "is missing"],
     [{ apiVersion: "" }, "exec.apiVersion", "is missing"],
     [{ apiVersion: "client.authentication.k8s.io/v1alpha1" }, "exec.apiVersion", "which Kubernetes has removed"],
-    [{ apiVersion: "v1" }, "exec.apiVersion", `must be one of "${V1}", "${V1BETA1}", found "v1"`],
+    [{ apiVersion: "v1" }, "exec.apiVersion", `must be one of "${V1}", "${V1BETA1}", but it is "v1"`],
     [{ interactiveMode: "" }, "exec.interactiveMode", "is missing"],
     [{ interactiveMode: "Sometimes" }, "exec.interactiveMode", `must be one of "Never", "IfAvailable", "Always"`],
     [{ args: "x" }, "exec.args", "must be a list of texts"],
     [{ env: [{ value: "x" }] }, "exec.env", "has an item without a name"],
     [{ env: { A: "x" } }, "exec.env", `must be a list of "name" and "value"`],
     [{ env: [{ name: "A=hunter2" }] }, "exec.env", `has a name that begins with "A" and holds "=" or a zero byte`],
-    [{ env: [{ name: "A", value: ["x"] }] }, "exec.env", `must have text as the value of "A", found a list`],
+    [{ env: [{ name: "A", value: ["x"] }] }, "exec.env", `must have text as the value of "A", but it is a list`],
     [{ provideClusterInfo: "yes" }, "exec.provideClusterInfo", "must be true or false"],
     [{ arg: ["x"] }, "exec.arg", `is not known (did you mean "args"?): "exec" has`],
   ];
@@ -97,8 +97,8 @@ Deno.test("execInfo refuses an extension that aliases have made too large, at on
   assertThrows(
     () => execInfo(curious, { interactive: false, cluster }),
     RangeError,
-    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, aliases included; " +
-      "make it smaller",
+    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, including values of aliases. " +
+      "Make it smaller",
   );
 });
 
@@ -175,26 +175,32 @@ Deno.test("parseExecCredential refuses other output, and never quotes it", () =>
     ["", "printed nothing"],
     ["hunter2", "not JSON"],
     [`{"token": "hunter2`, "not JSON"],
-    ["[]", "found a list"],
-    [`{"kind": "Token", "token": "hunter2"}`, `found "Token"`],
-    [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "found nothing"],
-    [output({ token: "hunter2" }, V1BETA1), `must print "apiVersion" "${V1}" as in the kubeconfig, found "${V1BETA1}"`],
+    ["[]", "it printed a list"],
+    [`{"kind": "Token", "token": "hunter2"}`, `it printed "Token"`],
+    [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "but it printed none"],
+    [
+      output({ token: "hunter2" }, V1BETA1),
+      `must print "apiVersion" "${V1}" as in the kubeconfig, but it printed "${V1BETA1}"`,
+    ],
     [JSON.stringify({ apiVersion: V1, kind: "ExecCredential" }), `printed no "status"`],
     [output({}), "printed neither"],
-    [output({ token: 1 }), `printed a number as "token"`],
+    [output({ token: 1 }), `must print text as "token", but it printed a number`],
     [output({ token: "hunter2 hunter2" }), `a "token" that cannot be used: holds blanks`],
     [output({ clientCertificateData: pem("CERTIFICATE") }), `"clientCertificateData" without "clientKeyData"`],
     [output({ clientKeyData: pem("PRIVATE KEY") }), `"clientKeyData" without "clientCertificateData"`],
     [
       output({ clientCertificateData: "hunter2", clientKeyData: pem("PRIVATE KEY") }),
-      `a "clientCertificateData" that cannot be used: it holds no PEM`,
+      `a "clientCertificateData" that cannot be used: it has no PEM`,
     ],
     [
       output({ clientCertificateData: pem("CERTIFICATE"), clientKeyData: pem("ENCRYPTED PRIVATE KEY") }),
       "is encrypted",
     ],
     [output({ token: "hunter2", expirationTimestamp: "tomorrow" }), "not an RFC 3339 time"],
-    [output({ token: "hunter2", expirationTimestamp: 1 }), `a number as "expirationTimestamp"`],
+    [
+      output({ token: "hunter2", expirationTimestamp: 1 }),
+      `must print text as "expirationTimestamp", but it printed a number`,
+    ],
   ];
   for (const [text, includes] of cases) {
     const error = assertThrows(() => parseExecCredential(text, V1), ExecOutputError);

@@ -115,25 +115,28 @@ Deno.test("parseKubeconfig refuses a name that occurs twice in a file [C143]", (
     const error = refused(`${list}: [{name: twin}, {name: other}, {name: twin}]`);
     assertEquals(error.entry, `${kind} "twin"`);
     assertEquals(error.field, `${list}[2]`);
-    assertStringIncludes(error.message, "is a second entry of that name");
+    assertStringIncludes(error.message, "is a second entry with this name");
   }
 });
 
 Deno.test("parseKubeconfig refuses YAML that is not a kubeconfig", () => {
   const cases: readonly [text: string, includes: string][] = [
     ["just words", "it must be a mapping"],
-    ["- a\n- b", "found a list"],
-    ["a: 1\n---\nb: 2", "it holds 2 YAML documents, expected one"],
-    ["kind: Pod\napiVersion: v1", `field "kind" must be "Config", found "Pod": this is not a kubeconfig`],
-    ["apiVersion: v2", `field "apiVersion" must be "v1", found "v2"`],
-    ["kind: [Config]", "found a list"],
-    ["clusters: {}", `field "clusters" must be a list, found a mapping`],
-    ["users: [a]", `field "users[0]" must be a mapping with "name" and "user", found text`],
-    ["users: [{user: {}}]", `field "users[0]" has no name: found nothing`],
-    ["users: [{name: ''}]", `has no name: found an empty text`],
-    ["users: [{name: a, user: [b]}]", `user "a" of kubeconfig "${FILE}": field "user" must be a mapping, found a list`],
+    ["- a\n- b", "it is a list"],
+    ["a: 1\n---\nb: 2", "it holds 2 YAML documents instead of one"],
+    ["kind: Pod\napiVersion: v1", `field "kind" must be "Config", but it is "Pod": this is not a kubeconfig`],
+    ["apiVersion: v2", `field "apiVersion" must be "v1", but it is "v2"`],
+    ["kind: [Config]", "it is a list"],
+    ["clusters: {}", `field "clusters" must be a list, but it is a mapping`],
+    ["users: [a]", `field "users[0]" must be a mapping with "name" and "user", but it is text`],
+    ["users: [{user: {}}]", `field "users[0]" has no name: it is missing`],
+    ["users: [{name: ''}]", `has no name: it is empty`],
+    [
+      "users: [{name: a, user: [b]}]",
+      `user "a" of kubeconfig "${FILE}": field "user" must be a mapping, but it is a list`,
+    ],
     ["users: [{name: a, usr: {}}]", `field "usr" is not known (did you mean "user"?)`],
-    ["current-context: [a]", `field "current-context" must be the name of a context, found a list`],
+    ["current-context: [a]", `field "current-context" must be the name of a context, but it is a list`],
     ["currentContext: a", `field "currentContext" is not known (did you mean "current-context"?)`],
     ["Users: []", `did you mean "users"?`],
     ["gadgets: []", `field "gadgets" is not known: a kubeconfig has "apiVersion"`],
@@ -299,6 +302,6 @@ Deno.test("quote and quoteAll shorten long values", () => {
 Deno.test("describeValue names the type of a value, never the value", () => {
   assertEquals(
     [null, undefined, [], {}, "x", true, 5].map(describeValue),
-    ["nothing", "nothing", "a list", "a mapping", "text", "a boolean", "a number"],
+    ["missing", "missing", "a list", "a mapping", "text", "a boolean", "a number"],
   );
 });

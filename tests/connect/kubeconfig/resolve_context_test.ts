@@ -58,8 +58,8 @@ Deno.test("resolveUser refuses fields that contradict each other or are incomple
     [{ username: "a", password: "p\u0000" }, "password", "holds control characters"],
     [{ token: "two words" }, "token", "holds blanks, line ends or characters beyond ASCII"],
     [{ token: "ümlaut" }, "token", "beyond ASCII"],
-    [{ token: ["t"] }, "token", "must be text, in quotes if need be, found a list"],
-    [{ token: true }, "token", "found a boolean"],
+    [{ token: ["t"] }, "token", "must be text, in quotes if need be, but it is a list"],
+    [{ token: true }, "token", "it is a boolean"],
     [{ "client-certificate": "a.crt" }, "client-certificate", `has no key`],
     [{ "client-key-data": pemData("PRIVATE KEY") }, "client-key-data", "has no certificate"],
     [
@@ -75,7 +75,7 @@ Deno.test("resolveUser refuses fields that contradict each other or are incomple
     [
       { "client-certificate": "a.crt", "client-key-data": pemData("CERTIFICATE") },
       "client-key-data",
-      `it holds no PEM private key`,
+      `it has no PEM private key`,
     ],
     [
       { "client-certificate": "a.crt", "client-key-data": pemData("ENCRYPTED PRIVATE KEY") },
@@ -85,17 +85,17 @@ Deno.test("resolveUser refuses fields that contradict each other or are incomple
     [
       { "client-certificate-data": pemData("PRIVATE KEY"), "client-key": "a" },
       "client-certificate-data",
-      `it holds no PEM certificate ("-----BEGIN CERTIFICATE-----"), only "PRIVATE KEY"`,
+      `it has no PEM certificate ("-----BEGIN CERTIFICATE-----"): it has only "PRIVATE KEY"`,
     ],
     [{ "as-uid": "1" }, "as-uid", `needs a user to act as: add "as"`],
     [{ "as-groups": ["dev"] }, "as-groups", `needs a user to act as`],
     [{ "as-user-extra": { a: ["b"] } }, "as-user-extra", `needs a user to act as`],
-    [{ as: "a\nb" }, "as", "holds line ends"],
-    [{ as: "a", "as-groups": ["x", "y "] }, "as-groups", "blanks at its ends"],
-    [{ as: "a", "as-groups": "dev" }, "as-groups", "must be a list of texts, found text"],
-    [{ as: "a", "as-groups": [["dev"]] }, "as-groups", "must be a list of texts, found a list"],
-    [{ as: "a", "as-user-extra": ["dev"] }, "as-user-extra", "must be a mapping of lists, found a list"],
-    [{ as: "a", "as-user-extra": { k: "dev" } }, "as-user-extra", "must be a list of texts, found text"],
+    [{ as: "a\nb" }, "as", "contains line ends"],
+    [{ as: "a", "as-groups": ["x", "y "] }, "as-groups", "begins or ends with a blank"],
+    [{ as: "a", "as-groups": "dev" }, "as-groups", "must be a list of texts, but it is text"],
+    [{ as: "a", "as-groups": [["dev"]] }, "as-groups", "must be a list of texts, but it is a list"],
+    [{ as: "a", "as-user-extra": ["dev"] }, "as-user-extra", "must be a mapping of lists, but it is a list"],
+    [{ as: "a", "as-user-extra": { k: "dev" } }, "as-user-extra", "must be a list of texts, but it is text"],
     [{ as: "a", "as-user-extra": { "": ["dev"] } }, "as-user-extra", "has a key that cannot be sent"],
   ];
   for (const [user, field, includes] of cases) {
@@ -267,11 +267,11 @@ Deno.test("resolveContext checks the server's address", () => {
     ["", "is missing"],
     ["farm.example:6443", `must be a full URL: write "https://"`],
     ["https://", "must be a URL such as"],
-    ["ftp://farm.example", `must begin with "https://" or "http://", found "ftp://"`],
-    ["https://farm.example/?a=1", `must end with the path, found "?"`],
-    ["https://farm.example/#a", `must end with the path, found "#"`],
-    [["https://farm.example"], "must be text, in quotes if need be, found a list"],
-    [true, "found a boolean"],
+    ["ftp://farm.example", `must begin with "https://" or "http://", but it begins with "ftp://"`],
+    ["https://farm.example/?a=1", `must end with the path, but it contains "?"`],
+    ["https://farm.example/#a", `must end with the path, but it contains "#"`],
+    [["https://farm.example"], "must be text, in quotes if need be, but it is a list"],
+    [true, "it is a boolean"],
   ];
   for (const [server, includes] of cases) {
     const error = refusedResolveContext({ cluster: { server: server ?? null } });
@@ -291,10 +291,10 @@ Deno.test("resolveContext keeps the path of the server's address", () => {
 Deno.test("resolveContext refuses an invalid CA, and a CA that is given twice", () => {
   const cases: readonly [cluster: Record<string, unknown>, includes: string][] = [
     [{ "certificate-authority-data": "%%%" }, "is not base64"],
-    [{ "certificate-authority-data": btoa("hello") }, "it holds no PEM certificate"],
+    [{ "certificate-authority-data": btoa("hello") }, "it has no PEM certificate"],
     [
       { "certificate-authority-data": btoa(pem("CERTIFICATE").replace("MAU", "MAY")) },
-      "certificate 1 of 1 in it is cut short",
+      "certificate 1 of 1 is cut short",
     ],
     [
       { "certificate-authority-data": pemData("CERTIFICATE"), "certificate-authority": "ca.crt" },
@@ -322,9 +322,9 @@ Deno.test("resolveContext refuses each cluster field that cannot be used and say
     ["proxy-url", "http://proxy.example/path", `must end with the host and port`],
     ["proxy-url", "http://ada:hunter2%@proxy.example", `write "%25" for it`],
     ["certificate-authority-date", "x", `(did you mean "certificate-authority-data"?)`],
-    ["insecure-skip-tls-verify", "yes", "must be true or false, found text"],
-    ["disable-compression", "true", "must be true or false, found text"],
-    ["proxy-url", { url: "x" }, "must be text, in quotes if need be, found a mapping"],
+    ["insecure-skip-tls-verify", "yes", "must be true or false, but it is text"],
+    ["disable-compression", "true", "must be true or false, but it is text"],
+    ["proxy-url", { url: "x" }, "must be text, in quotes if need be, but it is a mapping"],
   ];
   for (const [field, value, includes] of cases) {
     const error = refusedResolveContext({ cluster: { [field]: value } });

@@ -104,7 +104,7 @@ Deno.test("httpTransport uses the proxy of the environment on Node, unless NO_PR
       using transport = httpTransport();
       return await transport.fetch(new Request(url)).catch((error) => error);
     };
-    assertStringIncludes(String(await get("https://farm.invalid:6443/")), "the proxy answered 403");
+    assertStringIncludes(String(await get("https://farm.invalid:6443/")), "the proxy responded with 403");
     assertEquals(proxy.asked, ["CONNECT farm.invalid:6443"]);
     for (const list of ["farm.invalid", ".invalid", "*.invalid", "a.example, FARM.invalid:6443", "*"]) {
       Deno.env.set("NO_PROXY", list);

@@ -79,7 +79,11 @@ Deno.test("httpTransport with tlsServerName sends bodies, and connects to one se
   assertEquals(values(await response.json(), "content-length"), ["300000"]);
   await assertRejects(() => transport.fetch(new Request("https://127.0.0.1:1/")), TypeError, "serves only one server");
   assertThrows(() => httpTransport({ tlsServerName: "a:1" }), TypeError, "Cannot use tlsServerName: it must be a host");
-  assertThrows(() => httpTransport({ tlsServerName: "a", proxyUrl: "http://p" }), TypeError, "it excludes proxyUrl");
+  assertThrows(
+    () => httpTransport({ tlsServerName: "a", proxyUrl: "http://p" }),
+    TypeError,
+    "it cannot be combined with proxyUrl",
+  );
 });
 
 Deno.test("connect explains why a server with tls-server-name cannot be reached", async () => {

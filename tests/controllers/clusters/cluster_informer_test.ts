@@ -242,7 +242,7 @@ Deno.test("ClusterInformer refuses a checkpoint, which is of one cluster, and on
   const store = new MemoryCheckpoints();
   const checkpoint = (): Promise<Checkpoint> => Checkpoint.open(store, { name: "reader" });
   const taken = await checkpoint();
-  assertThrows(() => maps.addEventHandler({}, { checkpoint: taken }), TypeError, "it is of one");
+  assertThrows(() => maps.addEventHandler({}, { checkpoint: taken }), TypeError, "a checkpoint belongs to one cluster");
   const seen: string[] = [];
   const handler = {
     onAdd: ({ key }: { readonly key: string }) => void seen.push(`+ ${key}`),

@@ -60,7 +60,11 @@ Deno.test("ClusterSet: a cluster that comes joins, and one that is removed leave
   await clusters.pass();
   const removed = clusters.set.remove("paris");
   assertEquals([maps.clusters, maps.lister.list().length], [["berlin"], 1]); // at once
-  assertThrows(() => clusters.add("paris"), Error, `Cannot add cluster "paris": one of that name is being removed`);
+  assertThrows(
+    () => clusters.add("paris"),
+    Error,
+    `Cannot add cluster "paris": a cluster with this name is being removed`,
+  );
   await clusters.during(removed);
   assertEquals(take(), ["+ paris shop/b", "- paris shop/a (moved)", "- paris shop/b (moved)"]);
   clusters.server("paris").delete(ConfigMap, "shop/b");
@@ -275,7 +279,7 @@ Deno.test("ClusterSet refuses names that are taken or empty, and everything once
   assertThrows(
     () => clusters.set.add("berlin", client),
     Error,
-    `Cannot add cluster "berlin": there is one of that name`,
+    `Cannot add cluster "berlin": a cluster with this name exists`,
   );
   assertThrows(() => clusters.set.add("", client), TypeError, "its name is empty");
   assertEquals(clusters.set.client("berlin")!.server.href, "http://berlin/");

@@ -223,7 +223,7 @@ Deno.test("kinds are told apart by their group", () => {
 
 Deno.test("readiness refuses a reduced object, whose conditions may be missing", () => {
   const metadata = { ...objectOf("Pod"), [reduced]: "metadata" };
-  assertThrows(() => readiness(metadata as never), TypeError, "it is reduced to metadata; cache it completely");
+  assertThrows(() => readiness(metadata as never), TypeError, "it is reduced to metadata. Cache complete objects");
 });
 
 const DONE = {

@@ -54,8 +54,8 @@ Deno.test("setCondition returns the same list when nothing changes", () => {
 Deno.test("setCondition refuses a condition that the server would refuse", () => {
   const draft = { type: "Ready", status: "True", reason: "Done" } as const;
   assertThrows(() => setCondition([], { ...draft, type: "" }), TypeError, "its type is empty");
-  assertThrows(() => setCondition([], { ...draft, status: "yes" as "True" }), TypeError, 'found "yes"');
+  assertThrows(() => setCondition([], { ...draft, status: "yes" as "True" }), TypeError, 'it is "yes"');
   for (const reason of ["", "two words", "ends:"]) {
-    assertThrows(() => setCondition([], { ...draft, reason }), TypeError, `found ${JSON.stringify(reason)}`);
+    assertThrows(() => setCondition([], { ...draft, reason }), TypeError, `it is ${JSON.stringify(reason)}`);
   }
 });

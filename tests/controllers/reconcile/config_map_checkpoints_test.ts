@@ -39,7 +39,7 @@ Deno.test("ConfigMapCheckpoints continues when somebody else annotates its Confi
   const { signal } = new AbortController();
   checkpoint[internals].begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
   await checkpoint[internals].save();
-  assertEquals(lost.map(({ message }) => message), ['Cannot hold checkpoint "mails": it was removed since']);
+  assertEquals(lost.map(({ message }) => message), ['Cannot keep checkpoint "mails": somebody deleted its record']);
 });
 
 Deno.test("ConfigMapCheckpoints refuses a checkpoint that is too large, and a ConfigMap without one", async () => {
@@ -56,12 +56,12 @@ Deno.test("ConfigMapCheckpoints refuses a checkpoint that is too large, and a Co
   assertEquals(error.reason, "tooLarge");
   assertEquals(server.get(ConfigMap, "shop/mails"), undefined, "nothing is sent");
   server.create(ConfigMap, { metadata: { namespace: "shop", name: "settings" }, data: { colour: "red" } });
-  await assertRejects(() => Checkpoint.open(store, { name: "settings" }), Error, "choose another name");
+  await assertRejects(() => Checkpoint.open(store, { name: "settings" }), Error, "Choose another name");
   server.create(ConfigMap, { metadata: { namespace: "shop", name: "cut" }, data: { holder: "h", objects: "[[" } });
   await assertRejects(
     () => Checkpoint.open(store, { name: "cut" }),
     Error,
-    'Cannot read checkpoint "cut": the objects of',
+    'Cannot read checkpoint "cut": the objects in',
   );
 });
 

@@ -286,9 +286,9 @@ Deno.test("EventRecorder.record never throws, and reports what cannot be an even
     [undefined, DETAILS, ""],
     [{ metadata: { name: "a" } }, DETAILS, "it needs apiVersion, kind and name"],
     [thing("a", 5), undefined, ""],
-    [thing("a", 5), { ...DETAILS, reason: "" }, 'reason must have 1 to 128 characters, found ""'],
+    [thing("a", 5), { ...DETAILS, reason: "" }, 'reason must have 1 to 128 characters, but it is ""'],
     [thing("a", 5), { ...DETAILS, action: "x".repeat(129) }, "action must have 1 to 128 characters"],
-    [thing("a", 5), { ...DETAILS, type: "Error" }, 'type must be "Normal" or "Warning", found "Error"'],
+    [thing("a", 5), { ...DETAILS, type: "Error" }, 'type must be "Normal" or "Warning", but it is "Error"'],
   ];
   for (const [object, details, text] of cases) {
     await using fixture = new Fixture();
@@ -368,7 +368,7 @@ Deno.test("EventRecorder refuses options that are not valid", () => {
   }
   for (const controller of ["a", "My_ctl.v1", "example.com/crontabs"]) new EventRecorder(client, { controller });
   refused({ instance: "x".repeat(129) }, "instance must have 1 to 128 characters");
-  refused({ maxQueued: 0 }, "maxQueued must be a whole number of at least 1, found 0");
+  refused({ maxQueued: 0 }, "maxQueued must be a whole number of at least 1, but it is 0");
   refused({ flushMs: -1 }, "flushMs must be at least 0 milliseconds");
   refused({ rate: { burst: 1, intervalMs: 0 } }, "rate.intervalMs must be at least 1 milliseconds");
 });

@@ -350,7 +350,7 @@ Deno.test("LeaderElector stops leading at its deadline when the lease cannot be 
       assert(
         election.log[4].startsWith('16000 LeadershipLostError: Lost lease "shop/it": it was not renewed for 10000 ms'),
       );
-      assert(errors.length > 0 && election.log[4].includes("; the last attempt failed: "), election.log[4]);
+      assert(errors.length > 0 && election.log[4].includes(". The last attempt failed: "), election.log[4]);
       assertEquals(elector.status().state, "stopped");
       released?.[Symbol.dispose]();
     });
@@ -482,7 +482,7 @@ Deno.test("LeaderElector refuses a second run, and runs again after the first ha
   await using election = new Election();
   const elector = election.elector("a");
   const running = election.run(elector);
-  await assertRejects(() => elector.run(() => {}), Error, 'the elector of lease "shop/it": it runs already');
+  await assertRejects(() => elector.run(() => {}), Error, 'the elector of lease "shop/it": it is already running');
   await end(election, running);
   const stop = new AbortController();
   await elector.run(() => {}, { signal: stop.signal });
@@ -545,11 +545,15 @@ Deno.test("LeaderElector refuses options that are not safe, and its check fails 
     const refused = (options: Partial<LeaderElectorOptions>, type: ErrorConstructor, text: string): void => {
       assertThrows(() => election.elector("a", options), type, text);
     };
-    refused({ name: "" }, TypeError, 'name must be a non-empty string, found ""');
-    refused({ identity: "" }, TypeError, 'identity must be a non-empty string, found ""');
-    refused({ namespace: "" }, TypeError, 'namespace must be a non-empty string, found ""');
-    refused({ leaseMs: 10_000 }, RangeError, "leaseMs must be more than renewDeadlineMs (10000), found 10000");
-    refused({ leaseMs: 15_500 }, RangeError, "leaseMs must be full seconds, as the Lease stores them, found 15500");
+    refused({ name: "" }, TypeError, 'name must be a non-empty string, but it is ""');
+    refused({ identity: "" }, TypeError, 'identity must be a non-empty string, but it is ""');
+    refused({ namespace: "" }, TypeError, 'namespace must be a non-empty string, but it is ""');
+    refused({ leaseMs: 10_000 }, RangeError, "leaseMs must be more than renewDeadlineMs (10000), but it is 10000");
+    refused(
+      { leaseMs: 15_500 },
+      RangeError,
+      "leaseMs must be whole seconds, because a Lease stores seconds, but it is 15500",
+    );
     refused({ renewDeadlineMs: 2_400 }, RangeError, "renewDeadlineMs must be more than 1.2 times retryMs (2000)");
     refused({ retryMs: 0 }, RangeError, "retryMs must be at least 1 milliseconds");
     refused({ renewMs: 1_999 }, RangeError, "renewMs must be from retryMs (2000) to less than renewDeadlineMs (10000)");

@@ -237,7 +237,7 @@ Deno.test("Manager rejects when informers have not synced within syncTimeoutMs, 
   assert(error instanceof WaitError, String(error));
   assertMatch(
     error.message,
-    /^Cannot wait for "pods" to sync: given up after 65\.0 s, its state has been "listing" for 65\.0 s: it may take 65\.0 s \(syncTimeoutMs\); "configmaps" to sync: given up after 65\.0 s, its state has been "listing" for 65\.0 s: Cannot .*500/,
+    /^Cannot wait for "pods" to sync: given up after 65\.0 s, its state has been "listing" for 65\.0 s: the limit is 65\.0 s \(syncTimeoutMs\); "configmaps" to sync: given up after 65\.0 s, its state has been "listing" for 65\.0 s: Cannot .*500/,
   );
   await quiet.shutdown();
   assertEquals([session.phases, session.holder], [["syncing", "stopping", "stopped"], undefined]);
@@ -323,7 +323,7 @@ Deno.test("Manager without reconcilers runs its informers until it is disposed, 
   const { end } = session.run(manager);
   await session.pass(60_000);
   assertEquals([session.phases.at(-1), pods.status().state], ["running", "live"]);
-  await assertRejects(() => manager.run(), Error, "it runs or has run already (running)");
+  await assertRejects(() => manager.run(), Error, "it can run only once (its phase is running)");
   const disposed = manager[Symbol.asyncDispose]();
   await session.pass();
   await disposed;
@@ -465,7 +465,11 @@ Deno.test("Manager over shards reconciles what its group holds, names the ranges
     await gate.promise;
     if (!signal.aborted) throw new Error("it is not stopped");
   }, { shards });
-  assertThrows(() => session.manager({ shards, elector: session.elector }), TypeError, "found an elector and shards");
+  assertThrows(
+    () => session.manager({ shards, elector: session.elector }),
+    TypeError,
+    "cannot be combined. Remove one of them",
+  );
   const manager = session.manager({ reconcilers: [maps], shards });
   const { end } = session.run(manager);
   await session.pass(1_000);
@@ -521,7 +525,7 @@ Deno.test("Manager over shards stops when a reconciler fails, and when its group
     await session.pass(1_000);
     earlier.abort(new DOMException("over", "AbortError"));
     await session.pass(2_000);
-    assertStringIncludes(String(await end), cause === "group" ? "it runs or has run already" : "is running already");
+    assertStringIncludes(String(await end), cause === "group" ? "can run only once" : "is running already");
     await ended;
   }
 });

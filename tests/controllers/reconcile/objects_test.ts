@@ -111,7 +111,7 @@ Deno.test("createOrUpdate refuses a draft without a name, and a change of the na
     "no metadata.name",
   );
   const rename = (map: ConfigMap): ConfigMap => ({ ...map, metadata: { ...map.metadata, name: "other" } });
-  await assertRejects(() => createOrUpdate(maps, draft, rename), TypeError, 'found "other"');
+  await assertRejects(() => createOrUpdate(maps, draft, rename), TypeError, 'it returned "other"');
 });
 
 const FINALIZER = "example.com/backups";
@@ -292,7 +292,7 @@ Deno.test("finalize fails when the server drops the finalizer, instead of asking
   tab.server.admit(ConfigMap, {
     mutate: ({ object }) => object && { ...object, metadata: { ...object.metadata, finalizers: [] } },
   });
-  await assertRejects(() => tab.finalize(), Error, "look for an admission webhook");
+  await assertRejects(() => tab.finalize(), Error, "Look for an admission webhook");
 });
 
 /** The process has stopped: nothing that it would do happens any more. */
@@ -465,7 +465,7 @@ Deno.test("retryOnConflict calls again until there is no conflict, and returns t
 });
 
 Deno.test("retryOnConflict refuses a number of attempts below 1", async () => {
-  await assertRejects(() => retryOnConflict(() => Promise.resolve(), { attempts: 0 }), RangeError, "found 0");
+  await assertRejects(() => retryOnConflict(() => Promise.resolve(), { attempts: 0 }), RangeError, "it is 0");
 });
 
 Deno.test("timestamps have the number of digits that the server demands", () => {

@@ -69,7 +69,7 @@ Deno.test("withOwner adds an owner beside the controller", () => {
 Deno.test("withOwner and withController refuse an owner of another namespace, and allow a cluster-scoped one", () => {
   const draft = { metadata: { name: "owned", namespace: "other" } };
   for (const set of [withOwner, withController]) {
-    assertThrows(() => set(draft, owner), TypeError, 'of namespace "shop" as owner of "owned" in namespace "other"');
+    assertThrows(() => set(draft, owner), TypeError, 'in namespace "shop" as owner of "owned" in namespace "other"');
     set(draft, thing("node", 1, { namespace: "" }));
   }
 });

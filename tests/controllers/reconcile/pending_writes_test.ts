@@ -496,7 +496,7 @@ Deno.test("own writes are read as each cache has its objects: reduced, selected 
     assertEquals([metadata?.kind, metadata?.metadata.labels], ["PartialObjectMetadata", { app: "a", b: "1" }]);
     assertEquals([(metadata as Partial<Pod>).spec, metadata?.metadata.managedFields], [undefined, undefined]);
     assertEquals([node?.spec.nodeName, "labels" in node!.metadata, "containers" in node!.spec], ["n1", false, false]);
-    assertThrows(() => maps.cache(Nodes).list("app=a"), TypeError, "does not keep it");
+    assertThrows(() => maps.cache(Nodes).list("app=a"), TypeError, "does not keep this field");
     assertEquals(node?.metadata.resourceVersion, answer.metadata.resourceVersion);
 
     // It leaves the selection of one cache.
@@ -506,7 +506,7 @@ Deno.test("own writes are read as each cache has its objects: reduced, selected 
     await client.resource(Secret, IN).patch("s", { type: "merge", body: { metadata: { labels: { b: "1" } } } });
     const secret = maps.cache(Secret).get("default/s")!;
     assertEquals(secret.metadata.labels, { b: "1" });
-    assertThrows(() => secret.data, TypeError, "informers leave it out");
+    assertThrows(() => secret.data, TypeError, "informers do not keep it");
 
     const written = await client.resource(Namespace).patch("default", {
       type: "merge",
@@ -591,7 +591,7 @@ Deno.test("a cache of a reconciler is found by its kind, or by its informer wher
     Error,
     'Cannot read "pods" in the reconciler of "configmaps": it does',
   );
-  assertThrows(() => maps.cache(Secret), Error, "follows it by several informers");
+  assertThrows(() => maps.cache(Secret), Error, "follows this kind with several informers");
   const [b, c] = ["a=b", "a=c"].map((labelSelector) => maps.informers.forResource(Secret, { labelSelector }));
   assert(maps.cache(b as never) !== maps.cache(c as never));
   await using other = new SharedInformerFactory(session.client);
@@ -620,7 +620,7 @@ Deno.test("applyIfChanged of a reconcile is reported once for each kind of which
     await session.pass(1_000);
     const kinds = managedFields === undefined ? ["configmaps", "secrets"] : ["secrets"];
     assertEquals(session.errors.map((it) => it.slice(0, it.indexOf(":", 10))), [
-      ...kinds.map((kind) => `default/a: Cannot compare "${kind}" before applyIfChanged sends it in "configmaps"`),
+      ...kinds.map((kind) => `default/a: Cannot compare "${kind}" in "configmaps" before applyIfChanged() sends it`),
     ]);
   }
 });

@@ -440,7 +440,7 @@ Deno.test("stopping gives up on reconciles that do not return in time, and names
   assertEquals(session.errors, []);
   await session.pass(1);
   assertEquals(session.errors, [
-    'default/a: Waiting for the reconcile of "default/a": it has not returned 1000 ms after the stop; waits at most 5000 ms',
+    'default/a: Waiting for the reconcile of "default/a": it has not returned 1000 ms after the stop. The reconciler waits for up to 5000 ms',
   ]);
   await session.pass(3999);
   assertEquals(maps.status().state, "stopping");
@@ -643,7 +643,7 @@ Deno.test("watches() and owns() take informers of the factory: two selections of
   server.patch(ConfigMap, "platform/source", { metadata: { labels: { v: "2" } } });
   await session.pass();
   assertEquals(seen.splice(0).sort(), ["platform: 2 ", "shop: 2 copy"]);
-  assertThrows(() => namespaces.cache(ConfigMap), Error, "by several informers");
+  assertThrows(() => namespaces.cache(ConfigMap), Error, "with several informers");
 
   // owns() takes one, too; what the informer was made with stays, and another factory's is refused.
   const jobs = informers.forResource(Job, { labelSelector: "a=b" });
@@ -654,7 +654,7 @@ Deno.test("watches() and owns() take informers of the factory: two selections of
   server.create(Job, withController(job, owner));
   await session.pass();
   assertEquals(seen.splice(0), ["shop: 2 copy"]);
-  const refused = "the informer has its options already";
+  const refused = "the informer already has its options";
   assertThrows(() => namespaces.owns(jobs, { informer: { pollMs: 1_000 } }), TypeError, refused);
   assertThrows(() => namespaces.watches(jobs, () => [], { optional: true }), TypeError, refused);
   await using others = new SharedInformerFactory(session.client);

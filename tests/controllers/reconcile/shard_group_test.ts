@@ -160,10 +160,13 @@ Deno.test("ShardGroup refuses names that Leases cannot have, and runs once", asy
   await using groups = new Groups();
   const refused = (options: Partial<ShardGroupOptions>, message: string): void =>
     void assertThrows(() => groups.group("a", options), Error, message);
-  refused({ name: "It" }, 'name must be part of names of Leases, lower-case letters, digits and "-", found "It"');
-  refused({ identity: "a_b" }, "identity must be part of names of Leases");
+  refused(
+    { name: "It" },
+    'name must be usable in names of Leases (lower-case letters, digits and "-"), but it is "It"',
+  );
+  refused({ identity: "a_b" }, "identity must be usable in names of Leases");
   refused({ renewMs: 10_000 }, "renewMs must be from retryMs (1000) to less than renewDeadlineMs (10000)");
   const a = groups.group("a");
   groups.run(a);
-  await assertRejects(() => a.run(), Error, 'Cannot run shard group "it": it runs or has run already');
+  await assertRejects(() => a.run(), Error, 'Cannot run shard group "it": a group can run only once');
 });

@@ -189,7 +189,7 @@ Deno.test("Reconciler over shards ends the requests of calls whose ranges are lo
   await works.pass(9_000 - 1_000);
   assertEquals(reasons.length, 0);
   await works.pass(4_000);
-  assertEquals(reasons.filter((reason) => String(reason).includes("is another process's")).length, 3);
+  assertEquals(reasons.filter((reason) => String(reason).includes("Another process holds the range")).length, 3);
   assertEquals(a.reconciler.status().outcomes.succeeded, 3);
   a.isCutOff = false;
 });
@@ -213,7 +213,10 @@ Deno.test("Reconciler over shards ends the requests of calls in ranges that are 
   assertEquals(a.group.releasing(), []);
   gate.resolve();
   await works.pass(0);
-  assertEquals([reasons.length, reasons.every((it) => String(it).includes("is another process's"))], [6, true]);
+  assertEquals([reasons.length, reasons.every((it) => String(it).includes("Another process holds the range"))], [
+    6,
+    true,
+  ]);
   a.isCutOff = false;
   await works.pass(10_000);
   assert(b.calls.length > 0);
@@ -443,7 +446,7 @@ Deno.test("Reconciler over shards ends the requests of a call whose last range i
   await works.pass(12_000);
   gate.resolve();
   await works.pass(20_000);
-  assert(String(reason).includes("is another process's"), String(reason));
+  assert(String(reason).includes("Another process holds the range"), String(reason));
   await ended;
 });
 

@@ -182,7 +182,7 @@ Deno.test("a key whose write was not answered waits no longer than readYourWrite
   await lost(["a"], LOSSES.reset, async (session, maps) => {
     await session.pass(5_100);
     assertEquals([session.server.keys(Pod).length, maps.status().stale], [2, 1]);
-    assertMatch(session.errors[1], /have not seen pods after a write without an answer within 5000 ms$/);
+    assertMatch(session.errors[1], /have not seen pods after a write without a response within 5000 ms$/);
   });
   await lost(["a"], () => new Response("", { status: 429 }), async (session) => {
     const before = listsOf(session);

@@ -46,12 +46,12 @@ Deno.test("CacheScope says which part of objects is cached, and nothing of compl
     of(onlyMetadata(Deployment)),
     of(Secret),
   ], [
-    "what a transform makes of objects",
-    "the objects of namespaces that may be read alone",
-    'the objects of the shard "0/2" alone',
+    "the results of a transform",
+    "only the objects of readable namespaces",
+    'only the objects of shard "0/2"',
     "objects of a source that does not say which fields they have",
-    "the fields spec.replicas, status alone",
-    "the metadata of objects alone",
+    "only the fields spec.replicas, status",
+    "only the metadata of objects",
     "Secrets without their data",
   ]);
 });

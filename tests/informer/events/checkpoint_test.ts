@@ -152,7 +152,11 @@ Deno.test("Checkpoint keeps uid and version, so that the state before a restart 
   const { events } = await fixture.start();
   const updated = events.find((event) => event.type === "updated")!;
   assertEquals(updated.object.data, { value: "2" });
-  const error = assertThrows(() => updated.previous, DecodeError, "a checkpoint keeps uid and version, not the object");
+  const error = assertThrows(
+    () => updated.previous,
+    DecodeError,
+    "a checkpoint keeps only uid and version, not the object",
+  );
   assertEquals(updated.before.error, error);
   const deleted = events.find((event) => event.type === "deleted")!;
   assertEquals([deleted.namespace, deleted.name, deleted.uid !== ""], ["shop", "b", true]);
@@ -231,7 +235,7 @@ Deno.test("Checkpoint has one reader, and the last one that opens it takes it ov
   const held = assertThrows(
     () => first.informer.addEventHandler({}, { checkpoint }),
     CheckpointError,
-    "it has a reader",
+    "another handler or stream already uses it",
   );
   assertEquals(held.reason, "held");
   const second = await fixture.start();
@@ -240,7 +244,7 @@ Deno.test("Checkpoint has one reader, and the last one that opens it takes it ov
   assertEquals([first.lines.length, second.lines.length], [0, 1]);
   const [error] = fixture.errors;
   assertInstanceOf(error, CheckpointError);
-  assertEquals(error.message, 'Cannot hold checkpoint "test": another reader has opened it since');
+  assertEquals(error.message, 'Cannot keep checkpoint "test": another reader has opened it');
   assertEquals(first.informer.status().handlers, [], "the reader before has ended");
   assertThrows(() => first.informer.addEventHandler({}, { checkpoint }), CheckpointError, "another reader");
 });

@@ -81,7 +81,7 @@ Deno.test("BacklogLimit compares a backlog with the last one only when the reade
   take(10);
   log(4); // 16 behind, and all 15 are taken
   await pacer.pass();
-  assertEquals(errors, ["more than 10 events behind"]);
+  assertEquals(errors, ["its backlog exceeded the limit of 10 events"]);
 });
 
 Deno.test("BacklogLimit ends a reader that takes nothing, also after it has caught up once", async () => {
@@ -94,7 +94,7 @@ Deno.test("BacklogLimit ends a reader that takes nothing, also after it has caug
   await settled();
   assertEquals(errors, []);
   await pacer.pass();
-  assertEquals(errors, ["more than 10 events behind"]);
+  assertEquals(errors, ["its backlog exceeded the limit of 10 events"]);
 });
 
 const quarantine = new Quarantine<Thing>(() => {}, () => true);

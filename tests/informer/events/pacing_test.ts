@@ -309,7 +309,7 @@ Deno.test("a bounded backlog removes a handler that is always busy and falls fur
     run.source.newest.send(Array.from({ length: 200 }, () => modified("x", 11 + sent++)));
     await nextTurn();
   }
-  assertEquals(run.complaints, ['Error: Cannot keep up with handler "handler 1": it is more than 10 events behind']);
+  assertEquals(run.complaints, ['Error: Handler "handler 1" was removed: its backlog exceeded the limit of 10 events']);
   assert(received > 10, "it was ended by the first burst");
 });
 
@@ -430,7 +430,7 @@ Deno.test("a bounded backlog removes a handler that falls further behind, and re
   await run.send(added("a", 11), modified("a", 12), deleted("a", 13));
   assertEquals([run.errors, registration.pending], [[], 13]);
   await run.send(added("a", 14));
-  const message = 'Cannot keep up with handler "slow": it is more than 3 events behind';
+  const message = 'Handler "slow" was removed: its backlog exceeded the limit of 3 events';
   assertEquals([run.complaints, (await waiting).message], [[`Error: ${message}`], message]);
   assertEquals(run.informer.status().handlers.map(({ name }) => name), ["handler 1"]);
   notes.take();
@@ -456,7 +456,11 @@ Deno.test("a stream of events that falls too far behind rejects, and ends", asyn
   const events = run.informer.events({ backlog: { max: 2 }, name: "reader" });
   await events.next();
   await run.send(modified("x", 11), modified("x", 12), modified("x", 13));
-  await assertRejects(() => events.next(), Error, 'Cannot keep up with "reader": it is more than 2 events behind');
+  await assertRejects(
+    () => events.next(),
+    Error,
+    'Event stream "reader" was ended: its backlog exceeded the limit of 2 events',
+  );
   assertEquals([await events.next(), run.informer.status().handlers], [{ done: true, value: undefined }, []]);
 });
 

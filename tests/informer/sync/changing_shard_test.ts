@@ -395,10 +395,10 @@ Deno.test("An informer of changing ranges has no snapshots and no checkpoints, a
   const held = new Held("group", [0]);
   const pods = fixture.informers.forResource(Pod, { shard: held });
   await fixture.start();
-  assertThrows(() => pods.snapshot(), TypeError, 'its shard "group" has ranges that change');
-  await assertRejects(() => pods.restore(new Blob([]).stream()), TypeError, "ranges that change");
+  assertThrows(() => pods.snapshot(), TypeError, 'the ranges of its shard "group" change');
+  await assertRejects(() => pods.restore(new Blob([]).stream()), TypeError, "ranges of its shard");
   const checkpoint = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
-  assertThrows(() => pods.addEventHandler({}, { checkpoint }), TypeError, "ranges that change");
+  assertThrows(() => pods.addEventHandler({}, { checkpoint }), TypeError, "ranges of its shard");
   pods.pause();
   const { asked: _before } = fixture;
   held.give(0);
@@ -460,7 +460,7 @@ Deno.test("ChangingShard asks for a list of all where that of a range is older t
   const listed = new Listed();
   await listed.list(9);
   assertEquals(listed.reasons, [
-    "A range that came asked for a list: the server's history went back from version 10 to 9",
+    "A new range needs a list: the server's history went back from version 10 to 9",
   ]);
   assertEquals([listed.repaired, listed.shard.isDue, listed.drops(9)], [[], true, false]);
 });
@@ -480,7 +480,11 @@ Deno.test("ChangingShard is ready with its ranges, or when the signal aborts, an
 
 Deno.test("A writer of lists takes no changes", () => {
   const writer = writerOfLists<Thing>(() => {}, () => {});
-  assertThrows(() => writer.apply([{ type: "ADDED", entry: entry("a", 1) }], true), Error, "it is only listed");
+  assertThrows(
+    () => writer.apply([{ type: "ADDED", entry: entry("a", 1) }], true),
+    Error,
+    "Internal error: the writer of a range received a change",
+  );
 });
 
 const SEEDS = Number(Deno.env.get("SHARD_SEEDS") ?? 30);

@@ -13,6 +13,6 @@ Deno.test("PartSync that is paused before its resume has begun ends a check, as 
   part.check = { deleted: () => {}, listing: () => {}, abort: ({ message }) => void reasons.push(message) };
   part.pause();
   await run.tick(0);
-  assertEquals(reasons, ["Cannot go on with the check: the informer was paused"]);
+  assertEquals(reasons, ["Cannot continue the check: the informer was paused"]);
   part.check = undefined;
 });

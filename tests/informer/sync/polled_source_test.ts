@@ -112,7 +112,7 @@ Deno.test("objects with versions are compared by them, in pages, on a kind of th
   using client = new Client({ server: server.url, transport: server });
   await using informers = new SharedInformerFactory(client, { reflector: { pageSize: 2 } });
   const reports = informers.forResource(Report, { pollMs: 1_000 });
-  assertThrows(() => informers.forResource(Report, { pollMs: 2_000 }), Error, 'option "pollMs" is not what');
+  assertThrows(() => informers.forResource(Report, { pollMs: 2_000 }), Error, 'the option "pollMs" has another value');
   const seen: string[] = [];
   reports.addEventHandler({
     onUpdate: ({ key, object }) => void seen.push(`${key} ${object.metadata.resourceVersion}`),
@@ -185,7 +185,7 @@ Deno.test("pollMs is refused where it is too short, or beside a shard", () => {
   assertThrows(
     () => new SharedIndexInformer(source, { pollMs: 1_000, shard: "0/2" }),
     TypeError,
-    "both shard and pollMs",
+    "cannot be combined, because a shard needs a watch",
   );
 });
 

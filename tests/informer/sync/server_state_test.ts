@@ -46,7 +46,7 @@ Deno.test("snapshotMismatch asks for the three newest objects and the two oldest
   const empty = new Server();
   assertMatch(
     (await mismatch(empty))!,
-    /^it has none of "default\/c", "default\/a", "default\/h", "default\/b", "default\/e"; were they deleted/,
+    /^it has none of "default\/c", "default\/a", "default\/h", "default\/b", "default\/e"\. Check whether they were deleted/,
   );
   assertEquals(empty.names, ["c", "a", "h", "b", "e"]);
   const { namespace, resourceVersion, resourceVersionMatch } = empty.asked[0];
@@ -65,7 +65,10 @@ Deno.test("snapshotMismatch takes a newer object of the same name for a successo
   assertMatch((await mismatch(new Server((name) => other(name, 21))))!, /^it has none of/);
   for (const version of [20, 2]) {
     const server = new Server((name) => other(name, version));
-    assertMatch((await mismatch(server))!, /^its "default\/c" is another object; was the cluster made anew/);
+    assertMatch(
+      (await mismatch(server))!,
+      /^its "default\/c" is another object\. Check whether the cluster was created again/,
+    );
     assertEquals(server.names, ["c"]);
   }
 });
@@ -77,7 +80,7 @@ Deno.test("snapshotMismatch takes no answer for none, but for that of a server w
   }
   assertMatch(
     (await mismatch(new Server(() => TOO_LARGE["a cause with a reason"]())))!,
-    /^it has not reached version 20; was the cluster made anew/,
+    /^it has not reached version 20\. Check whether the cluster was created again/,
   );
 });
 
@@ -90,7 +93,7 @@ Deno.test("snapshotMismatch takes a 400 for the answer of a server that cannot r
   );
   assertEquals(
     await answer,
-    'it cannot read version "1?watch=1": invalid resource version; was the snapshot changed?',
+    'it cannot read version "1?watch=1": invalid resource version. Check whether somebody changed the snapshot',
   );
   assertEquals(server.names, ["c"]);
 });

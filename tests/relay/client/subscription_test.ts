@@ -276,7 +276,7 @@ Deno.test("a subscription that the relay refuses fails with the reason", async (
   await using network = new Network();
   using pods = subscribe(ADDRESS, "nodes", { fetch: network.fetch });
   const lines = noted(pods as unknown as Subscription<Pod>);
-  const wait = assertRejects(() => pods.waitForCacheSync(), RelayError, "found no collection of that name");
+  const wait = assertRejects(() => pods.waitForCacheSync(), RelayError, "the relay has no collection with this name");
   await network.tick();
   await wait;
   assertEquals(pods.status().state, "failed");

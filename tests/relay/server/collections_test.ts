@@ -105,7 +105,7 @@ Deno.test("a list is answered by 502 where the API server refuses the relay", as
   await using relayed = new Relayed({}, { server });
   assertEquals(await refusal(await relayed.get("/api/pods")), [
     502,
-    "Cannot answer GET: the API server refuses this relay (forbidden)",
+    "Cannot answer GET: the API server refuses the requests of this relay (forbidden)",
   ]);
 });
 
@@ -174,7 +174,7 @@ Deno.test("unread lists of one version hold its objects once; those that hold ol
     if (round === 0) assert(bytes > 200_000, `${bytes}`); // the old objects are counted
   }
   for (const reader of [...old, generations[0]]) {
-    await assertRejects(() => reader.closed, Error, "The relay was disposed, or is short of memory");
+    await assertRejects(() => reader.closed, Error, "The relay was disposed, or has reached maxBytes");
   }
   for (let part = await generations[9].read(); !part.done;) part = await generations[9].read();
   for (const reader of generations.slice(1)) await reader.cancel().catch(() => {});
@@ -285,16 +285,19 @@ Deno.test("an unknown collection, path, parameter or selector is refused with th
   const of = async (path: string): Promise<[number, string]> => await refusal(await relayed.get(path));
   assertEquals(await of("/api/services"), [
     404,
-    "Cannot answer GET: found no collection of that name, expected one of pods, maps, secrets",
+    "Cannot answer GET: the relay has no collection with this name. Its collections are pods, maps, secrets",
   ]);
   assertEquals((await of("/api/services/"))[0], 404);
   assertEquals((await of("/"))[0], 404);
   assertEquals((await of("/api/constructor"))[0], 404);
   assertEquals(await of("/api/pods?labelselector=a"), [
     400,
-    'Cannot answer GET: found the parameter "labelselector", expected namespace, labelSelector, fieldSelector, fields',
+    'Cannot answer GET: "labelselector" is not a parameter. The parameters are namespace, labelSelector, fieldSelector, fields',
   ]);
-  assertEquals((await of("/api/pods?namespace=a&namespace=b"))[1], 'Cannot answer GET: found "namespace" twice');
+  assertEquals(
+    (await of("/api/pods?namespace=a&namespace=b"))[1],
+    'Cannot answer GET: the parameter "namespace" occurs twice',
+  );
   assertStringIncludes((await of("/api/pods?labelSelector=a%20in"))[1], "Cannot parse label selector");
   assertStringIncludes((await of("/api/pods?fieldSelector=spec"))[1], "Cannot parse field selector");
   assertStringIncludes((await of("/events/pods?fields=spec..a"))[1], "Cannot read the field path");

@@ -83,17 +83,20 @@ Deno.test("an id that cannot be resumed at is reset, and a snapshot follows", as
   const [feed, scope, position] = open.lastEventId.split(".");
   for (
     const [id, reason] of [
-      ["7", "The id is none of a relay"],
-      ["x".repeat(5_000), "The id is none of a relay"],
-      ["\u00e9 1\t2", "The id is none of a relay"],
-      [`${feed}.${scope}.99999999999999999999.`, "The id is none of a relay"],
-      [`${feed}.${scope}.${Number(position) + 1}.`, "The id is none that this relay has given"],
-      [`${feed}.other.${position}.`, "The id is one of other objects or rights, or of a relay of its own"],
+      ["7", "Last-Event-ID is not an id of a relay"],
+      ["x".repeat(5_000), "Last-Event-ID is not an id of a relay"],
+      ["\u00e9 1\t2", "Last-Event-ID is not an id of a relay"],
+      [`${feed}.${scope}.99999999999999999999.`, "Last-Event-ID is not an id of a relay"],
+      [`${feed}.${scope}.${Number(position) + 1}.`, "This relay did not issue that Last-Event-ID"],
+      [
+        `${feed}.other.${position}.`,
+        "Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay",
+      ],
       ...["", "1", "1-1", "a-b", "1-2~1-2"].map((versions): [string, string] => [
         `other.${scope}.${position}.${versions}`,
-        "The id is one of another cache, and the changes since then are not known here",
+        "Another relay issued Last-Event-ID, and this relay does not know the changes since then",
       ]),
-      [old, "The changes since then are no longer kept"],
+      [old, "This relay no longer keeps the changes since Last-Event-ID"],
     ]
   ) {
     await using events = await relayed.events("/events/pods", id);
@@ -106,7 +109,10 @@ Deno.test("an id of other objects is reset, even if the collection is the same",
   const first = await relayed.events("/events/pods");
   await first.through("synced");
   await using second = await relayed.events("/events/pods?fields=spec", first.lastEventId);
-  assertEquals((await second.through("reset"))[0].startsWith("reset The id is one of other objects"), true);
+  assertEquals(
+    (await second.through("reset"))[0].startsWith("reset Last-Event-ID belongs to a different selection"),
+    true,
+  );
   await first[Symbol.asyncDispose]();
 });
 
@@ -231,7 +237,7 @@ Deno.test("a client that reads nothing is disconnected after a time, and its con
   await time.tickAsync(5_000);
   let error: unknown;
   await reader.read().catch((reason) => error = reason);
-  assertEquals(String(error), "Error: The client does not read");
+  assertEquals(String(error), "Error: The client does not read the response");
 });
 
 Deno.test("a stream without changes has heartbeats with an id, by which a client resumes", async () => {

@@ -201,7 +201,10 @@ Deno.test("requests beyond the limit are answered by 503 until others have ended
   await using _second = await relayed.events("/events/pods");
   const refused = await relayed.get("/api/pods");
   assertEquals(refused.headers.get("retry-after"), "2");
-  assertEquals(await refusal(refused), [503, "Cannot answer GET: 2 requests are being answered already"]);
+  assertEquals(await refusal(refused), [
+    503,
+    "Cannot answer GET: the relay is already serving 2 requests, which is its limit",
+  ]);
   await first[Symbol.asyncDispose]();
   await relayed.untilConnections(1);
   assertEquals((await names(await relayed.get("/api/pods"))).length, 3);

@@ -103,17 +103,17 @@ Deno.test("an informer in place of the factory is refused with what to do", asyn
   using pods = relayed.informers.acquire(Pod);
   for (const given of [pods, undefined]) {
     const make = (): void => void new InformerRelay(given as never, { collections: { pods: Pod } });
-    assertThrows(make, TypeError, "pass the factory, not one of its informers");
+    assertThrows(make, TypeError, "Pass the factory instead of one of its informers");
   }
   const make = (): void => void new InformerRelay(relayed.informers, undefined as never);
-  assertThrows(make, TypeError, "found no collection, expected at least one: { collections: { pods: Pod } }");
+  assertThrows(make, TypeError, "Add at least one, for example { collections: { pods: Pod } }");
 });
 
 Deno.test("options that are out of range are refused", () => {
   const relayed = new Relayed();
   const of = (options: object): void =>
     void new InformerRelay(relayed.informers, { collections: { pods: Pod }, ...options });
-  assertThrows(() => of({ collections: {} }), TypeError, "found no collection, expected at least one");
+  assertThrows(() => of({ collections: {} }), TypeError, "Add at least one");
   assertThrows(() => of({ collections: { "a/b": Pod } }), TypeError, 'Cannot serve "a/b"');
   assertThrows(() => of({ collections: { "..": Pod } }), TypeError, 'Cannot serve ".."');
   assertThrows(() => of({ stallMs: -1 }), RangeError, "stallMs must be at least 0");
@@ -122,7 +122,7 @@ Deno.test("options that are out of range are refused", () => {
   assertThrows(
     () => of({ maxBytes: NaN }),
     RangeError,
-    "maxBytes must be a whole number of at least 0, or Infinity for no limit, found NaN",
+    "maxBytes must be a whole number of at least 0, or Infinity for no limit, but it is NaN",
   );
   assertThrows(() => of({ maxConnections: 0 }), RangeError, "maxConnections must be a whole number of at least 1");
   assertThrows(() => of({ origins: ["dash.example.com"] }), TypeError, 'Cannot allow "dash.example.com"');

@@ -69,5 +69,5 @@ Deno.test("an object for which redact throws is left out, and the error is repor
     },
   }, { server: threePods() });
   assertEquals(await names(await relayed.get("/api/pods")), ["cart-1", "mail-0"]);
-  assertEquals(relayed.errors.map(String), ['InformerError: Cannot redact one of "pods"']);
+  assertEquals(relayed.errors.map(String), ['InformerError: Cannot redact an object of "pods"']);
 });

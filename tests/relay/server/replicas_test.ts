@@ -168,7 +168,7 @@ Deno.test("a relay that began behind what its client has seen answers by a snaps
   await replicas.ready();
   await using events = await open(other, id);
   assertEquals(await events.through("synced"), [
-    "reset The id is one of another cache, and the changes since then are not known here",
+    "reset Another relay issued Last-Event-ID, and this relay does not know the changes since then",
     "snapshot 1",
     "added map-1",
     "synced 1",
@@ -248,7 +248,7 @@ Deno.test("a relay that stays behind its client ends the stream, and sends no ol
   assertEquals(await reading, ["end behind", "closed"]);
   assertEquals([first.lastEventId, second.lastEventId], ["", ""]);
   assertEquals(errors.length, 1);
-  assertStringIncludes(errors[0], "Cannot compare a cache with the server");
+  assertStringIncludes(errors[0], "Cannot compare the cache with the server");
 });
 
 Deno.test("a relay at an older version, whose cache a comparison shows to be equal, sends a snapshot", async () => {
@@ -328,7 +328,7 @@ Deno.test("a client that was cut in a snapshot receives none that is older than 
   third.release();
   await time.tickAsync(0);
   assertEquals(await reading, [
-    "reset The id is one of another cache, and the changes since then are not known here",
+    "reset Another relay issued Last-Event-ID, and this relay does not know the changes since then",
     "snapshot 1",
   ]);
   assertEquals((await resumed.next()).data.data.value, "2");
@@ -348,7 +348,10 @@ Deno.test("a relay with other options continues no stream", async () => {
     await using other = new FakeReplica(server, options);
     await using events = await open(other, id);
     const [first] = await events.through("synced");
-    assertEquals(first, "reset The id is one of other objects or rights, or of a relay of its own");
+    assertEquals(
+      first,
+      "reset Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay",
+    );
   }
   server[Symbol.dispose]();
 });

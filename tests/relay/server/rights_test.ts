@@ -81,26 +81,35 @@ Deno.test("a collection without a right is refused, and so are metrics for those
 Deno.test("what is mistyped shows nothing, and is reported", async () => {
   for (
     const [answer, message] of [
-      [{ namespaces: ["shop"] }, "Cannot read its answer: authorize has returned namespaces"],
-      [{ rights: undefined }, "Cannot read its answer: authorize has returned rights: undefined"],
-      [{ rights: { pods: undefined } }, "Cannot read the right to pods: authorize has returned undefined"],
-      [{ rights: { pods: { namespace: "shop" } } }, "Cannot read the right to pods: authorize has returned namespace"],
-      [{ rights: { pods: { names: undefined } } }, "authorize has returned names: undefined"],
+      [{ namespaces: ["shop"] }, "Cannot use the grant that authorize returned: it has an unknown member namespaces"],
+      [{ rights: undefined }, "Cannot use the grant that authorize returned: its member rights is undefined"],
+      [{ rights: { pods: undefined } }, "the right to pods that authorize returned: it is undefined and not an object"],
+      [
+        { rights: { pods: { namespace: "shop" } } },
+        "the right to pods that authorize returned: it has an unknown member namespace. The members may be namespaces",
+      ],
+      [{ rights: { pods: { names: undefined } } }, "authorize returned: its member names is undefined"],
       [
         { rights: { pods: { namespaces: "shop" } } },
-        'the namespaces of the right to pods: authorize has returned "shop"',
+        'the namespaces of the right to pods that authorize returned: it is "shop"',
       ],
       [
         { rights: { pods: { where: () => true } } },
-        "Cannot read where of the right to pods: authorize has returned ()",
+        "Cannot use where of the right to pods that authorize returned: it is ()",
       ],
-      [{ rights: { pods: { where: undefined } } }, "authorize has returned where: undefined"],
-      [{ rights: { pods: { where: ["app"] } } }, "where of the right to pods: authorize has returned app"],
-      [{ rights: { pods: { where: { team: "a" } } } }, "authorize has returned team, expected app, kind"],
-      [{ rights: { pods: { where: { app: undefined } } } }, "authorize has returned app: undefined"],
-      [{ rights: { pods: { where: { app: 1 } } } }, "app in where of the right to pods: authorize has returned 1"],
-      [{ askAgainAt: new Date(NaN) }, "Cannot read askAgainAt"],
-      [undefined, "Cannot read its answer: authorize has returned undefined"],
+      [{ rights: { pods: { where: undefined } } }, "authorize returned: its member where is undefined"],
+      [
+        { rights: { pods: { where: ["app"] } } },
+        "where of the right to pods that authorize returned: it is app and not an object",
+      ],
+      [{ rights: { pods: { where: { team: "a" } } } }, "it has an unknown member team. The members may be app, kind"],
+      [{ rights: { pods: { where: { app: undefined } } } }, "authorize returned: its member app is undefined"],
+      [
+        { rights: { pods: { where: { app: 1 } } } },
+        "app in where of the right to pods that authorize returned: it is 1",
+      ],
+      [{ askAgainAt: new Date(NaN) }, "Cannot use askAgainAt that authorize returned: it is not a valid time"],
+      [undefined, "Cannot use the grant that authorize returned: it is undefined"],
     ] as const
   ) {
     const authorize = (): Authorization => answer as unknown as Authorization;
@@ -116,7 +125,7 @@ Deno.test("an object for which a predicate throws is not seen, and the error is 
   };
   await using relayed = limited(() => ({ where: { broken: "a" } }), { broken: matches });
   assertEquals(await names(await relayed.get("/api/pods")), []);
-  assertStringIncludes(String(relayed.errors[0]), 'Cannot decide by "broken" of "a" who sees one of "pods"');
+  assertStringIncludes(String(relayed.errors[0]), 'Cannot decide with "broken" of "a" who may see an object of "pods"');
 });
 
 Deno.test("clients with the same right share what is made for them, by the names and texts of predicates", async () => {
@@ -151,7 +160,7 @@ Deno.test("the rights of open streams change in place: what may no longer be see
   right = { namespaces: ["mail"] };
   await time.tickAsync(10_000);
   assertEquals((await events.through("synced")).filter((text) => text !== "heartbeat"), [
-    "reset The id is one of other objects or rights, or of a relay of its own",
+    "reset Last-Event-ID belongs to a different selection, a user with other rights, or an unrelated relay",
     "snapshot undefined",
     "added mail-0",
     "synced 1",
@@ -431,7 +440,7 @@ Deno.test("a relay shows what reviews allow, refuses without an answer, and foll
   await time.tickAsync(60_000);
   await through('end\ndata:{"reason":"expired"}');
   assertEquals(relayed.errors.map(String).length, 1);
-  assertStringIncludes(String(relayed.errors[0]), "Cannot ask again whether a stream may go on");
+  assertStringIncludes(String(relayed.errors[0]), "Cannot check again whether a stream may continue");
   assertEquals((await relayed.get("/api/pods", ada)).status, 500);
   await reader.cancel();
 });

@@ -58,7 +58,7 @@ Deno.test("a stream that has no next bytes is reported, ended, and counted off, 
     stream.response({});
     const reader = stream.body.getReader();
     await reader.read();
-    await assertRejects(() => reader.read(), Error, "The relay has failed");
+    await assertRejects(() => reader.read(), Error, "The relay failed");
     stream.write();
     assertEquals([stream.ends, left, errors.map(({ cause }) => cause)], [1, 1, [thrown]]);
   }
@@ -79,10 +79,10 @@ Deno.test("a stream whose rights cannot be shown, or that cannot give back what 
   }("one", open);
   const body = stream.response({ askAgainAt: new Date(0), again: () => Promise.resolve({}) }).body!.getReader();
   await time.tickAsync(1_000);
-  await assertRejects(() => body.read(), Error, "The relay has failed");
+  await assertRejects(() => body.read(), Error, "The relay failed");
   assertEquals([requests.size, time.timers, errors], [0, 0, [
-    "Cannot continue a stream, which breaks off: no rights",
-    "Cannot give back what a stream holds: it is held",
+    "Cannot continue a stream, so it was closed: no rights",
+    "Cannot release the resources of a stream: it is held",
   ]]);
 });
 
@@ -94,7 +94,7 @@ Deno.test("objects that cannot be written end the streams that show them, and no
   await using names = await relayed.events("/events/pods?fields=metadata.name");
   await names.through("synced");
   const complete = await relayed.get("/events/pods");
-  const reading = assertRejects(() => complete.text(), Error, "The relay has failed");
+  const reading = assertRejects(() => complete.text(), Error, "The relay failed");
   await relayed.untilConnections(2);
   while (relayed.relay.status().streams.pods !== 2) await nextTurn();
   for (let turn = 0; turn < 20; turn++) await nextTurn();
@@ -103,13 +103,13 @@ Deno.test("objects that cannot be written end the streams that show them, and no
   assertEquals(await names.through("added good"), ["added bad", "added good"]);
   await reading;
   const again = await relayed.get("/events/pods");
-  await assertRejects(() => again.text(), Error, "The relay has failed");
+  await assertRejects(() => again.text(), Error, "The relay failed");
   assertEquals(relayed.present, { connections: 1, streams: { pods: 1 } });
   assertEquals(relayed.errors.length, 2);
   const views = `/views?views=${encodeURIComponent('{"a":{"of":"pods"}}')}`;
   for (const path of ["/api/pods", views]) {
     const answer = await relayed.get(path);
-    await assertRejects(() => answer.text(), Error, "The relay has failed", path);
+    await assertRejects(() => answer.text(), Error, "The relay failed", path);
     assertEquals([relayed.present.connections, relayed.errors.splice(0).length > 0], [1, true], path);
   }
 });

@@ -192,20 +192,20 @@ Deno.test("requests for views that are none are refused with the reason", async 
   await using relayed = new Relayed({}, { server: pods() });
   const cases: [unknown, string][] = [
     ["{", "JSON"],
-    [[], "expected an object of views by their names"],
-    [{ a: 1 }, "expected each view to be an object"],
-    [{ a: {} }, 'expected the name of a collection as "of" of a view'],
-    [{ a: { of: "nodes" } }, 'found no collection "nodes"'],
-    [{ a: { of: "pods", where: "x" } }, 'found "where" in a view'],
-    [{ a: { of: "pods", __proto__: null, constructor: "x" } }, 'found "constructor" in a view'],
+    [[], "views must be an object with a view for each name"],
+    [{ a: 1 }, "each view must be an object"],
+    [{ a: {} }, '"of" of a view must be the name of a collection'],
+    [{ a: { of: "nodes" } }, 'the relay has no collection "nodes"'],
+    [{ a: { of: "pods", where: "x" } }, '"where" is not a member of a view'],
+    [{ a: { of: "pods", __proto__: null, constructor: "x" } }, '"constructor" is not a member of a view'],
     [{ a: { of: "pods", labelSelector: "a=(" } }, "label selector"],
-    [{ a: { of: "pods", sortBy: "x" } }, 'found "x" as sortBy of a view'],
+    [{ a: { of: "pods", sortBy: "x" } }, '"x" is not valid as sortBy of a view'],
     [{ a: { of: "pods", sortBy: ["a..b"] } }, "Cannot read the field path"],
-    [{ a: { of: "pods", limit: 1_001 } }, "found the limit 1001, expected at most 1000"],
-    [{ a: { of: "pods", offset: -1 } }, "found -1"],
+    [{ a: { of: "pods", limit: 1_001 } }, "the limit is 1001, but it must be at most 1000"],
+    [{ a: { of: "pods", offset: -1 } }, "it is -1"],
     [
       Object.fromEntries(Array.from({ length: 17 }, (_, i) => [i, { of: "pods" }])),
-      "found 17 views, expected at most 16",
+      "the request has 17 views, but 16 is the limit",
     ],
   ];
   await using viewer = await Viewer.open(relayed, {});
@@ -223,7 +223,7 @@ Deno.test("requests for views that are none are refused with the reason", async 
     assertEquals((await viewer.post({}, id)).status, status, id);
   }
   const unknown = await viewer.post({}, "nothing");
-  assertStringIncludes((await unknown.json()).error, "found no stream of that name; open another one");
+  assertStringIncludes((await unknown.json()).error, "the relay has no stream with this name; open another one");
   assertEquals([(await relayed.get(`/views/${viewer.id}`)).status, relayed.relay.status().connections], [405, 1]);
   assertEquals(relayed.errors, []);
 });

@@ -58,12 +58,12 @@ Deno.test("chaos refuses a number of seeds that is none", async () => {
   await assertRejects(
     () => chaos({ ...OPTIONS, seeds: 0 }),
     RangeError,
-    "seeds must be a whole number of at least 1, found 0",
+    "seeds must be a whole number of at least 1, but it is 0",
   );
   await assertRejects(
     () => chaos({ ...OPTIONS, from: 1.5 }),
     RangeError,
-    "from must be a whole number of at least 1, found 1.5",
+    "from must be a whole number of at least 1, but it is 1.5",
   );
 });
 

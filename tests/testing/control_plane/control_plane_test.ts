@@ -52,7 +52,7 @@ Deno.test("startControlPlane takes programs of KUBEBUILDER_ASSETS, else the newe
   assertEquals(await findServerPrograms({ version: "1.36" }, both), `${store}/1.36.3-linux-amd64`);
   assertEquals(await findServerPrograms({ assets: own }, stored), own);
   assertEquals((await assertRejects(() => findServerPrograms({ version: "1.34" }, both), Error)).message.split("\n"), [
-    "Cannot start a control plane: found no etcd and kube-apiserver of Kubernetes 1.34",
+    "Cannot start a control plane: etcd and kube-apiserver of Kubernetes 1.34 were not found",
     `- KUBEBUILDER_ASSETS, "${own}": it has Kubernetes 1.35.1`,
     `- setup-envtest: "${store}" has 1.37.10, 1.37.2, 1.36.3, 1.9.0`,
     "To download them: setup-envtest use 1.34.x",
@@ -81,7 +81,7 @@ Deno.test("startControlPlane names the places where it found no programs, and th
     (await assertRejects(() => findServerPrograms(...args), Error)).message;
   const empty = await message({}, machine({ HOME: "/nowhere" }));
   assertStringIncludes(empty, "\n- KUBEBUILDER_ASSETS: it is not set\n");
-  assertStringIncludes(empty, '\n- setup-envtest: "/nowhere/.local/share/kubebuilder-envtest/k8s" has none\n');
+  assertStringIncludes(empty, '\n- setup-envtest: "/nowhere/.local/share/kubebuilder-envtest/k8s" has no versions\n');
   assertStringIncludes(empty, "\nTo download them: setup-envtest use\n");
   assertStringIncludes(await message({}, machine({})), "\n- setup-envtest: HOME is not set\n");
   // A folder that is named and has nothing is an error, whatever there is elsewhere.
@@ -91,7 +91,7 @@ Deno.test("startControlPlane names the places where it found no programs, and th
   await assertRejects(
     () => findServerPrograms({ version: "newest" }),
     TypeError,
-    'version is "newest", not like "1.37"',
+    'version is "newest". Write it like "1.37"',
   );
 });
 

@@ -27,7 +27,7 @@ Deno.test("FakeApiServer until() rejects after its time with the present object,
   const never = assertRejects(
     () => server.until(Pod, "a", () => false),
     Error,
-    'pods "a" any longer than 5000 ms: there is no',
+    'pods "a" longer than 5000 ms: the object does not exist',
   );
   await time.tickAsync(5_000);
   await never;

@@ -88,7 +88,7 @@ Deno.test("FakeTime also clears real timers, and restores all globals when dispo
   const armedBefore = setTimeout(() => fired = true, 60_000);
   const time = new FakeTime();
   clearTimeout(armedBefore);
-  assertThrows(() => new FakeTime(), Error, "faked already");
+  assertThrows(() => new FakeTime(), Error, "another FakeTime is active");
   time[Symbol.dispose]();
   time[Symbol.dispose]();
   for (const [name, value] of Object.entries(real)) {
@@ -99,8 +99,8 @@ Deno.test("FakeTime also clears real timers, and restores all globals when dispo
 
 Deno.test("FakeTime refuses to go back", async () => {
   using time = new FakeTime();
-  assertThrows(() => time.tick(-1), RangeError, "found -1");
-  await assertRejects(() => time.tickAsync(NaN), RangeError, "found NaN");
+  assertThrows(() => time.tick(-1), RangeError, "it is -1");
+  await assertRejects(() => time.tickAsync(NaN), RangeError, "it is NaN");
 });
 
 Deno.test("FakeTime moves the monotonic clock with its timers, and not when the time of day is set", () => {

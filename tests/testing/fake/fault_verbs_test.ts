@@ -119,7 +119,7 @@ Deno.test("spreadNext sends initial events one at a time, and later changes befo
   server.endWatches();
   assertEquals(await second.all(), []);
   assertEquals(time.timers, 0);
-  assertThrows(() => server.spreadNext(0), RangeError, "must be at least 1, found 0");
+  assertThrows(() => server.spreadNext(0), RangeError, "must be at least 1, but it is 0");
 });
 
 onBoth("dripNext sends the complete response in small pieces", async (server, wire) => {
