@@ -2,7 +2,7 @@
  * Serves the documentation site on this machine, or writes it to a folder.
  *
  * {@linkcode buildSite} is the entry point for tests. The site has the pages of `docs`, with the navigation of
- * `docs/README.md`, and the reference of all entry points. VitePress makes it, which npm installs in `.site`; everything
+ * `docs/README.md`, and the reference of all entry points. VitePress makes it. npm installs it in `.site`, and everything
  * that is generated is there, too.
  *
  * @module
@@ -18,7 +18,7 @@ const FOLDER = join(ROOT, ".site");
 const PACKAGES = join(ROOT, "tools/site/npm");
 const REFERENCE = join(FOLDER, "public/api");
 
-/** The file that begins the configuration of VitePress, which looks for it beside its packages. */
+/** The file that begins the configuration of VitePress, which looks for it next to its packages. */
 const CONFIG = `export { default } from "../../tools/site/config.ts";\n`;
 
 /** The error when npm has no route to its registry, by which a test is left out in place of failing. */

@@ -17,7 +17,7 @@ export interface Trigger {
    * uses `"more"` if it left out triggers. Use your own words, such as `"event"`, `"resync"` or `"external"`.
    */
   readonly type: string;
-  /** Where the trigger came from, such as a handler's name. */
+  /** The source of the trigger, such as a handler's name. */
   readonly source?: string;
   /** The event, such as `"updated"`. */
   readonly event?: string;
@@ -30,19 +30,19 @@ export interface Trigger {
 }
 
 /**
- * The triggers of one key: none, one, or 2 to {@linkcode MAX_TRIGGERS}. One needs no array, which most keys would have
- * alone.
+ * The triggers of one key: none, one, or 2 to {@linkcode MAX_TRIGGERS}. Most keys have one trigger, which needs no
+ * array.
  */
 export type TriggerList = Trigger | readonly Trigger[] | undefined;
 
-/** The number of triggers that are kept for a key, and of paths that are kept for a cause. */
+/** The number of triggers that are kept for a key, and of paths that are kept for a trigger. */
 export const MAX_TRIGGERS = 8;
 
 /**
  * Returns `triggers` with one more.
  *
- * A cause that differs from a known one in paths or count alone replaces it, with the paths of both. Of more than
- * {@linkcode MAX_TRIGGERS} the first ones are kept, and the last is a `"more"` that counts the others.
+ * A trigger that differs from a known one only in paths or count replaces it, with the paths of both. Above
+ * {@linkcode MAX_TRIGGERS}, the first ones are kept, and the last is a `"more"` that counts the others.
  */
 export function withTrigger(triggers: TriggerList, cause: Trigger): TriggerList {
   if (triggers === undefined || triggers === cause) return cause;

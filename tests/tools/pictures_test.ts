@@ -5,7 +5,7 @@ import { contrastOf, PALETTES, THEMES } from "../../tools/pictures/theme.ts";
 import { browserTest } from "../support/served_page.ts";
 
 /** Turn on when the pages that show the pictures are merged. */
-const PAGES_ARE_MERGED = false;
+const PAGES_ARE_MERGED = true;
 
 const ROOT = new URL("../../", import.meta.url);
 const FOLDER = new URL("docs/pictures/", ROOT);

@@ -14,18 +14,18 @@ export type Tone = "text" | "muted" | "server" | "client" | "queue" | "yours" | 
 
 /** The colours of one tone. */
 export interface Colours {
-  /** Of text and lines: at least 4.5:1 on `fill`, on the panel and on the background. */
+  /** For text and lines: at least 4.5:1 on `fill`, on the panel and on the background. */
   readonly ink: string;
-  /** Of boxes. */
+  /** For boxes. */
   readonly fill: string;
 }
 
 /** The colours of one theme. */
 export interface Palette {
   readonly background: string;
-  /** Of bands and frames that have other things in them. */
+  /** For bands and frames that have other things in them. */
   readonly panel: string;
-  /** Of edges that carry no meaning. */
+  /** For edges that carry no meaning. */
   readonly edge: string;
   readonly tones: Readonly<Record<Tone, Colours>>;
 }

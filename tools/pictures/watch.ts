@@ -1,7 +1,7 @@
 /**
  * Records `informer watch` while the API server is killed and comes back.
  *
- * The server is a fake one, whose objects stay, as those of a cluster do. Its clients come by a process that forwards
+ * The server is a fake one, whose objects stay, as objects in a cluster do. Its clients come by a process that forwards
  * connections; this process is killed and started again.
  *
  * @module

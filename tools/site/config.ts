@@ -1,7 +1,7 @@
 /**
  * The configuration of VitePress, which makes the site of the pages in `docs`.
  *
- * {@linkcode configOf} makes it. `tools/site.ts` runs VitePress with it, and passes {@linkcode Settings} in the variable
+ * {@linkcode configOf} makes it. `tools/site.ts` runs VitePress with it, and passes {@linkcode Settings} in
  * `INFORMER_SITE`. It imports nothing of VitePress, so that the repository's checks need no packages of the site.
  *
  * @module
@@ -127,7 +127,7 @@ export function configOf(
     },
     vite: {
       publicDir: join(folder, "public"),
-      resolve: { preserveSymlinks: true }, // the folder of the pages is a link, beside the packages
+      resolve: { preserveSymlinks: true }, // the folder of the pages is a link, next to the packages
       plugins: [{ name: "folders-of-the-reference", configureServer: serveFolders }],
     },
   };

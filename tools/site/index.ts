@@ -1,6 +1,6 @@
 /**
- * The two pages that the site reads as data: the index of the pages for users, `docs/README.md`, and the first screen of
- * README.
+ * The two pages that the site reads as data: the index of the pages for users, `docs/README.md`, and the first screen
+ * of README.
  *
  * {@linkcode readIndex} and {@linkcode readIntroduction} are the entry points. The navigation of the site has no other
  * source than the index: sections with one list item for each page, `- [Title](./folder/page.md): one line`.
@@ -35,7 +35,7 @@ export interface Introduction {
   readonly program: string;
 }
 
-/** Reads the sections of `docs/README.md`. @throws {Error} when an item names no page, or a page that is there twice. */
+/** Reads the sections of `docs/README.md`. @throws {Error} if an item names no page, or a page twice. */
 export function readIndex(text: string): Section[] {
   const [, ...parts] = text.split(/^## /m);
   const sections = parts.map((part) => {

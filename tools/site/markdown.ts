@@ -3,7 +3,7 @@
  * anchors as the repository's own page has them.
  *
  * {@linkcode useRepositoryMarkdown} is the entry point, a plugin of markdown-it. Links from page to page are left to
- * VitePress, which reports those that lead nowhere.
+ * VitePress, which reports dead links.
  *
  * @module
  */

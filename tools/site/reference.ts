@@ -1,8 +1,8 @@
 /**
  * The reference of all entry points, as `deno doc --html` writes it, made a part of the site.
  *
- * {@linkcode writeReference} is the entry point. Each page gets a language, names for its fields, a link to the pages for
- * users, and the site's choice of light and dark.
+ * {@linkcode writeReference} is the entry point. Each page gets a language, names for its fields, a link to the pages
+ * for users, and the site's choice of light and dark.
  *
  * @module
  */
