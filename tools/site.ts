@@ -2,8 +2,8 @@
  * Serves the documentation site on this machine, or writes it to a folder.
  *
  * {@linkcode buildSite} is the entry point for tests. The site has the pages of `docs`, with the navigation of
- * `docs/README.md`, and the reference of all entry points. VitePress makes it. npm installs it in `.site`, and everything
- * that is generated is there, too.
+ * `docs/README.md`, and the reference of all entry points. VitePress makes it. npm installs it in `.site`, and all
+ * generated files are there, too.
  *
  * @module
  */
