@@ -137,17 +137,34 @@ function header({ group, version, kinds }: ModuleModel, shared: boolean, gitVers
 /** The kinds that examples show, before the first one of a module. */
 const WELL_KNOWN: ReadonlySet<string> = new Set(["Pod", "Deployment", "Job", "NetworkPolicy", "StorageClass", "Role"]);
 
+/** Objects of kinds that can only be created, for their examples. */
+const CREATED: ReadonlyMap<string, string> = new Map([
+  ["SelfSubjectReview", "{}"],
+  ["SelfSubjectAccessReview", '{ spec: { resourceAttributes: { verb: "list", resource: "pods" } } }'],
+]);
+
 /** Returns the text of a module whose doc comment has an example. Modules of shared types have none. */
 function withExample(path: string, text: string): string {
   if (path.endsWith("_shared.ts")) return text;
   const names = [...text.matchAll(/^export const (\w+): Resource</gm)].map(([, name]) => name);
-  const kind = names.find((name) => WELL_KNOWN.has(name)) ?? names[0];
+  const kind = names.find((name) => WELL_KNOWN.has(name) || CREATED.has(name)) ?? names[0];
   const specifier = `@kube/informer/kinds/${path.slice(0, -".ts".length)}`;
   const example = kind === undefined
     ? [
       `import type { LabelSelector } from "${specifier}";`,
       "",
       'export const web: LabelSelector = { matchLabels: { app: "web" } };',
+    ]
+    : CREATED.has(kind)
+    ? [
+      'import { Client } from "@kube/informer";',
+      `import { ${kind} } from "${specifier}";`,
+      'import { FakeApiServer } from "@kube/informer/testing";',
+      "",
+      'using client = new Client({ server: "http://fake", transport: new FakeApiServer() });',
+      `const review = ${CREATED.get(kind)};`,
+      `const { status } = await client.resource(${kind}).create(review);`,
+      "console.log(status);",
     ]
     : [
       'import { Client, SharedInformerFactory } from "@kube/informer";',

@@ -5,16 +5,14 @@
  * Copyright The Kubernetes Authors, under the Apache License 2.0: see src/kinds/LICENSE.
  *
  * ```ts
- * import { Client, SharedInformerFactory } from "@kube/informer";
+ * import { Client } from "@kube/informer";
  * import { SelfSubjectReview } from "@kube/informer/kinds/authentication/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
  *
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * await using informers = new SharedInformerFactory(client);
- * const cached = informers.forResource(SelfSubjectReview); // or client.resource(SelfSubjectReview) for single requests
- * informers.start();
- * await informers.waitForCacheSync();
- * console.log(cached.lister.list().length, "SelfSubjectReview objects");
+ * const review = {};
+ * const { status } = await client.resource(SelfSubjectReview).create(review);
+ * console.log(status);
  * ```
  *
  * @module

@@ -5,16 +5,14 @@
  * Copyright The Kubernetes Authors, under the Apache License 2.0: see src/kinds/LICENSE.
  *
  * ```ts
- * import { Client, SharedInformerFactory } from "@kube/informer";
- * import { LocalSubjectAccessReview } from "@kube/informer/kinds/authorization/v1";
+ * import { Client } from "@kube/informer";
+ * import { SelfSubjectAccessReview } from "@kube/informer/kinds/authorization/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
  *
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * await using informers = new SharedInformerFactory(client);
- * const cached = informers.forResource(LocalSubjectAccessReview); // or client.resource(LocalSubjectAccessReview) for single requests
- * informers.start();
- * await informers.waitForCacheSync();
- * console.log(cached.lister.list().length, "LocalSubjectAccessReview objects");
+ * const review = { spec: { resourceAttributes: { verb: "list", resource: "pods" } } };
+ * const { status } = await client.resource(SelfSubjectAccessReview).create(review);
+ * console.log(status);
  * ```
  *
  * @module
