@@ -206,14 +206,3 @@ export const CONTEXTS_OPTIONS = `${IN_CLUSTER_OPTIONS} ${CREDENTIALS} contexts o
 export function clientOptionsOf({ origin: _origin, ...options }: FoundConnection): Omit<FoundConnection, "origin"> {
   return options;
 }
-
-/** A file of the pod's service account cannot be used. */
-export class ServiceAccountError extends Error {
-  override readonly name = "ServiceAccountError";
-  readonly problem: string;
-
-  constructor(problem: string, options: ErrorOptions) {
-    super(`Cannot use the pod's service account: ${problem}`, options);
-    this.problem = problem;
-  }
-}

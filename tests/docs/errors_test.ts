@@ -9,7 +9,7 @@ const FOREIGN = new Set([
   "unable to verify",
   "certificate not valid for name",
   "does not match",
-  "invalid peer certificate: Expired",
+  "certificate expired",
   "InvalidContentType",
 ]);
 
@@ -17,6 +17,7 @@ const FOREIGN = new Set([
 const COMPOSED = new Map([
   ["Cannot use kubeconfig …", ["Cannot use …", "kubeconfig …"]],
   ['"token" is not sent to "http://…"', ["is not sent to …"]],
+  ["Cannot list immediately …", ["Cannot …", " immediately: "]],
   ["the program is not in PATH: install it", ["the program is not in PATH", "…: install it"]],
 ]);
 
@@ -46,7 +47,7 @@ function fixedParts(text: string): readonly string[] {
   const composed = COMPOSED.get(text);
   if (composed !== undefined) return composed;
   const parts = text.split(/…|\d+|, (?=Cannot)/);
-  return parts.map((part) => part.replace(/-+$|["=]+$/, "").trim()).filter((part) => part.length > 3);
+  return parts.map((part) => part.replace(/--allow-.*$/, "").trim()).filter((part) => part.length > 3);
 }
 
 Deno.test("each error text in the tables of the page about troubleshooting is one that the sources have", () => {
