@@ -267,7 +267,7 @@ total |     7 |         0 |   4 | 142.9 |    142.9 | 142.9 | 142.9`,
 });
 
 Deno.test("deno task words ends with 2 for a wrong command line, and strict paths exist", async () => {
-  const program = new Program("tools/words.ts", ["nowhere"]);
+  const program = new Program("tools/words.ts", ["nowhere"], {}, ["-A", "--lock=tests/deno.lock"]);
   assertEquals([await program.code, program.err.text], [2, 'error: there is no "nowhere"\n']);
   for (const path of [...STRICT_PAGES, ...STRICT_DOCSTRINGS]) {
     const folder = path.slice(0, path.lastIndexOf("/") + 1) || ".";
