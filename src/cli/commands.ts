@@ -2,24 +2,13 @@
  * The commands of the program `informer`: their arguments, flags, help and examples, as a table.
  *
  * {@linkcode COMMANDS} is the entry point. Command line, help and completions are made of it. What a command does is in
- * the file of its name.
+ * the file of its name, which is loaded when the command runs.
  *
  * @module
  */
 import { completionScript, SHELLS } from "./completions.ts";
-import { demo } from "./demo.ts";
-import { doctor } from "./doctor/doctor.ts";
-import { fake } from "./fake.ts";
-import { get } from "./get.ts";
-import { init } from "./init.ts";
-import { kinds } from "./kinds.ts";
-import { alertsYaml, dashboardJson } from "./monitoring.ts";
-import { record } from "./record.ts";
-import { serve } from "./serve.ts";
-import { EXIT_CODE } from "./shared/explain_error.ts";
+import { EXIT_CODE } from "./shared/usage.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
-import { wait } from "./wait.ts";
-import { watch } from "./watch.ts";
 
 /** Descriptions by flags, as the parser takes these: `-n, --namespace <namespace:string>`. */
 type Flags = Readonly<Record<string, string>>;
@@ -43,7 +32,13 @@ export interface CommandText {
   readonly defaults?: Readonly<Record<string, string | number>>;
   /** Command lines, by what they do. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Runs it, and returns its exit code. */
+  /** Loads what it does. */
+  readonly load: () => CommandRun["run"] | Promise<CommandRun["run"]>;
+}
+
+/** What a command does. */
+interface CommandRun {
+  /** Returns the exit code. */
   run(flags: object, args: readonly string[], context: CommandContext): number | Promise<number>;
 }
 
@@ -80,7 +75,7 @@ const PLACES: Flags = {
 const OUTPUT: Flags = { "-o, --output <format:format>": "Format of the output." };
 
 /** Returns the function of a command that prints a text. */
-function prints(textOf: (args: readonly string[]) => string): CommandText["run"] {
+function prints(textOf: (args: readonly string[]) => string): CommandRun["run"] {
   return (_flags, args, { terminal }) => {
     terminal.result(textOf(args));
     return EXIT_CODE.done;
@@ -119,7 +114,7 @@ export const COMMANDS: readonly CommandText[] = [
       "Save the cache to a file": "informer watch po -A --until-synced --no-object -o json --cache pods.json",
       "Without a cluster": "informer watch pods --fake",
     },
-    run: watch,
+    load: async () => (await import("./watch.ts")).watch,
   },
   {
     usage: "get <resources:string> [names...:string]",
@@ -143,7 +138,7 @@ export const COMMANDS: readonly CommandText[] = [
       "One object": "informer get deploy web -n shop -o yaml",
       "Objects of several kinds": "informer get pod/web-0 deploy/web -n shop",
     },
-    run: get,
+    load: async () => (await import("./get.ts")).get,
   },
   {
     usage: "wait <objects...:string>",
@@ -174,7 +169,7 @@ export const COMMANDS: readonly CommandText[] = [
       "A field": "informer wait pvc/data --for status.phase=Bound",
       "The end of a namespace": "informer wait ns/shop --for deleted",
     },
-    run: wait,
+    load: async () => (await import("./wait.ts")).wait,
   },
   {
     usage: "serve <resources...:string>",
@@ -210,7 +205,7 @@ export const COMMANDS: readonly CommandText[] = [
       "For kubectl": "kubectl --server http://127.0.0.1:8080/kubernetes get pods -A -o json",
       "Without a cluster": "informer serve pods --fake",
     },
-    run: serve,
+    load: async () => (await import("./serve.ts")).serve,
   },
   {
     usage: "kinds",
@@ -232,7 +227,7 @@ export const COMMANDS: readonly CommandText[] = [
       "Without a cluster": "informer kinds --file crd.yaml --out kinds.ts",
       "If only kubectl may read the CRD": "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
     },
-    run: kinds,
+    load: async () => (await import("./kinds.ts")).kinds,
   },
   {
     usage: "doctor [resources...:string]",
@@ -256,7 +251,7 @@ export const COMMANDS: readonly CommandText[] = [
       "How much memory caches would need": "informer doctor pods secrets -A --memory",
       "Grant what informers need": "informer doctor pods deploy -n shop --rbac | kubectl apply -f -",
     },
-    run: doctor,
+    load: async () => (await import("./doctor/doctor.ts")).doctor,
   },
   {
     usage: "dashboard",
@@ -267,7 +262,7 @@ export const COMMANDS: readonly CommandText[] = [
     permissions: "none",
     flags: {},
     examples: { "Save it, and import it in Grafana": "informer dashboard > controllers.json" },
-    run: prints(dashboardJson),
+    load: async () => prints((await import("./monitoring.ts")).dashboardJson),
   },
   {
     usage: "alerts",
@@ -281,7 +276,7 @@ export const COMMANDS: readonly CommandText[] = [
       "For rule_files of Prometheus": "informer alerts > controllers.rules.yaml",
       "Look at one rule": "informer alerts | grep -A 9 ControllerHasNoLeader",
     },
-    run: prints(alertsYaml),
+    load: async () => prints((await import("./monitoring.ts")).alertsYaml),
   },
   {
     usage: "record <resources...:string>",
@@ -307,7 +302,7 @@ export const COMMANDS: readonly CommandText[] = [
       "Without values": "informer record pods -n shop --out a.jsonl --redact spec.containers.env.value --timeout 10m",
       "Play it, ten times as fast": "informer fake --from incident.jsonl --speed 10",
     },
-    run: record,
+    load: async () => (await import("./record.ts")).record,
   },
   {
     usage: "fake",
@@ -336,7 +331,7 @@ export const COMMANDS: readonly CommandText[] = [
       "For kubectl and informers": "informer fake --port 8001 --pods 1000 --churn 50 --kubeconfig fake.kubeconfig",
       "An incident again, ten times as fast": "informer fake --from incident.jsonl --speed 10",
     },
-    run: fake,
+    load: async () => (await import("./fake.ts")).fake,
   },
   {
     usage: "demo",
@@ -352,7 +347,7 @@ export const COMMANDS: readonly CommandText[] = [
     },
     defaults: { "--pods": 1_000, "--churn": 200 },
     examples: { "Half a minute at 2,000 changes per second": "informer demo --churn 2000 --for 30s" },
-    run: demo,
+    load: async () => (await import("./demo.ts")).demo,
   },
   {
     usage: "init <name:string>",
@@ -377,7 +372,7 @@ export const COMMANDS: readonly CommandText[] = [
       "For Node": "informer init website-controller --kind Website --runtime node",
       "In this folder": "informer init indexer --kind Index --plural indices --dir .",
     },
-    run: init,
+    load: async () => (await import("./init.ts")).init,
   },
   {
     usage: "completions <shell:shell>",
@@ -392,6 +387,6 @@ export const COMMANDS: readonly CommandText[] = [
       "In bash and zsh": "source <(informer completions bash)",
       "In fish": "informer completions fish | source",
     },
-    run: prints(([shell]) => completionScript(shell)),
+    load: () => prints(([shell]) => completionScript(shell)),
   },
 ];

@@ -7,109 +7,17 @@
  * @module
  */
 import type { Command } from "@cliffy/command";
-import { defined } from "../api/options.ts";
-import { onlyMetadata, resourceName } from "../api/resource.ts";
-import { timedController } from "../async/time.ts";
-import { type Client, findResource } from "../client/client.ts";
-import { thisHost } from "../connect/host.ts";
-import { loadKubeconfig } from "../connect/plan.ts";
-import { Namespace } from "../kinds/core/v1.ts";
-import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
-import type { Terminal } from "./terminal/terminal.ts";
 
 /** The names on a server and in a kubeconfig. */
-export type ClusterNames = Pick<ServerNames, "kinds" | "contexts" | "namespaces" | "names">;
-
-/** A shell waits for the answer: more than that is no help. */
-const TIMEOUT_MS = 5_000;
-
-/** The largest number of names to offer. */
-const LIMIT = 500;
-
-/** Flags with a value that choose the server, by their names on the command line. */
-const CONNECTION = {
-  "--kubeconfig": "kubeconfig",
-  "--context": "context",
-  "--server": "server",
-  "--token-file": "tokenFile",
-};
-
-/**
- * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be
- * asked, or the kubeconfig cannot be read, there are none: a shell has no place for an error.
- */
-export class ServerNames {
-  readonly #flags: ConnectionFlags;
-  readonly #namespace: string | undefined;
-  readonly #terminal: Terminal;
-  readonly #signal: AbortSignal;
-
-  /** Names for a line of `words`. Sends nothing yet. */
-  constructor(words: readonly string[], terminal: Terminal, signal: AbortSignal) {
-    const valueOf = (...flags: string[]): string | undefined => {
-      const at = words.findIndex((word) => flags.includes(word));
-      return at === -1 ? undefined : words[at + 1] === "=" ? words[at + 2] : words[at + 1];
-    };
-    const connection = Object.entries(CONNECTION).map(([flag, name]) => [name, valueOf(flag)]);
-    const [context] = valueOf("--contexts")?.split(",") ?? [];
-    this.#flags = {
-      ...defined({ context }),
-      ...defined(Object.fromEntries(connection)),
-      fake: words.includes("--fake"),
-    };
-    this.#namespace = valueOf("-n", "--namespace");
-    this.#terminal = terminal;
-    this.#signal = signal;
-  }
-
+export interface ClusterNames {
   /** Returns the plurals of kinds that can be listed; with the group where two kinds have the same. */
-  kinds(): Promise<readonly string[]> {
-    return this.#ask(async (client, signal) => {
-      const known = await client.discover({ signal });
-      const listed = known.filter(({ verbs, preferred }) => verbs.includes("list") && preferred);
-      const byPlural = [...Map.groupBy(listed, ({ plural }) => plural)];
-      return byPlural.flatMap(([plural, same]) => same.length > 1 ? same.map(resourceName) : plural);
-    });
-  }
-
-  /** Returns the names of the contexts in the kubeconfig. Sends no request. */
-  async contexts(): Promise<readonly string[]> {
-    try {
-      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, thisHost);
-      return "problem" in config ? [] : [...config.contexts.keys()].sort();
-    } catch {
-      return [];
-    }
-  }
-
-  namespaces(): Promise<readonly string[]> {
-    return this.#ask(async (client, signal) => {
-      const { items } = await client.resource(onlyMetadata(Namespace)).list({ limit: LIMIT, signal });
-      return items.map(({ metadata }) => metadata.name);
-    });
-  }
-
+  kinds(): Promise<readonly string[]>;
+  /** Returns the names of the contexts in the kubeconfig. */
+  contexts(): Promise<readonly string[]>;
+  /** Returns the names of namespaces. */
+  namespaces(): Promise<readonly string[]>;
   /** Returns the names of objects of a kind, in the namespace of the command line. */
-  names(kind: string): Promise<readonly string[]> {
-    return this.#ask(async (client, signal) => {
-      const resource = findResource(await client.discover({ signal }), kind);
-      const namespace = this.#namespace ?? (client.namespace || "default");
-      const { items } = await client.resource(onlyMetadata(resource), { namespace }).list({ limit: LIMIT, signal });
-      return items.map(({ metadata }) => metadata.name);
-    });
-  }
-
-  async #ask(
-    question: (client: Client, signal: AbortSignal) => Promise<readonly string[]>,
-  ): Promise<readonly string[]> {
-    using controller = timedController(TIMEOUT_MS, "No answer in time", this.#signal);
-    try {
-      using client = await clientFor(this.#flags, this.#terminal);
-      return [...await question(client, controller.signal)].sort();
-    } catch {
-      return [];
-    }
-  }
+  names(kind: string): Promise<readonly string[]>;
 }
 
 /** A word that a shell offers. */
@@ -122,7 +30,7 @@ interface Candidate {
 type CompletedCommand = Pick<Command, "getName" | "getShortDescription" | "getCommands" | "getOptions" | "getType">;
 
 /** Returns the subcommand of a name, if there is one. */
-export function commandOf(program: CompletedCommand, name: string): CompletedCommand | undefined {
+function commandOf(program: CompletedCommand, name: string): CompletedCommand | undefined {
   return program.getCommands().find((command) => command.getName() === name);
 }
 
@@ -136,10 +44,10 @@ const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--
 export async function complete(
   program: CompletedCommand,
   words: readonly string[],
-  cluster: ClusterNames,
+  namesOf: () => Promise<ClusterNames>,
 ): Promise<readonly Candidate[] | "files"> {
   const current = words.at(-1) ?? "";
-  const found = await candidates(program, words, current, cluster);
+  const found = await candidates(program, words, current, namesOf);
   return found === "files" ? found : found.filter(({ word }) => word.startsWith(current));
 }
 
@@ -147,7 +55,7 @@ async function candidates(
   program: CompletedCommand,
   words: readonly string[],
   current: string,
-  cluster: ClusterNames,
+  namesOf: () => Promise<ClusterNames>,
 ): Promise<readonly Candidate[] | "files"> {
   if (words.length <= 1) {
     return program.getCommands().map((each) => ({ word: each.getName(), description: firstSentence(each) }));
@@ -162,11 +70,11 @@ async function candidates(
   const waiting = optionOf(before.at(-1) ?? "");
   if (waiting !== undefined && waiting.args.length > 0) {
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
-    if (waiting.flags.includes("--context")) return wordsOf(await cluster.contexts());
+    if (waiting.flags.includes("--context")) return wordsOf(await (await namesOf()).contexts());
     if (waiting.flags.includes("--contexts")) {
-      return wordsOf((await cluster.contexts()).map((name) => listBefore(current) + name));
+      return wordsOf((await (await namesOf()).contexts()).map((name) => listBefore(current) + name));
     }
-    if (waiting.flags.includes("--namespace")) return wordsOf(await cluster.namespaces());
+    if (waiting.flags.includes("--namespace")) return wordsOf(await (await namesOf()).namespaces());
     if (command.getName() === "wait" && waiting.flags.includes("--for")) {
       return wordsOf(["ready", "deleted", "condition="]);
     }
@@ -176,14 +84,14 @@ async function candidates(
     return options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description })));
   }
   const given = before.filter((word, i) => !word.startsWith("-") && !(optionOf(before[i - 1])?.args.length));
-  return wordsOf(await argumentsOf(command.getName(), given, current, cluster));
+  return wordsOf(await argumentsOf(command.getName(), given, current, namesOf));
 }
 
 async function argumentsOf(
   command: string,
   given: readonly string[],
   current: string,
-  cluster: ClusterNames,
+  namesOf: () => Promise<ClusterNames>,
 ): Promise<readonly string[]> {
   if (command === "completions") return given.length === 0 ? SHELLS : [];
   if (!["get", "wait", "watch", "serve", "doctor"].includes(command)) return [];
@@ -191,14 +99,14 @@ async function argumentsOf(
   const isNamed = command === "get" || command === "wait";
   if (isNamed && slash !== -1) {
     const kind = current.slice(0, slash);
-    return (await cluster.names(kind)).map((name) => `${kind}/${name}`);
+    return (await (await namesOf()).names(kind)).map((name) => `${kind}/${name}`);
   }
   if (isNamed && given.length > 0) {
     return given.some((word) => word.includes("/"))
       ? []
-      : (await cluster.names(given[0])).filter((name) => !given.includes(name));
+      : (await (await namesOf()).names(given[0])).filter((name) => !given.includes(name));
   }
-  return (await cluster.kinds()).map((kind) => listBefore(current) + kind);
+  return (await (await namesOf()).kinds()).map((kind) => listBefore(current) + kind);
 }
 
 /** Returns the names of a list that come before the one which is being written. */

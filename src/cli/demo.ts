@@ -15,7 +15,7 @@ import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { FakeApiServer } from "../testing/mod.ts";
 import { withoutManagedFields } from "./get.ts";
 import { listen } from "./loopback.ts";
-import { EXIT_CODE } from "./shared/explain_error.ts";
+import { EXIT_CODE } from "./shared/usage.ts";
 import { samplePod, SteadyChurn } from "./shared/fake_server.ts";
 import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import { LiveView } from "./terminal/live_view.ts";

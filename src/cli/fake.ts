@@ -15,7 +15,7 @@ import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
 import { listen } from "./loopback.ts";
 import { checkOrigin, unreadable, unwritable } from "./output_file.ts";
-import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { fillFakeServer, SteadyChurn } from "./shared/fake_server.ts";
 import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import type { CommandContext, Terminal } from "./terminal/terminal.ts";

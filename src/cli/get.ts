@@ -11,7 +11,7 @@ import { isNotFound } from "../api/status.ts";
 import type { Client } from "../client/client.ts";
 import { errorLine } from "../errors/errors.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
-import { EXIT_CODE } from "./shared/explain_error.ts";
+import { EXIT_CODE } from "./shared/usage.ts";
 import {
   collectionsOf,
   explainRefusal,
@@ -35,7 +35,6 @@ import {
   rowHeads,
   tableLines,
   type Terminal,
-  yamlText,
 } from "./terminal/terminal.ts";
 
 interface GetFlags extends ClustersFlags, SelectionFlags {
@@ -95,9 +94,9 @@ export async function get(flags: GetFlags, args: readonly string[], context: Com
     : undefined;
   if (single !== undefined && (flags.output === "json" || flags.output === "yaml")) {
     const [object] = single.objects;
-    terminal.result(flags.output === "json" ? jsonText(object, 2) : yamlText(object));
+    terminal.result(flags.output === "json" ? jsonText(object, 2) : (await yaml()).yamlText(object));
   } else if (count > 0 || !named) {
-    printAll(found, flags, selectionFor(flags, clients.all[0].client).namespace, terminal);
+    await printAll(found, flags, selectionFor(flags, clients.all[0].client).namespace, terminal);
   }
   return missing.length > 0 || hasFailed ? EXIT_CODE.failed : EXIT_CODE.done;
 }
@@ -186,7 +185,7 @@ function printAll(
   { output }: GetFlags,
   namespace: string | undefined,
   terminal: Terminal,
-): void {
+): Promise<void> | void {
   if (output === "json" || output === "yaml") return printList(found, output, terminal);
   if (output === "name") {
     for (const { cluster, resource, objects } of found) {
@@ -212,8 +211,13 @@ function printAll(
   }
 }
 
+/** Loads the printer of YAML, which other formats do not need. */
+function yaml(): Promise<typeof import("./terminal/yaml.ts")> {
+  return import("./terminal/yaml.ts");
+}
+
 /** Prints a list item by item, so that memory does not hold all of its text. */
-function printList(found: readonly Found[], output: "json" | "yaml", terminal: Terminal): void {
+async function printList(found: readonly Found[], output: "json" | "yaml", terminal: Terminal): Promise<void> {
   // The object of one of several clusters names it beside its own fields.
   const objects = found.flatMap(({ cluster, objects }) =>
     cluster === undefined ? objects : objects.map((object) => ({ cluster, ...object }))
@@ -226,6 +230,7 @@ function printList(found: readonly Found[], output: "json" | "yaml", terminal: T
     return;
   }
   terminal.result(`apiVersion: v1\nitems:${objects.length === 0 ? " []" : ""}`);
+  const { yamlText } = await yaml();
   for (const object of objects) terminal.result(yamlText([object]));
   terminal.result(yamlText({ kind: "List", metadata }));
 }

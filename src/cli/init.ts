@@ -12,7 +12,7 @@ import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { unwritable } from "./output_file.ts";
 import { NODE_FILES, PROJECT_FILES } from "./project_files.ts";
-import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
 
 interface InitFlags {

@@ -18,7 +18,7 @@ import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
 import { type DocumentPart, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
 import { checkOrigin, unreadable } from "./output_file.ts";
-import { didYouMean, EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { didYouMean, EXIT_CODE, UsageError } from "./shared/usage.ts";
 
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { CommandContext, Terminal } from "./terminal/terminal.ts";

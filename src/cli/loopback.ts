@@ -9,7 +9,7 @@ import { FetchServer } from "../connect/run_manager.ts";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import type { FetchHandler } from "../connect/runtime/servers.ts";
 import { errorLine } from "../errors/errors.ts";
-import { UsageError } from "./shared/explain_error.ts";
+import { UsageError } from "./shared/usage.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**

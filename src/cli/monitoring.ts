@@ -8,7 +8,7 @@
  */
 import alerts from "./alerts.json" with { type: "json" };
 import dashboard from "./dashboard.json" with { type: "json" };
-import { yamlText } from "./terminal/terminal.ts";
+import { yamlText } from "./terminal/yaml.ts";
 
 /** Returns a dashboard for Grafana 10 and newer, as JSON: it shows every metric of a `Manager`. */
 export function dashboardJson(): string {

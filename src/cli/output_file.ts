@@ -13,7 +13,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/files.ts";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
-import { UsageError } from "./shared/explain_error.ts";
+import { UsageError } from "./shared/usage.ts";
 
 /**
  * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.

@@ -30,7 +30,7 @@ import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts
 import { joinBytes } from "../testing/fake/wire/byte_body.ts";
 import { unwritable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
-import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import {
   checkSelection,

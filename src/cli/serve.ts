@@ -19,7 +19,7 @@ import { listen } from "./loopback.ts";
 import { checkOutputFile } from "./output_file.ts";
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
-import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { checkNumbers, sizeInBytes } from "./shared/flag_values.ts";
 import {
   checkSelection,

@@ -20,7 +20,7 @@ import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
 import { Pod } from "../kinds/core/v1.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
-import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { durationMs } from "./shared/flag_values.ts";
 import {
   collectionsOf,

@@ -23,7 +23,7 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
-import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { durationMs } from "./shared/flag_values.ts";
 import {
   checkSelection,

@@ -26,6 +26,7 @@ import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { Collection } from "./collection.ts";
 import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
+import { VERSION } from "./version.ts";
 
 /** The options that exist. */
 const CLIENT_OPTIONS =
@@ -269,9 +270,6 @@ async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]>
     preferred,
   }));
 }
-
-/** The version of this package, for the default `User-Agent`. A test keeps it equal to the version in deno.json. */
-export const VERSION = "0.1.0";
 
 /** Options for {@linkcode Client}. */
 export interface ClientOptions {

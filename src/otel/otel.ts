@@ -23,7 +23,7 @@ import type { Transport } from "../api/lister_watcher.ts";
 import { resourceName } from "../api/resource.ts";
 import { StatusError } from "../api/status.ts";
 import { monotonicMs } from "../async/time.ts";
-import { VERSION } from "../client/client.ts";
+import { VERSION } from "../client/version.ts";
 import type { Manager } from "../controllers/reconcile/manager.ts";
 import { managerMetrics } from "../controllers/reconcile/manager_status.ts";
 import type { ObserveReconcile } from "../controllers/reconcile/options.ts";

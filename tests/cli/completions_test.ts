@@ -1,6 +1,7 @@
 import { Command, EnumType } from "@cliffy/command";
 import { assert, assertEquals } from "@std/assert";
-import { type ClusterNames, complete, ServerNames } from "../../src/cli/completions.ts";
+import { type ClusterNames, complete } from "../../src/cli/completions.ts";
+import { ServerNames } from "../../src/cli/server_names.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
@@ -70,7 +71,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .option("--group <group:string>", "A group.").reset()
     .command("completions <shell:string>", "Completes.").reset()
     .command("fake", "Serves.").reset();
-  const found = await complete(program, line.split(" "), cluster);
+  const found = await complete(program, line.split(" "), () => Promise.resolve(cluster));
   return found === "files" ? found : found.map(({ word }) => word);
 }
 

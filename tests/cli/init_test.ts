@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { PROJECT_FILES } from "../../src/cli/project_files.ts";
-import { VERSION } from "../../src/client/client.ts";
+import { VERSION } from "../../src/client/version.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";

@@ -3,7 +3,7 @@ import type { ObjectDraft } from "../../src/api/written.ts";
 import { kindsOfCrds } from "../../src/cli/codegen/read_documents.ts";
 import { SchemaError } from "../../src/cli/codegen/read_schema.ts";
 import { definitionsIn } from "../../src/cli/kinds.ts";
-import { UsageError } from "../../src/cli/shared/explain_error.ts";
+import { UsageError } from "../../src/cli/shared/usage.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";

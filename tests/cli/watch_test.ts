@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { checkOutputFile, writeCacheFile } from "../../src/cli/output_file.ts";
-import { UsageError } from "../../src/cli/shared/explain_error.ts";
+import { UsageError } from "../../src/cli/shared/usage.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";

@@ -2,7 +2,8 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows }
 import { type ApiResource, defineResource } from "../../src/api/resource.ts";
 import { rolesYaml } from "../../src/api/roles.ts";
 import { isForbidden, StatusError } from "../../src/api/status.ts";
-import { accessUsed, Client, findResource, installCrds, VERSION } from "../../src/client/client.ts";
+import { accessUsed, Client, findResource, installCrds } from "../../src/client/client.ts";
+import { VERSION } from "../../src/client/version.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";

@@ -17,7 +17,8 @@ import { findConnection } from "../../connect/connect.ts";
 import type { ConnectOptions, FoundConnection } from "../../connect/connect_options.ts";
 import { termOfToken } from "../../connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { EXIT_CODE, explainError } from "../shared/explain_error.ts";
+import { explainError } from "../shared/explain_error.ts";
+import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
 import {
   asRecord,

@@ -20,7 +20,8 @@ import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import type { Term } from "../../connect/kubeconfig/secrets.ts";
 import { withoutAddress, withoutSecrets } from "../../errors/errors.ts";
-import { EXIT_CODE, explainError } from "../shared/explain_error.ts";
+import { explainError } from "../shared/explain_error.ts";
+import { EXIT_CODE } from "../shared/usage.ts";
 import { plain } from "../terminal/terminal.ts";
 
 /** A problem and its remedy. */

@@ -20,7 +20,7 @@ import { environmentProxy } from "../../connect/runtime/connections.ts";
 import { dial } from "../../connect/runtime/open_connections.ts";
 import { failureKind } from "../../connect/runtime/runtime.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { EXIT_CODE } from "../shared/explain_error.ts";
+import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
 
 /**

@@ -21,7 +21,7 @@ import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
 import { wrap } from "../codegen/emit_module.ts";
 import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
-import { EXIT_CODE, UsageError } from "../shared/explain_error.ts";
+import { EXIT_CODE, UsageError } from "../shared/usage.ts";
 import { checkSelection, discover, resourcesFor, type SelectionFlags, selectionFor } from "../shared/targets.ts";
 import { terminalSize } from "../terminal/process_screen.ts";
 import { type CommandContext, jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";

@@ -13,10 +13,8 @@ import { logRequests } from "../../client/http/connection.ts";
 import { connect, connectContexts } from "../../connect/connect.ts";
 import type { ConnectOptions } from "../../connect/connect_options.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { FakeApiServer } from "../../testing/mod.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { UsageError } from "./explain_error.ts";
-import { fillFakeServer, SteadyChurn } from "./fake_server.ts";
+import { UsageError } from "./usage.ts";
 
 /** The flags that choose the server and the credentials. */
 export interface ConnectionFlags {
@@ -60,17 +58,8 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
   for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile, as })) {
     if (value !== undefined) throw new UsageError(`--fake needs no other server; leave out --${flag}`);
   }
-  const fake = new FakeApiServer();
-  await fillFakeServer(fake, { count: 100 });
-  const churn = new SteadyChurn(fake, 5, { mix: "all" });
-  churn.start();
-  const transport = {
-    fetch: (request: Request) => fake.fetch(request),
-    [Symbol.dispose]: () => {
-      churn.stop();
-      fake[Symbol.dispose]();
-    },
-  };
+  const { fakeTransport } = await import("./fake_server.ts"); // no other connection needs it
+  const transport = await fakeTransport();
   const { onRequest } = options;
   return new Client(defined({ server: "http://fake", namespace: "default", transport, onWarning, onRequest }));
 }

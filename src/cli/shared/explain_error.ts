@@ -1,8 +1,8 @@
 /**
- * Exit codes, and messages for people.
+ * Messages about errors for people.
  *
- * {@linkcode explainError} is the entry point: every error of a command passes it once. It adds what to do on a command
- * line; it does not print.
+ * {@linkcode explainError} is the entry point: every error of a command passes it once, and is what loads this file. It
+ * adds what to do on a command line, and does not print.
  *
  * @module
  */
@@ -18,24 +18,12 @@ import {
 import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import { failureKind } from "../../connect/runtime/runtime.ts";
-import { causesOf, errorLine, messageOf, nearest, oneLine, withSentence } from "../../errors/errors.ts";
+import { causesOf, errorLine, messageOf, oneLine, withSentence } from "../../errors/errors.ts";
+import { didYouMean, EXIT_CODE, UsageError } from "./usage.ts";
 
-/** Exit codes of the process. */
-export const EXIT_CODE = {
-  /** Success. */
-  done: 0,
-  /** Failure. */
-  failed: 1,
-  /** Invalid command line. */
-  usage: 2,
-  /** No connection, or access denied. */
-  connection: 3,
-} as const;
-
-/** The command line is invalid: exit code 2. The message includes the remedy. */
-export class UsageError extends Error {
-  /** `"UsageError"`. */
-  override readonly name = "UsageError";
+/** Returns `true` for an error of the parser: the command line is invalid. */
+export function isOfParser(error: unknown): boolean {
+  return error instanceof ValidationError;
 }
 
 /** Returns the exit code for an error, and one line for people. */
@@ -87,12 +75,6 @@ export function explainError(error: unknown): { readonly code: number; readonly 
 /** Appends advice to a message, which may end without a period. */
 function advised(message: string, advice: string): string {
   return advice === "" ? message : withSentence(message, advice);
-}
-
-/** Returns `; did you mean "--namespace"?` if one of the candidates is similar to the name, else an empty text. */
-export function didYouMean(name: string, candidates: Iterable<string>): string {
-  const near = nearest(name, candidates);
-  return near === undefined ? "" : `; did you mean "${near}"?`;
 }
 
 /** Returns the parser's message; if it is about a value that is none of a few, the message names the one meant. */

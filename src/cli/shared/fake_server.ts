@@ -1,22 +1,15 @@
 /**
  * Fills and changes the fake API server of `--fake`, `informer fake` and `informer demo`.
  *
- * {@linkcode fillFakeServer} and {@linkcode SteadyChurn} are the entry points. The pods look like those of a small
+ * {@linkcode fakeTransport}, {@linkcode fillFakeServer} and {@linkcode SteadyChurn} are the entry points. The pods look like those of a small
  * company: teams, applications of four pods, and nodes of 30. They are not as large as real ones.
  *
  * @module
  */
+import type { Transport } from "../../api/lister_watcher.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
-import {
-  type BuiltPod,
-  churn,
-  type ChurnOptions,
-  type FakeApiServer,
-  namespace,
-  node,
-  pod,
-} from "../../testing/mod.ts";
+import { type BuiltPod, churn, type ChurnOptions, FakeApiServer, namespace, node, pod } from "../../testing/mod.ts";
 
 /** The first pods are in the namespace "default", in which commands look without -n and -A. */
 const IN_DEFAULT = 20;
@@ -142,4 +135,19 @@ export function samplePod(index: number, seed = 1): BuiltPod {
       }],
     },
   });
+}
+
+/** Returns the transport of a client on a fake server with 100 pods that change. Disposing it disposes the server. */
+export async function fakeTransport(): Promise<Transport & Disposable> {
+  const server = new FakeApiServer();
+  await fillFakeServer(server, { count: 100 });
+  const churn = new SteadyChurn(server, 5, { mix: "all" });
+  churn.start();
+  return {
+    fetch: (request) => server.fetch(request),
+    [Symbol.dispose]: () => {
+      churn.stop();
+      server[Symbol.dispose]();
+    },
+  };
 }

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { UsageError } from "./explain_error.ts";
+import { UsageError } from "./usage.ts";
 
 /** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */
 export function checkNumbers(counts: Readonly<Record<string, number>>): void {

@@ -16,7 +16,7 @@ import { readablePart } from "../../client/readable_namespaces.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import { errorLine } from "../../errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { UsageError } from "./explain_error.ts";
+import { UsageError } from "./usage.ts";
 
 /** One kind to get, as it is named on the command line. */
 interface GetTarget {

@@ -5,11 +5,9 @@
  *
  * @module
  */
-import { fstatSync } from "node:fs";
 import process from "node:process";
-import { isatty } from "node:tty";
 import { permittedEnv } from "../../connect/runtime/permissions.ts";
-import { isDeno } from "../../connect/runtime/runtime.ts";
+import { builtin, isDeno } from "../../connect/runtime/runtime.ts";
 
 /** Standard output, or standard error. */
 export interface Output {
@@ -49,7 +47,7 @@ export interface Screen {
  * a terminal on which the reader of a pipe may print in the middle of it.
  */
 export function processScreen(): Screen {
-  const hasKeyboard = isatty(0) && process.platform !== "win32";
+  const hasKeyboard = isTerminal(0) && process.platform !== "win32";
   return {
     ...(isDeno()
       ? { stdout: Deno.stdout, stderr: Deno.stderr }
@@ -57,7 +55,9 @@ export function processScreen(): Screen {
     columns: () => terminalSize().columns,
     rows: () => terminalSize().rows,
     ...(hasKeyboard && { keyboard: isDeno() ? DENO_KEYBOARD : NODE_KEYBOARD }),
-    capable: !permittedEnv("CI") && permittedEnv("TERM") !== "dumb" && !isPiped(),
+    get capable() {
+      return !permittedEnv("CI") && permittedEnv("TERM") !== "dumb" && !isPiped();
+    },
   };
 }
 
@@ -67,10 +67,16 @@ export function terminalSize(): { readonly columns: number; readonly rows: numbe
   return { columns: columns || 80, rows: rows || 24 };
 }
 
+/** Returns `true` if standard input (0) or standard output (1) is a terminal. */
+export function isTerminal(descriptor: 0 | 1): boolean {
+  if (!isDeno()) return builtin("tty").isatty(descriptor);
+  return (descriptor === 0 ? Deno.stdin : Deno.stdout).isTerminal();
+}
+
 /** Returns `true` if another program reads standard output. */
 function isPiped(): boolean {
   try {
-    return fstatSync(1).isFIFO();
+    return builtin("fs").fstatSync(1).isFIFO();
   } catch {
     return false; // it is closed
   }

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
 import {
   isSecret,
@@ -24,7 +23,7 @@ import type { Keyboard, Output, Screen } from "./process_screen.ts";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
 // deno-lint-ignore no-control-regex -- these are what is looked for
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Returns the text on one line, safe for a terminal: line ends become spaces, other control characters `\u001b`. */
 export function plain(text: string): string {
@@ -44,7 +43,7 @@ export function jsonText(value: unknown, indent?: number): string {
 }
 
 /** Returns a character as `\u001b`. */
-function escaped(character: string): string {
+export function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
@@ -513,25 +512,4 @@ export function nothingFound(resources: readonly Resource[], namespace: string |
   const names = resources.map(({ plural }) => plural).join(" or ");
   const namespaced = resources.some(({ scope }) => scope === "Namespaced");
   return `no ${names} found${namespaced && namespace !== undefined ? ` in namespace ${namespace}` : ""}`;
-}
-
-/** Characters that only double quotes escape; the printer quotes other control characters itself. */
-const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
-
-/**
- * Formats a value as YAML: keys in alphabetical order, lists not indented, and no control characters that a terminal
- * obeys. Without a final line end.
- */
-export function yamlText(value: unknown): string {
-  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: "double", transform })
-    .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
-}
-
-function transform(documents: Document[]): void {
-  visit(documents, (node) => {
-    if (node.kind === "scalar" && HIDDEN.test(node.value)) node.style = SCALAR_STYLE.DOUBLE_QUOTED;
-    if (node.kind !== "mapping") return;
-    const textOf = ({ key }: (typeof node.items)[number]): string => key.kind === "scalar" ? key.value : "";
-    node.items.sort((a, b) => textOf(a) < textOf(b) ? -1 : 1);
-  });
 }

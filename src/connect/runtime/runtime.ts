@@ -35,11 +35,13 @@ export function failureKind(
 interface Builtin {
   readonly child_process: typeof import("node:child_process");
   readonly crypto: typeof import("node:crypto");
+  readonly fs: typeof import("node:fs");
   readonly http: typeof import("node:http");
   readonly https: typeof import("node:https");
   readonly net: typeof import("node:net");
   readonly stream: typeof import("node:stream");
   readonly tls: typeof import("node:tls");
+  readonly tty: typeof import("node:tty");
   readonly zlib: typeof import("node:zlib");
 }
 

@@ -1,7 +1,8 @@
 import { ValidationError } from "@cliffy/command";
 import { assertEquals, assertMatch } from "@std/assert";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/status.ts";
-import { explainError, UsageError } from "../../../src/cli/shared/explain_error.ts";
+import { explainError } from "../../../src/cli/shared/explain_error.ts";
+import { UsageError } from "../../../src/cli/shared/usage.ts";
 import { ConnectError } from "../../../src/connect/connect_options.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { errorLine } from "../../../src/errors/errors.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { UsageError } from "../../../src/cli/shared/explain_error.ts";
+import { UsageError } from "../../../src/cli/shared/usage.ts";
 import { durationMs } from "../../../src/cli/shared/flag_values.ts";
 
 Deno.test("durationMs adds up units such as 1h30m", () => {

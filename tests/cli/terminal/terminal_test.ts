@@ -15,8 +15,8 @@ import {
   rowHeads,
   tableLines,
   Terminal,
-  yamlText,
 } from "../../../src/cli/terminal/terminal.ts";
+import { yamlText } from "../../../src/cli/terminal/yaml.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { NO_HISTORY, type ReflectorPhase } from "../../../src/reflector/transition.ts";

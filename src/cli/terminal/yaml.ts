@@ -1,0 +1,28 @@
+/**
+ * Formats values as YAML for a terminal. It is a file of its own because the library for YAML is slow to load.
+ *
+ * @module
+ */
+import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
+import { escaped, UNPRINTABLE } from "./terminal.ts";
+
+/** Characters that only double quotes escape; the printer quotes other control characters itself. */
+const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
+
+/**
+ * Formats a value as YAML: keys in alphabetical order, lists not indented, and no control characters that a terminal
+ * obeys. Without a final line end.
+ */
+export function yamlText(value: unknown): string {
+  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: "double", transform })
+    .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
+}
+
+function transform(documents: Document[]): void {
+  visit(documents, (node) => {
+    if (node.kind === "scalar" && HIDDEN.test(node.value)) node.style = SCALAR_STYLE.DOUBLE_QUOTED;
+    if (node.kind !== "mapping") return;
+    const textOf = ({ key }: (typeof node.items)[number]): string => key.kind === "scalar" ? key.value : "";
+    node.items.sort((a, b) => textOf(a) < textOf(b) ? -1 : 1);
+  });
+}
