@@ -202,8 +202,8 @@ export interface GetOptions extends RequestOptions {
 export interface ResourceClientOptions {
   /**
    * Called with each accepted write, before the call resolves. It is not called for dry runs, or for subresources
-   * without an object in the response (`eviction`, `binding`, `token`). If a response was lost, the write may have taken
-   * effect without this call: see `onUnanswered`.
+   * without an object in the response (`eviction`, `binding`, `token`). If a response was lost, the write may have
+   * taken effect without this call: see `onUnanswered`.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
   /**
