@@ -117,7 +117,7 @@ function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader 
 export interface BodyDecoder<P> {
   /** The part in one chunk. The chunk's bytes are valid during the call. */
   push(chunk: Uint8Array): P;
-  /** The part behind the last chunk, or `undefined` if there is none. */
+  /** Returns the part after the last chunk, or `undefined` if there is none. */
   end(): P | undefined;
   /** The error that follows the latest part; then no further chunk is pushed. */
   readonly failure?: { readonly error: unknown };
@@ -206,7 +206,7 @@ export class ByteBuffer {
 /** `bytes[start, end)` as text if all of it is ASCII, so that each byte is one character; else `undefined`. */
 export function asciiOf(bytes: Uint8Array, start: number, end: number): string | undefined {
   const text = decoder.decode(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
-  // Every other character is decoded from two bytes or more, except the one that replaces a broken byte.
+  // Every other character is decoded from two bytes or more, except the replacement for a broken byte.
   return text.length === end - start && !text.includes("\ufffd") ? text : undefined;
 }
 
@@ -239,7 +239,7 @@ export class LineSplitter {
   readonly #maxBytes: number;
   /** The number of following regions that are cut as bytes. */
   #asBytes = 0;
-  /** The value of `#asBytes` after the latest region that was not ASCII; 0 after one that was. */
+  /** The value of `#asBytes` after the latest region that was not ASCII. 0 after an ASCII region. */
   #backOff = 0;
 
   /** Accepts lines of at most `maxBytes` bytes. */
@@ -253,10 +253,10 @@ export class LineSplitter {
   }
 
   /**
-   * Calls `line` for each line that ends in this chunk. White space around a line is trimmed, such as that of CRLF, and
-   * empty lines are skipped.
+   * Calls `line` for each line that ends in this chunk. White space around a line, such as CRLF, is trimmed. Empty
+   * lines are skipped.
    *
-   * @throws {DecodeError} when a line is longer than allowed.
+   * @throws {DecodeError} if a line is longer than allowed.
    */
   push(chunk: Uint8Array, line: LineTarget): void {
     let start = 0;

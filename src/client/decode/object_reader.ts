@@ -30,19 +30,22 @@ import { JsonWalker, Projector, skipSpace, skipValue } from "./json_text.ts";
  * returned.
  */
 export interface ReadOptions extends KnownEntries, Projection, DecodeOptions, ShardOption {
-  /** The resource of the objects, for messages. */
+  /** The objects' resource, for messages. */
   readonly resource: Resource;
-  /** The kind of the objects. One of another kind becomes a broken entry with the key `""`. @default {any} */
+  /** The objects' kind. An object with another kind becomes a broken entry with the key `""`. @default {any} */
   readonly expectedKind?: string;
-  /** Those that are dropped are cut out of the bytes before an object is parsed. */
+  /** Which managedFields to keep. Dropped ones are cut out of the bytes before an object is parsed. */
   readonly managedFields: NonNullable<DecodeOptions["managedFields"]>;
-  /** `"now"` parses objects at once, for callers that read all of them. @default {"later"} */
+  /** `"now"` parses objects immediately, for callers that read all of them. @default {"later"} */
   readonly parse?: "now" | "later";
   /** The largest object, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
 
-/** The identity of an object without a key. It has no version: a watch must not resume from that of another kind. */
+/**
+ * The identity for an object without a key. It has no version, because a watch must not resume from another kind's
+ * version.
+ */
 const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const COMMA = 44;
@@ -149,15 +152,15 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the bytes as
-   * text if all of it is ASCII; the entry does not keep it in memory.
+   * Returns the object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the
+   * bytes as text if all of it is ASCII. The entry does not keep it in memory.
    *
-   * An object without a name becomes a broken entry with the key `""`. So does one of another kind, unless its kind
-   * comes after its metadata, where no API server writes it.
+   * An object without a name becomes a broken entry with the key `""`. An object with another kind does too, unless its
+   * kind comes after its metadata. No API server writes it there.
    *
    * Returns `undefined` for an object that is not in the shard.
    *
-   * @throws {DecodeError} when it is no JSON object, or has no metadata and such objects are refused.
+   * @throws {DecodeError} if it is no JSON object, or has no metadata and such objects are refused.
    */
   read(bytes: Uint8Array, start: number, end: number, text?: string): CacheEntry<T> | undefined {
     if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
@@ -167,7 +170,7 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#walked = undefined;
     const projected = this.#projected === bytes && this.#projectedStart === start;
     this.#projected = undefined;
-    // A known object needs no further walk, and neither does one that is copied by the projector.
+    // A known object needs no further walk, nor does an object that the projector copies.
     const named = walked ||
       (known === undefined && this.#projector === undefined
         ? walker.walk(bytes, start, end, text)
@@ -207,7 +210,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return this.#complete(bytes, start, end, text, key, namespace);
   }
 
-  /** The entry of the walked object, with all fields but those that are cut out. */
+  /** Returns the walked object's entry, with all fields except the cut ones. */
   #complete(
     bytes: Uint8Array,
     start: number,
@@ -253,7 +256,7 @@ export class ObjectReader<T extends KubernetesObject> {
       : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
-  /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
+  /** Returns the walked object's entry, with only its selected fields, which the projector has copied. */
   #reduced(copy: Projector, bytes: Uint8Array, key: ObjectKey, namespace: string): CacheEntry<T> {
     const prefix = this.#walker.metadataFirst ? this.#typeMeta.length : 0;
     const own = prefix === 0
@@ -320,7 +323,7 @@ export class ObjectReader<T extends KubernetesObject> {
   entryOf(value: unknown): CacheEntry<T> | undefined {
     const entry = this.#entryOf(value);
     const shard = this.#shard;
-    // What has no key is reported in each shard.
+    // An object without a key is reported in each shard.
     return shard === undefined || entry.key === "" || shard.has(entry) ? entry : this.#drop();
   }
 
@@ -488,8 +491,8 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The member managedFields of the walked object, which is cut out, with the elements of the manager alone, and with
-   * the comma beside it.
+   * Returns the walked object's managedFields member, which is cut out. It has only the manager's elements, and
+   * includes the comma next to it.
    */
   #keptOfCut(bytes: Uint8Array): Uint8Array {
     const { cutStart, cutEnd } = this.#walker;

@@ -54,7 +54,7 @@ export class RowReader<R extends KubernetesObject> {
     this.#objects = new ObjectReader<KubernetesObject>(options, withoutMetadata);
   }
 
-  /** Takes the columns of a table; without any, those of the table before it stay. */
+  /** Takes a table's columns. If it has none, the previous table's columns stay. */
   begin(table: ServerTable): void {
     const { columnDefinitions } = table;
     this.#columns = Array.isArray(columnDefinitions) ? columnDefinitions : this.#columns ?? [];
@@ -132,7 +132,7 @@ export class RowReader<R extends KubernetesObject> {
     return this.entryOf(rows[0]);
   }
 
-  /** A broken entry, and one that is known already, stay as they are. */
+  /** Returns broken and known entries unchanged. */
   #rowOf(
     entry: CacheEntry<KubernetesObject> | undefined,
     cells: readonly unknown[] | undefined,
@@ -361,11 +361,11 @@ const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
 const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${type}","object":`) }));
 
 /**
- * Decodes a watch: one batch of changes to a chunk of the body. A batch may be empty; it shows that the connection is
- * alive. An incomplete line at the end of the body is dropped.
+ * Decodes a watch: each chunk of the body becomes one batch of changes. A batch may be empty, which shows that the
+ * connection is alive. An incomplete line at the end of the body is dropped.
  *
- * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`,
- * or a `StatusError`.
+ * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it. The failure is a
+ * `DecodeError` or a `StatusError`.
  */
 export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly WatchChange<T>[]> {
   readonly #lines: LineSplitter;
@@ -381,7 +381,7 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
     this.#events = new WatchEventReader<T>(options);
   }
 
-  /** The error that ends the watch, behind the latest batch. */
+  /** The error that ends the watch, after the latest batch. */
   get failure(): { readonly error: unknown } | undefined {
     return this.#failure;
   }
@@ -492,7 +492,7 @@ class WatchEventReader<T extends KubernetesObject> {
     }
   }
 
-  /** The beginning of a line, for messages; that of Secrets, which may have data, is not quoted. */
+  /** Returns a line's beginning, for messages. Lines about Secrets may have data, and are not quoted. */
   #found(text: string): string {
     return isSecret(this.#options.resource) ? `${text.length} characters` : excerpt(text);
   }

@@ -1,7 +1,7 @@
 /**
- * The discovery documents of a server of the Kubernetes API.
+ * The discovery documents from a Kubernetes API server.
  *
- * {@linkcode Discovery} is the entry point; relay and fake server use it. It writes documents, and reads none.
+ * {@linkcode Discovery} is the entry point. The relay and the fake server use it. It writes documents, and reads none.
  *
  * @module
  */
@@ -56,11 +56,11 @@ export const KUBERNETES_VERSION = {
 
 /** A subresource, as discovery lists it. */
 export interface Subresource {
-  /** Its name: `"scale"`. */
+  /** Its name, e.g. `"scale"`. */
   readonly name: string;
-  /** The verbs of requests. */
+  /** The verbs that it allows. */
   readonly verbs: readonly string[];
-  /** The kind of its bodies; group and version are empty for those of the resource. */
+  /** The kind in its bodies. An empty group and version mean the resource's own group and version. */
   readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 

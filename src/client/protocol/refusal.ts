@@ -20,7 +20,7 @@ interface RefusalParts {
   readonly continue?: string;
 }
 
-/** Creates the error of a failed request, to be thrown; {@linkcode statusJson} serializes it. */
+/** Creates the error for a failed request, which you throw. {@linkcode statusJson} serializes it. */
 export function refusal(code: number, message: string, parts: RefusalParts = {}): StatusError {
   const { reason = reasonOf(code), details } = parts;
   const retryAfterSeconds = details?.retryAfterSeconds;
