@@ -1,8 +1,8 @@
 /**
  * Keeps the checkpoints of handlers in ConfigMaps.
  *
- * {@linkcode ConfigMapCheckpoints} is the entry point. It writes at intervals, so it suits readers of up to some thousand
- * objects. `connect` has stores for more.
+ * {@linkcode ConfigMapCheckpoints} is the entry point. It writes at intervals, so it suits readers of up to some
+ * thousand objects. `connect` has stores for more.
  *
  * @module
  */
@@ -25,8 +25,9 @@ import type { ConfigMap } from "../../kinds/core/v1.ts";
 const MAX_BYTES = 1_048_576;
 
 /**
- * Keeps each checkpoint in a ConfigMap with the checkpoint's name. It writes every 10 s, unless you set `intervalMs`.
- * Use it for up to some thousand objects: each takes about 100 bytes, and a ConfigMap has room for 1 MiB.
+ * Keeps each checkpoint in a ConfigMap with the checkpoint's name. It is written every 10 s, unless you pass
+ * `intervalMs` to `Checkpoint.open()`. Use it for up to some thousand objects: each takes about 100 bytes, and a
+ * ConfigMap has room for 1 MiB.
  *
  * The reader never receives the checkpoint's own ConfigMap. Otherwise each write would be an event, and each event a
  * write. You need the rights to `get`, `create` and `update` ConfigMaps.
