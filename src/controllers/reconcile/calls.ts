@@ -45,13 +45,13 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   readonly #stop = new LazyController();
   /** Ends the requests. */
   readonly #requests = new LazyController();
-  /** Resolves when `reconcile` has returned; never rejects. */
+  /** Resolves when `reconcile` has returned. Never rejects. */
   returned: Promise<void> | undefined;
   /** Set when the promise of `reconcile` has rejected. */
   failure: { readonly error: unknown } | undefined;
   /** Events that may show writes whose responses are still to come. Set once the call may have written. */
   #early: EarlyEvent[] | undefined;
-  /** Rejects the promise of `run`; undefined before that. */
+  /** Rejects the promise of `run`. Undefined before that. */
   #reject: ((reason: unknown) => void) | undefined;
 
   /** Does not call yet. The time limit begins. */
@@ -118,7 +118,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     return early;
   }
 
-  /** Aborts the signal; requests that it was not passed to continue. */
+  /** Aborts the signal. Requests without this signal continue. */
   abort(reason: unknown): void {
     this.#stop.abort(reason);
   }
@@ -182,7 +182,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
     return this.#awaited.get(key);
   }
 
-  /** Creates a call that a worker will wait for until {@linkcode end}; its time begins. */
+  /** Creates a call that a worker will wait for until {@linkcode end}. Its time limit begins. */
   begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
     const call = new ReconcileCall<T>(key, context, this);
     this.#awaited.set(key, call);

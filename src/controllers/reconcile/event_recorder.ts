@@ -135,7 +135,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #ended = new AbortController();
   /** Opens when the recorder has stopped, and nothing waits or is being written. */
   readonly #flushed = new Latch();
-  /** The series that workers write, none of which waits in `#queue`. */
+  /** The series that workers write. None of them waits in `#queue`. */
   readonly #writing = new Set<EventSeries>();
   readonly #counts = { created: 0, updated: 0, dropped: 0 };
   #lastError: unknown;
@@ -305,7 +305,7 @@ export class EventRecorder implements AsyncDisposable {
     }
   }
 
-  /** Waits before another attempt; false when the recorder stops, now or meanwhile. */
+  /** Waits before another attempt. Resolves with false if the recorder stops. */
   #pause(): Promise<boolean> {
     const waitMs = RETRY_MS * (1 + Math.random() * RETRY_JITTER);
     return sleep(waitMs, { signal: this.#stopping.signal }).then(() => true, () => false);

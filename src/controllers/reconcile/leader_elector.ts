@@ -111,7 +111,7 @@ class LeadershipTerm implements Leadership {
     this.#controller.abort(new DOMException("The term of leadership is over", "AbortError"));
   }
 
-  /** Ends the work of the term; the lease is kept until the work has ended. */
+  /** Ends the term's work. The lease is kept until the work has ended. */
   stop(reason: unknown): void {
     this.#controller.abort(reason);
   }
@@ -256,7 +256,7 @@ export class LeaderElector {
   readonly #onLeader: LeaderElectorOptions["onLeader"];
   /** See {@linkcode LeaderElectorStatus.state}. */
   #state: LeaderElectorStatus["state"] = "stopped";
-  /** The time just before the last successful write of the lease was sent; `undefined` while there is no term. */
+  /** When the last successful write of the lease was sent, or `undefined` while there is no term. */
   #renewedMs: number | undefined;
   /** The holder that `onLeader` was last called with. */
   #reported: string | undefined;
@@ -288,13 +288,6 @@ export class LeaderElector {
     const check = (field: string, value: number, isValid: boolean, rule: string): void => {
       if (!isValid) throw new RangeError(`Cannot elect a leader: ${field} must be ${rule}, but it is ${value}`);
     };
-    /**
-     * Checks that the work has ended if leadership was lost. Call it in a liveness probe (client-go `Check`). A process
-     * that does not lead is healthy.
-     *
-     * @param toleranceMs How long the work may go on after the lease has expired, in milliseconds.
-     * @throws {Error} if the work goes on for longer. Restart the process then.
-     */
     check("leaseMs", leaseMs, leaseMs % 1_000 === 0, "whole seconds, because a Lease stores seconds");
     check("leaseMs", leaseMs, leaseMs > renewDeadlineMs, `more than renewDeadlineMs (${renewDeadlineMs})`);
     const shortestMs = JITTER * retryMs;
@@ -367,10 +360,11 @@ export class LeaderElector {
   }
 
   /**
-   * Checks that this process does not work on a lease that expired more than `toleranceMs` ago: the work did not end
-   * when leadership was lost. A process that does not lead is healthy. (client-go `Check`.)
+   * Checks that the work has ended if leadership was lost. Call it in a liveness probe (client-go `Check`). A process
+   * that does not lead is healthy.
    *
-   * @throws {Error} when it does; a liveness probe should fail then.
+   * @param toleranceMs How long the work may go on after the lease has expired, in milliseconds.
+   * @throws {Error} if the work goes on for longer. Restart the process then.
    */
   check(toleranceMs = 0): void {
     const { sinceRenewalMs = 0 } = this.status();
@@ -474,7 +468,7 @@ export class LeaderElector {
     term.lose(error);
   }
 
-  /** Makes an attempt; `undefined` when it failed, or the signal has aborted. */
+  /** Makes an attempt. Returns `undefined` if it failed or the signal has aborted. */
   async #attempt(signal: AbortSignal | undefined): Promise<LeaseAttempt | undefined> {
     try {
       const attempt = await this.#limited(this.#requestMs, signal, (limit) => this.#lock.tryAcquireOrRenew(limit));

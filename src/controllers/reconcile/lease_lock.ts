@@ -77,9 +77,9 @@ export type LeaseAttempt =
 export class LeaseLock {
   readonly #leases: LeaseClient;
   readonly #options: LockOptions;
-  /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
+  /** The Lease when it was last read or written. `undefined` before that, and after it was found deleted. */
   #lease: Lease | undefined;
-  /** The spec last read or written; `undefined` if and only if there was none yet. */
+  /** The spec when it was last read or written. `undefined` if and only if there was none yet. */
   spec: NonNullable<Lease["spec"]> | undefined;
   /** The time at which `spec` was first read or written. */
   #observedMs = 0;
@@ -94,7 +94,7 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** The version of the Lease that was last read or written; `undefined` before that. */
+  /** The Lease's version when it was last read or written, or `undefined` before that. */
   get resourceVersion(): string | undefined {
     return this.#lease?.metadata.resourceVersion;
   }

@@ -107,7 +107,7 @@ export class Manager implements AsyncDisposable {
   readonly #syncTimeoutMs: number;
   readonly #job = new DerivedController();
   #phase: ManagerPhase = "created";
-  /** Set by the first `run()`, and by a disposal before it; settles when everything has stopped. */
+  /** Set by the first `run()`, or by a disposal before it. Settles when everything has stopped. */
   #running: Promise<void> | undefined;
 
   /**

@@ -26,7 +26,7 @@ const OWN = 1_000;
 /** The longest time from a key's write to its next call in a row, in milliseconds. One call every 30 s is no loop. */
 const ROW_MS = 20_000;
 
-/** A key repeats itself from this repetition in a row on; before, it may be a step of some. */
+/** A key repeats itself from this repetition in a row on. Earlier repetitions may be steps. */
 const STEPS = 10;
 
 /** Each call of a key that writes counts this much in the share of repetitions, and earlier ones the rest. */
@@ -208,7 +208,7 @@ export class OwnCalls {
     return writer.isHot && !wasHot && !this.#isLoop ? "key" : undefined;
   }
 
-  /** Counts a call of a key that writes; returns true when the reconciler has got into a loop. */
+  /** Counts a call of a key that writes. Returns true when the reconciler has got into a loop. */
   #look(isRepeated: boolean): boolean {
     const nowMs = monotonicMs();
     const counts = isRepeated && nowMs - this.#repeatedMs < PAUSE_MS;
@@ -260,7 +260,10 @@ function comparable({ metadata, ...members }: KubernetesObject): unknown {
   return { ...members, metadata: rest };
 }
 
-/** Returns true when `after` differs from `before` only in values that were sent; `replaces` lists as one value. */
+/**
+ * Returns true when `after` differs from `before` only in values that were sent. `replaces` means that a list is one
+ * value.
+ */
 function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolean): boolean {
   if (mergeDiff(before, after) === undefined) return true;
   if (Array.isArray(sent)) {

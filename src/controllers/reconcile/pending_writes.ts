@@ -242,7 +242,7 @@ export class PendingWrites implements Disposable {
     return !this.#writes.has(key) && !this.#unanswered.has(key);
   }
 
-  /** Resolves when the caches may have seen all writes of `key`, or the signal aborts; never rejects. */
+  /** Resolves when the caches may have seen all writes of `key`, or the signal aborts. Never rejects. */
   async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
     const catchUps = [...this.#unanswered.get(key)?.values() ?? []].map((it) => it.wait({ signal }));
@@ -416,7 +416,7 @@ function isShown({ cache, selects }: Concerned, { key, resourceVersion, isDelete
   return isDeleted ? isAfter(version, after) : version === resourceVersion;
 }
 
-/** Resolves when the caches of a write may have seen it; never rejects. */
+/** Resolves when a write's caches may have seen it. Never rejects. */
 async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
   await Promise.allSettled(write.caches.map(({ cache }) => seen(cache, write, signal)));
 }

@@ -151,7 +151,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #sources = new KeySources();
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
-  /** Set by the first `run()`; settles when the reconciler has stopped. */
+  /** Set by the first `run()`. Settles when the reconciler has stopped. */
   #running: Promise<void> | undefined;
   /** True when `#running` has settled. */
   #hasEnded = false;
@@ -161,11 +161,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Decides which keys belong to this process, or `undefined` if all do. */
   readonly #shards: ShardedKeys | undefined;
   /**
-   * Has a key if and only if it came up and must wait for caches or an abandoned call; with the triggers of its next
-   * reconcile.
+   * Has a key if and only if it came up and must wait for caches or an abandoned call. The value is the triggers of its
+   * next reconcile.
    */
   readonly #held = new Map<ObjectKey, TriggerList>();
-  /** Has a key if and only if its debounce has not ended; with the time of its end. */
+  /** Has a key if and only if its debounce has not ended. The value is the time when it ends. */
   readonly #debounced = new Map<ObjectKey, number>();
   /** Notifies calls of `idle`, when a key is taken or released, and when the state changes. */
   readonly #changed = new Latch();
@@ -598,7 +598,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     throw error;
   }
 
-  /** Resolves when a source has synced, and its first events were received; also when it was removed before. */
+  /** Resolves when a source has synced and its first events were received, or when the source was removed. */
   async #sync(source: KeySource<KubernetesObject>, signal: AbortSignal): Promise<void> {
     try {
       await source.informer.waitForCacheSync({ signal });

@@ -189,7 +189,7 @@ export class ShardGroup implements ShardSource {
   #sinceMs = 0;
   /** The numbers of the ranges that are held while the term is. */
   #held: readonly number[] = [];
-  /** The same as ranges of hashes; another array after each change. */
+  /** The same as hash ranges. Another array after each change. */
   #ranges: readonly HashRange[] = NONE;
   /** The uids of Leases that are being deleted. */
   readonly #deleting = new Set<string>();
@@ -424,7 +424,7 @@ export class ShardGroup implements ShardSource {
     return releasedVersion !== "" && compareResourceVersions(resourceVersion, releasedVersion) <= 0;
   }
 
-  /** Returns `true` when nothing is left to be given away; before the Leases are known, nothing was held. */
+  /** Returns `true` when nothing is left to be given away. Before the Leases are known, nothing was held. */
   #isDone(): boolean {
     if (!this.#leases.hasSynced) return true;
     const me = this.#elector.status().uid;
