@@ -139,9 +139,9 @@ class RangeWork {
  * - **The shares** differ by at most one range. A process that joins receives its share, and nothing else moves. If a
  *   process leaves, its ranges are divided among the others.
  * - **Gaps.** After a crash, the process's ranges are held again within `leaseMs` + 2 s. After an orderly end it takes
- *   2 s from the end of the work. After an outage of the API server, each process holds the same ranges as before.
+ *   at most 2 s from the end of the work. After an outage of the API server, each process holds its earlier ranges.
  * - **Writes.** A process renews its Lease every `renewMs`, which is 12 times a minute. Each range that moves costs one
- *   write more, and a process that leaves costs two.
+ *   write more, and a process that leaves costs two more.
  *
  * You need the rights to `get`, `list`, `watch`, `create`, `update` and `delete` Leases.
  *
@@ -255,7 +255,7 @@ export class ShardGroup implements ShardSource {
 
   /**
    * Returns the ranges that this process is about to give away, and that no other process holds yet. Their release
-   * hooks have been called.
+   * hooks are running.
    */
   releasing(): readonly HashRange[] {
     return this.#term?.isHeld() === true ? rangesOf(this.#releasing) : NONE;
@@ -267,9 +267,9 @@ export class ShardGroup implements ShardSource {
   }
 
   /**
-   * Calls `hook` for each range that is to be given away, after {@linkcode ranges} has changed. Resolve when no work on
-   * the range is running. If the hook rejects, this process no longer gives the range away, and its Lease is left to
-   * expire in the end. For lost ranges no hook is called, because others hold them already.
+   * Calls `hook` for each range that is to be given away, after {@linkcode ranges} has changed. The hook must resolve
+   * when no work on the range is running. If it rejects, this process no longer gives the range away, and its Lease is
+   * left to expire in the end. For lost ranges no hook is called, because others hold them already.
    */
   onRelease(hook: ReleaseHook): Disposable {
     return added(this.#hooks, hook);
