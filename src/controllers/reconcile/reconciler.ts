@@ -460,7 +460,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const chosen = { ...defined({ optional, shard }), ...selection };
     const { informer, release } = this.informers[internals].follow<O>(kind, chosen);
     const predicates = typeof when === "function" ? [when] : when;
-    const skips = options.ownWrites === "ignore" ? "all" : options.ownWrites ?? map ? "none" : "status";
+    const skips = options.ownWrites === "ignore" ? "all" : options.ownWrites || map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();
     const own: KeySource<O> = { resource, informer, release, map, isSharded, skips, predicates, shared };
     const source = own as unknown as KeySource<KubernetesObject>;

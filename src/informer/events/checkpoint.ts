@@ -63,7 +63,7 @@ interface CheckpointOwner {
  * - If a callback throws, it is called again with the same event, after 0.8 s and then growing waits up to 30 s. Later
  *   events wait. `status().handlers` names the object in `failing`, and `HandlerRegistration.skip()` gives it up. An
  *   unreadable object is not tried again.
- * - Deliveries begin when the cache is new enough: after the first list. A restored informer, or one that runs already,
+ * - Deliveries begin when the cache is new enough: after the first list. A restored or already running informer
  *   asks the server for its version and waits for it, up to about a minute.
  * - The checkpoint stores only uid and version, not the object. So an object that changed meanwhile has no readable
  *   `previous`, and a deleted one no readable `object` (`finalStateUnknown`): both throw a `DecodeError`. `initial` is
