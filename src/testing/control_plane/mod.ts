@@ -237,7 +237,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     }
     await this.#ready("etcd", until, async (signal) => await ok(fetch(`${this.etcdUrl}/health`, { signal })));
     await this.#ready("apiserver", until, async (signal) => {
-      // It makes its certificate itself: first its own certificate, then the certificate from its authority.
+      // The server creates this file: first its own certificate, then its authority's certificate.
       this.#ca = lastCertificate(await readFile(`${this.folder}/apiserver.crt`, "utf8")) ?? "";
       using connection = this.#connection();
       await ok(connection.fetch(new Request(`${this.url}/readyz`, { signal })));
