@@ -1,8 +1,9 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { searched } from "../../tools/site/config.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { searched, stemOf } from "../../tools/site/config.ts";
 import { readIndex, readIntroduction } from "../../tools/site/index.ts";
 import { anchorOf, type Markdown, targetOf, type Token, useRepositoryMarkdown } from "../../tools/site/markdown.ts";
 import { finished } from "../../tools/site/reference.ts";
+import { mendTheme } from "../../tools/site/theme.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const REPOSITORY = "https://git.example/informer";
@@ -134,14 +135,44 @@ Deno.test("site: the search finds a page by its line in the index and its path, 
   assertEquals(searched(html, undefined), "");
 });
 
-Deno.test("site: a page of the reference gets a language, an icon, the name of its entry and a way back", () => {
+Deno.test("site: the search compares words without their endings", () => {
+  const stems = ["Sharding", "sharded", "shards", "retries", "proxies", "410", "bus"].map(stemOf);
+  assertEquals(stems, ["shard", "shard", "shard", "retry", "proxy", "410", "bus"]);
+});
+
+Deno.test("site: a page of the reference gets a language, an icon, the name of its entry, and links to pages", () => {
   const html = '<html><head><title>T</title><meta name="doc-current-file" content="relay"></head>' +
     '<ul class="breadcrumbs"></ul><input id="searchbar"> from &quot;relay&quot;' +
-    '<a href="#type_param_a" class="x">A</a><a href="#type_param_b" class="x">B</a><b id="type_param_b"></b></html>';
+    '<a href="#type_param_a" class="x">A</a><a href="#type_param_b" class="x">B</a><b id="type_param_b"></b>' +
+    '<a href="../../docs/relay/serve.md#who">Serve</a><a href="./docs/README.md">All</a></html>';
   const page = finished(html, "relay/~/InformerRelay.html", "@kube/informer");
   assertEquals(page.includes('<html lang="en">') && page.includes('rel="icon"'), true);
   assertEquals(page.includes('<a href="../../../" class="guides">Guides</a>'), true);
   assertEquals(page.includes("from &quot;@kube/informer/relay&quot;"), true);
   assertEquals(page.includes('A<a href="#type_param_b" class="x">B</a>'), true);
+  assertEquals(page.includes('<a href="../../../relay/serve.html#who">Serve</a><a href="../../../index.html">'), true);
   assertEquals(page.includes('id="searchbar" aria-label="Search names"'), true);
+});
+
+Deno.test("site: a component of VitePress gets its mend, and the build ends when there is no place for it", () => {
+  const { transform } = mendTheme();
+  const id = "/a/theme-default/components/VPHome.vue";
+  assertEquals(transform('<div class="VPHome">', id), '<div class="VPHome" role="main">');
+  assertEquals(transform("<div>", "/a/theme-default/components/VPPage.vue"), undefined);
+  assertThrows(() => transform("<div>", id), Error, 'Cannot mend VPHome.vue of VitePress: it has no class="VPHome"');
+});
+
+Deno.test("site: pages of the reference have one heading, named landmarks, and names of buttons", () => {
+  const html = '<title>Pod</title><main class="a"></main><nav class="topSymbols"></nav>' +
+    '<nav class="documentNavigation"></nav><button class="copyButton"></button><code class="language-ts"></code>';
+  const page = finished(html, "index.html", "@kube/informer");
+  for (
+    const part of [
+      '<main class="a"><h1 class="for-readers">Pod</h1>',
+      '<nav class="topSymbols" aria-label="Symbols">',
+      '<nav class="documentNavigation" aria-label="On this page">',
+      '<button class="copyButton" aria-label="Copy">',
+      '<code tabindex="0" class="language-ts">',
+    ]
+  ) assert(page.includes(part), `${part} is not in ${page}`);
 });
