@@ -34,8 +34,8 @@ export interface CheckpointOptions {
    * delivered again. With 0 each event waits until the event before is written, so a crash repeats at most one call.
    * The default is 10,000 in a ConfigMap.
    *
-   * New objects are written before they are delivered, at most once a second. So an object that is deleted after a
-   * crash still arrives as a deletion.
+   * New objects are written before they are delivered: each one with 0, otherwise at most once a second. So an object
+   * that is deleted after a crash still arrives as a deletion.
    *
    * @default {0}
    */
