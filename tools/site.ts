@@ -21,7 +21,11 @@ const REFERENCE = join(FOLDER, "public/api");
 /** The file that begins the configuration of VitePress, which looks for it next to its packages. */
 const CONFIG = `export { default } from "../../tools/site/config.ts";\n`;
 
-/** The error when npm has no route to its registry, by which a test is left out in place of failing. */
+/** What npm prints when it cannot reach its registry, or a proxy refuses. */
+const NO_ROUTE =
+  /\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|E403|E407|E50[234])\b/;
+
+/** The error without npm, or when npm has no route to its registry. A test is skipped then, and does not fail. */
 export class RegistryError extends Error {
   override readonly name = "RegistryError";
 }
@@ -59,14 +63,15 @@ export async function install(log: (line: string) => void): Promise<void> {
   }
   let result: Result;
   try {
-    result = await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    // By default, npm without a route tries for more than a minute.
+    const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
+    result = await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", ...patience]);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new Error("Cannot install VitePress: there is no npm on the PATH. Install Node 20 or newer.");
+    throw new RegistryError("Cannot install VitePress: there is no npm on the PATH. Install Node 20 or newer.");
   }
   if (!result.success) {
-    const isOffline = /\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b/;
-    const Kind = isOffline.test(result.output) ? RegistryError : Error;
+    const Kind = NO_ROUTE.test(result.output) ? RegistryError : Error;
     throw new Kind(`Cannot install VitePress: npm ci failed.\n${result.output.trim()}`);
   }
   await Deno.writeTextFile(installed, lock);
@@ -112,7 +117,7 @@ function vitePress(addresses: Addresses, ...args: string[]): [args: string[], en
 /**
  * Writes the site to a folder, which is replaced.
  *
- * @throws {RegistryError} when VitePress is not installed, and npm cannot reach its registry.
+ * @throws {RegistryError} when VitePress is not installed, and npm is missing or cannot reach its registry.
  * @throws {Error} when a link of a page leads nowhere, or anything else fails.
  */
 export async function buildSite(out: string, addresses: Addresses, log: (line: string) => void): Promise<void> {
@@ -122,15 +127,45 @@ export async function buildSite(out: string, addresses: Addresses, log: (line: s
   if (!success) throw new Error(`Cannot build the site:\n${output.trim()}`);
 }
 
-/** Serves the site until this process is stopped. Returns the exit code of VitePress. */
+/** Serves the site until a signal ends this process. Returns its exit code. */
 async function serve(port: number, addresses: Addresses): Promise<number> {
+  try {
+    Deno.listen({ hostname: "localhost", port }).close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    throw new Error(`Cannot serve the site: port ${port} is in use. Choose another port with --port.`);
+  }
   await prepare(console.log);
-  console.log(
-    `The site is at http://localhost:${port}${baseOf(addresses)} until you press Ctrl-C; it follows changes of docs`,
-  );
+  console.log("Starting VitePress");
   const [args, env] = vitePress(addresses, "dev", "--port", String(port), "--strictPort");
-  const child = new Deno.Command("node", { args, env, cwd: FOLDER }).spawn();
-  return (await child.status).code;
+  const child = new Deno.Command("node", { args, env, cwd: FOLDER, stdout: "null" }).spawn();
+  let isStopped = false;
+  const stop = (): void => {
+    isStopped = true;
+    child.kill("SIGTERM"); // after Ctrl-C it may have ended already, which is no error before its status is read
+  };
+  const signals = Deno.build.os === "windows" ? ["SIGINT"] as const : ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) Deno.addSignalListener(signal, stop);
+  const address = `http://localhost:${port}${baseOf(addresses)}`;
+  const status = child.status;
+  if (await Promise.race([answers(address), status]) === true) {
+    console.log(`The site is at ${address} until you press Ctrl-C, and shows changes of docs immediately`);
+  }
+  const { code } = await status;
+  return isStopped ? 0 : code;
+}
+
+/** Resolves with true when a server answers. */
+async function answers(address: string): Promise<true> {
+  for (;;) {
+    try {
+      await (await fetch(address)).body?.cancel();
+      return true;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // nothing listens yet
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
 }
 
 if (import.meta.main) {

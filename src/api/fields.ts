@@ -1,8 +1,8 @@
 /**
- * The fields that an informer keeps, as paths: which ones there are, and what type they leave.
+ * Field paths that an informer keeps: their tree, and the types that they produce.
  *
- * {@linkcode FieldTree} is the entry point: it has the paths as a tree of keys. The types beside it check paths at
- * compile time. The tree reads no objects; `Projector` and `Reduction` apply it to bytes and to objects.
+ * {@linkcode FieldTree} is the entry point: it holds the paths as a tree of keys. The types in this file check paths at
+ * compile time. The tree reads no objects. `Projector` applies it to bytes, and `Reduction` applies it to objects.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type Resource, resourceName } from "./resource.ts";
 import { formatFieldPath, parseFieldPath } from "./selector.ts";
 import type { EnumLiterals, Scalar } from "./written.ts";
 
-/** The fields that a projection always keeps: those that identify an object, its version and its owners. */
+/** The fields that every projection keeps. They identify an object, its version and its owners. */
 const ALWAYS: readonly string[] = [
   "apiVersion",
   "kind",
@@ -25,32 +25,32 @@ const ALWAYS: readonly string[] = [
   "metadata.ownerReferences",
 ];
 
-/** The managed fields of an object, which may be left out of kept metadata. */
+/** The path to an object's managed fields, which can be dropped when the other metadata is kept. */
 export const MANAGED_FIELDS = "metadata.managedFields";
 
-/** Returns `true` if one of the paths names the managed fields, or a part of them. */
+/** Returns `true` if a path leads to the managed fields, or to a part of them. */
 export function namesManagedFields(paths: readonly string[]): boolean {
   return paths.some((path) => parseFieldPath(path).slice(0, 2).join(".") === MANAGED_FIELDS);
 }
 
-/** The largest number of arrays in each other through which a path passes. */
+/** The deepest nesting of arrays that a path passes through. */
 export const MAX_ARRAYS = 100;
 
 /**
- * The fields that a projection keeps of an object, as a tree of keys.
+ * The fields that a projection keeps, as a tree of keys.
  *
- * A leaf keeps its value as it is. An inner node keeps the named members of an object, and does the same with each
- * element of an array; it keeps `null`, and drops other values, which have no members. An element of an array that is
- * neither object nor array becomes `null`, so that positions stay; so does one inside of more than
- * {@linkcode MAX_ARRAYS} arrays.
+ * A leaf keeps its value unchanged. An inner node keeps only the named members, and treats each array element the same
+ * way. It keeps `null`, and drops other values that have no members. An array element that is neither an object nor an
+ * array becomes `null`, so that positions stay the same. An element inside more than {@linkcode MAX_ARRAYS} arrays also
+ * becomes `null`.
  *
- * An inner node of {@linkcode without} keeps all other members too, and values without members. Of those that it names,
- * it drops the ones that are {@linkcode isNothing}.
+ * {@linkcode without} returns inner nodes that also keep all unnamed members, and values without members. They drop the
+ * named members that are {@linkcode isNothing}.
  */
 export class FieldTree {
-  /** The members that are not treated as the others are; empty for a leaf. */
+  /** The members with their own subtree. Empty for a leaf. */
   readonly members: ReadonlyMap<string, FieldTree>;
-  /** True if all other members are kept as they are. */
+  /** `true` if all other members are kept unchanged. */
   readonly keepsOthers: boolean;
 
   private constructor(members: ReadonlyMap<string, FieldTree>, keepsOthers = false) {
@@ -58,48 +58,49 @@ export class FieldTree {
     this.keepsOthers = keepsOthers;
   }
 
-  /** True if the value is kept as it is. */
+  /** `true` if the value is kept unchanged. */
   get isLeaf(): boolean {
     return this.members.size === 0 && this.keepsOthers;
   }
 
-  /** True if the value is dropped. */
+  /** `true` if the value is dropped. */
   get isNothing(): boolean {
     return this.members.size === 0 && !this.keepsOthers;
   }
 
-  /** The tree of the member with this key. */
+  /** Returns the subtree for the member with this key. */
   below(key: string): FieldTree {
     return this.members.get(key) ?? (this.keepsOthers ? FieldTree.leaf : FieldTree.nothing);
   }
 
   /**
-   * Returns the tree of these paths and of what a projection always keeps. A path that begins with another one adds
+   * Creates a tree from paths, and adds the fields that a projection always keeps. A path below another path adds
    * nothing.
    *
-   * @throws {SyntaxError} when one of them is no path.
+   * @throws {SyntaxError} if a path does not parse.
    */
   static of(paths: readonly string[]): FieldTree {
     return FieldTree.#of([...ALWAYS, ...paths].map(parseFieldPath));
   }
 
   /**
-   * Returns the tree that keeps the same but the fields at these paths; this one if it keeps none of them.
+   * Returns a tree that also drops the fields at these paths. Returns this tree if it keeps none of them.
    *
-   * @throws {SyntaxError} when one of them is no path.
+   * @throws {SyntaxError} if a path does not parse.
    */
   without(paths: readonly string[]): FieldTree {
     return paths.map(parseFieldPath).reduce<FieldTree>((tree, keys) => tree.#without(keys), this);
   }
 
   /**
-   * The paths that lead to the leaves, sorted, without those that are always kept: equal for trees that keep the same.
+   * The sorted paths to the leaves, without the fields that are always kept. Trees that keep the same fields have equal
+   * paths.
    */
   get paths(): readonly string[] {
     return this.#leaves([]).map(formatFieldPath).filter((path) => !ALWAYS.includes(path)).sort();
   }
 
-  /** Returns `true` if the value at the end of these keys is kept as it is, wherever it is present. */
+  /** Returns `true` if the value at the end of these keys is kept unchanged, wherever it is present. */
   keeps(keys: readonly string[]): boolean {
     if (this.isLeaf || keys.length === 0) return this.isLeaf;
     return this.below(keys[0]).keeps(keys.slice(1));
@@ -141,7 +142,7 @@ export class FieldTree {
   static readonly nothing: FieldTree = new FieldTree(new Map());
 }
 
-/** The keys of a field path, as {@linkcode parseFieldPath} reads it, behind the keys `K`. */
+/** The keys in a field path, as {@linkcode parseFieldPath} reads it. They follow the keys `K`. */
 export type PathKeys<P, K extends readonly string[] = []> = P extends "" ? K
   : P extends `.${infer R}` ? PathKeys<R, K>
   : P extends `["${infer H}"]${infer R}` ? PathKeys<R, [...K, H]>
@@ -151,23 +152,26 @@ export type PathKeys<P, K extends readonly string[] = []> = P extends "" ? K
   : P extends `${infer A}[${string}` ? BracketPathKeys<P, A, K>
   : [...K, P & string];
 
-/** The keys of a path that begins with `A` and a bracket. */
+/** The keys in a path that begins with `A` and a bracket. */
 export type BracketPathKeys<P, A extends string, K extends readonly string[]> = P extends `${A}[${infer R}`
   ? PathKeys<`[${R}`, [...K, A]>
   : never;
 
-/** The members of `T`, of its elements if it is an array; `never` if it has none. */
+/** The members of `T`, or of its elements if `T` is an array. `never` if there are none. */
 export type MembersOf<T> = NonNullable<T> extends infer V
   ? V extends readonly (infer E)[] ? MembersOf<E> : V extends Scalar ? never : V extends object ? V : never
   : never;
 
-/** No value is of this type. The compiler shows `Why` where a path leads to no field, or to one without a value. */
+/**
+ * An impossible type. The compiler shows `Why` if a path leads to no field, or if the field cannot have the given
+ * value.
+ */
 export interface NoField<Why extends string> {
   /** The reason. */
   readonly $noField: Why;
 }
 
-/** `P` if the keys lead to a field of `T`; else a type that names the first key that does not. */
+/** `P` if the keys lead to a field of `T`. Otherwise a {@linkcode NoField} type that names the first wrong key. */
 export type CheckedPath<T, P, K, V = never> = unknown extends T ? P
   : K extends readonly [infer H extends string, ...infer R extends readonly string[]]
     ? [MembersOf<T>] extends [never] ? NoField<`${P & string} is no field: what should hold ${H} has no members`>
@@ -176,25 +180,25 @@ export type CheckedPath<T, P, K, V = never> = unknown extends T ? P
   : [UnknownValue<T, V>] extends [never] ? P
   : NoField<`${P & string} is never ${UnknownValue<T, V>}`>;
 
-/** The literals of `V` that an enum `T`, or an enum in an array, does not have; `never` for other types. */
+/** The literals in `V` that the enum `T`, or an enum in an array, does not have. `never` for other types. */
 export type UnknownValue<T, V> = NonNullable<T> extends readonly (infer E)[] ? UnknownValue<E, V>
   : [EnumLiterals<T>] extends [never] ? never
   : Exclude<EnumLiterals<V>, EnumLiterals<T>>;
 
 /**
- * The paths `P`, each of them checked to lead to a field of `T`. A path that does not is replaced by
- * {@linkcode NoField}, in which the compiler shows the key at fault.
+ * Checks that each path in `P` leads to a field of `T`. A wrong path becomes {@linkcode NoField}, in which the compiler
+ * shows the wrong key.
  */
 export type FieldPaths<T, P extends readonly string[]> = {
   readonly [I in keyof P]: string extends P[I] ? P[I] : CheckedPath<T, P[I], PathKeys<P[I]>>;
 };
 
-/** The rest of those key lists that begin with `K`. */
+/** The remaining keys in each key list that begins with `K`. */
 export type KeysBelow<L extends readonly string[], K> = L extends
   readonly [infer H, ...infer R extends readonly string[]] ? K extends H ? R : never
   : never;
 
-/** The fields of `T` to which key lists lead. */
+/** The part of `T` that key lists lead to. */
 export type PickedPart<T, L extends readonly string[]> = [] extends L ? T
   : unknown extends T ? unknown
   : T extends readonly (infer E)[] ? readonly PickedPart<E, L>[]
@@ -211,7 +215,7 @@ export type PickedPart<T, L extends readonly string[]> = [] extends L ? T
         : unknown)
   : T;
 
-/** The first keys that no member of `T` names. */
+/** The first keys that are not named members of `T`. */
 export type UnnamedKeys<T, L extends readonly string[]> = Exclude<
   L[0],
   keyof { [K in keyof T as string extends K ? never : K]: never }
@@ -229,7 +233,7 @@ export interface IdentifiedObject {
   readonly apiVersion?: string;
   /** The kind. */
   readonly kind?: string;
-  /** The identity, the version and the owners of the object. */
+  /** The object's identity, version and owners. */
   readonly metadata: Pick<
     ObjectMeta,
     | "name"
@@ -243,13 +247,13 @@ export interface IdentifiedObject {
   >;
 }
 
-/** `true` for a union of types. */
+/** `true` for a union type. */
 export type IsUnion<U, All = U> = true extends (U extends unknown ? [All] extends [U] ? false : true : never) ? true
   : false;
 
 /**
- * `true` if each of the paths is one text, so that all of them are kept: not for `string[]`, nor for one path or
- * another.
+ * `true` if the compiler knows each path, so that all paths are kept. `false` for `string[]`, and for a path with
+ * several possible texts.
  */
 export type PathsAreKnown<P extends readonly string[]> = number extends P["length"] ? false
   : true extends IsUnion<P> | { readonly [I in keyof P]: IsUnion<P[I]> }[number] ? false
@@ -257,11 +261,11 @@ export type PathsAreKnown<P extends readonly string[]> = number extends P["lengt
   : true;
 
 /**
- * An object of the type `T` of which only the fields at the paths `P` are kept, and those that identify it. If the
- * paths are not known when the program is compiled (an array that is no tuple, or a path that is one or another), every
- * other member is optional.
+ * An object reduced to the fields at the paths `P`, plus the fields that identify it. {@linkcode onlyFields} produces
+ * it.
  *
- * It cannot be written back: neither `update`, nor {@linkcode ObjectDraft} or `copyOf` take it.
+ * If the compiler does not know the paths (for example `string[]`, or a path with several possible texts), every other
+ * member is optional. You cannot write the object back: `update`, {@linkcode ObjectDraft} and `copyOf` refuse it.
  */
 export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & IdentifiedObject
@@ -271,20 +275,22 @@ export type Picked<T extends KubernetesObject, P extends readonly string[]> =
     : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
 
 /**
- * Returns the same resource with objects reduced to the fields at these paths, and to those that identify them. The
- * rest is skipped as the bytes arrive, and never parsed, so an informer of it needs a fraction of the memory.
+ * Returns a resource whose objects contain only the fields at these paths, plus the fields that identify them. Use it
+ * to cache large objects: the other fields are skipped as bytes and never parsed, so an informer needs a fraction of
+ * the memory.
  *
- * - A path passes through arrays: `"spec.containers.image"` keeps the image of each container. A key with other
- *   characters than letters, digits, `_`, `-` and `$` is written in brackets:
+ * - A path passes through arrays: `"spec.containers.image"` keeps each container's image.
+ * - Write a key in brackets if it has characters other than letters, digits, `_`, `-` and `$`:
  *   `metadata.annotations["example.com/owner"]`.
- * - Always kept: apiVersion, kind, and of the metadata name, namespace, uid, resourceVersion, generation,
- *   creationTimestamp, deletionTimestamp and ownerReferences.
- * - The compiler checks that each path leads to a field of `T`. Paths that are not known until run time (`string[]`)
- *   give a type whose members are optional.
- * - The objects cannot be written back: see {@linkcode Picked}.
+ * - These fields are always kept: apiVersion, kind, and from the metadata name, namespace, uid, resourceVersion,
+ *   generation, creationTimestamp, deletionTimestamp and ownerReferences.
+ * - The compiler checks that each path leads to a field of `T`. With paths known only at run time (`string[]`), all
+ *   other members are optional.
+ * - You cannot write the objects back, see {@linkcode Picked}.
  *
- * @throws {SyntaxError} when one of them is no path.
- * @throws {TypeError} when `fields` is not an array of strings, or the resource is of metadata or of tables.
+ * @throws {SyntaxError} if a path does not parse.
+ * @throws {TypeError} if `fields` is not an array of strings, or the resource is already reduced to metadata or to
+ * tables.
  *
  * @example
  * ```ts

@@ -1,31 +1,32 @@
 /**
  * Impersonation: requests that a client sends as another user.
  *
- * {@linkcode impersonating} sets the headers of a request, {@linkcode copyLines} keeps them in a copy. This
- * file does not ask whether the client may impersonate: the API server does.
+ * {@linkcode impersonating} sets the headers on a request, and {@linkcode copyLines} keeps them in a copy. This file
+ * does not check whether the client may impersonate: the API server does.
  *
  * @module
  */
 import { encoder } from "./object.ts";
 
 /**
- * A user that a client acts as: requests have the rights of that user, and none of those of the credentials, which need
- * the verb `impersonate` on user, groups, uid and extra values.
+ * A user that a client acts as, like `kubectl --as`. Requests have only that user's rights.
+ *
+ * The client's own credentials need the verb `impersonate` on the user, groups, uid and extra values.
  */
 export interface Impersonation {
-  /** The name, `"ada"` or `"system:serviceaccount:shop:reader"`. */
+  /** The user name: `"ada"` or `"system:serviceaccount:shop:reader"`. */
   readonly user: string;
   /** The uid. @default {none} */
   readonly uid?: string;
-  /** The groups, to which the server adds `system:authenticated`. @default {none} */
+  /** The groups. The server adds `system:authenticated`. @default {none} */
   readonly groups?: readonly string[];
-  /** Further attributes, for authorizers and admission. The server knows their keys in lower case. @default {none} */
+  /** Extra attributes for authorizers and admission. The server sees the keys in lower case. @default {none} */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Returns the first member of an impersonation that cannot be sent, and the problem with it, to follow the name of the
- * member in a sentence.
+ * Finds the first member of an impersonation that cannot be sent. Returns its name and the problem, which continues a
+ * sentence after the name. Returns `undefined` if everything can be sent.
  */
 export function impersonationProblem(
   { user, uid, groups = [], extra = {} }: Impersonation,
@@ -43,8 +44,8 @@ export function impersonationProblem(
 }
 
 /**
- * Returns the header lines of an impersonation. A name that occurs twice must be sent as two lines, because the server
- * does not split values at commas.
+ * Returns the header lines for an impersonation. If a name occurs twice, send two lines: the server does not split
+ * values at commas.
  */
 export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Impersonation): [string, string][] {
   const lines: [string, string][] = [["Impersonate-User", utf8AsLatin1(user)]];
@@ -59,21 +60,26 @@ export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Imp
 /** A header line. */
 type Line = readonly [name: string, value: string];
 
-/** Has the lines that {@linkcode appendLines} has added to a request: `Headers` join the lines of one name. */
+/**
+ * The lines that {@linkcode appendLines} has added to each request, because `Headers` joins lines with the same name.
+ */
 const LINES = new WeakMap<Request, readonly Line[]>();
 
-/** Appends header lines to a request, of which several may have one name. */
+/** Appends header lines to a request. Several lines may have the same name. */
 export function appendLines(request: Request, lines: readonly Line[]): void {
   for (const [name, value] of lines) request.headers.append(name, value);
   LINES.set(request, [...linesOf(request), ...lines]);
 }
 
-/** Returns the lines that {@linkcode appendLines} has added, each by itself. */
+/** Returns the lines that {@linkcode appendLines} has added, one by one. */
 export function linesOf(request: Request): readonly Line[] {
   return LINES.get(request) ?? [];
 }
 
-/** Separates the lines of a copy of a request, which `Request` has joined, if {@linkcode appendLines} has added any. */
+/**
+ * Copies the lines that {@linkcode appendLines} has added to a copied request. `Request` joins lines when it copies
+ * them, and this function separates them again.
+ */
 export function copyLines(request: Request, copy: Request): void {
   const lines = linesOf(request);
   if (lines.some(([name]) => isImpersonation(name))) withoutUser(copy);
@@ -81,7 +87,7 @@ export function copyLines(request: Request, copy: Request): void {
   if (lines.length > 0) appendLines(copy, lines);
 }
 
-/** Returns a function that makes a request one of this user, and of no other user. */
+/** Returns a function that sends a request as this user. It replaces any other impersonation in the request. */
 export function impersonating(user: Impersonation): (request: Request) => void {
   const lines = impersonationHeaders(user);
   return (request) => {
@@ -95,12 +101,14 @@ function withoutUser({ headers }: Request): void {
   for (const name of [...headers.keys()].filter(isImpersonation)) headers.delete(name);
 }
 
-/** Returns `true` for the name of a header that is a part of an impersonation. */
+/** Returns `true` if a header with this name is part of an impersonation. */
 export function isImpersonation(name: string): boolean {
   return name.toLowerCase().startsWith("impersonate-");
 }
 
-/** Returns `true` if the text can be a header value: one line, without blanks at its ends, which HTTP removes. */
+/**
+ * Returns `true` if the text can be a header value: one line, without blanks at its ends, because HTTP removes them.
+ */
 export function isHeaderValue(text: string): boolean {
   // deno-lint-ignore no-control-regex
   return !/[\x00-\x08\x0a-\x1f\x7f]/.test(text) && text.trim() === text && text.isWellFormed();
@@ -112,8 +120,8 @@ export function utf8AsLatin1(text: string): string {
 }
 
 /**
- * Percent-encodes `%` and the characters that are not allowed in header names; the server decodes them, and expects
- * keys in lower case.
+ * Percent-encodes `%` and the characters that header names cannot have. The server decodes them, and expects keys in
+ * lower case.
  */
 function escapeHeaderName(key: string): string {
   return utf8AsLatin1(key.toLowerCase()).replaceAll(

@@ -1,8 +1,8 @@
 /**
- * The requests that a reflector needs.
+ * The requests that a reflector sends, as interfaces.
  *
- * {@linkcode ListerWatcher} is the entry point; {@linkcode readPages} reads its lists page by page. `client` implements
- * it. This file sends no requests.
+ * {@linkcode ListerWatcher} is the entry point, and {@linkcode readPages} reads its lists page by page. `client`
+ * implements the interface. This file sends no requests.
  *
  * @module
  */
@@ -15,109 +15,114 @@ import type { ShardFilter } from "./shard.ts";
 import { DecodeError, isExpired } from "./status.ts";
 
 /**
- * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk
- * completes no object.
+ * Lists and watches a collection: the two calls that a reflector needs. Implement it to feed an informer from your own
+ * source.
  *
- * A source of one's own honours the options that it is given; the cache removes nothing afterwards. With
- * `secretData: "drop"`, which informers pass unless they keep the data, what it yields of a Secret has no `data`, and
- * no annotation that repeats it.
+ * Both calls yield a batch for each chunk that arrives. The batch is empty if the chunk completes no object.
+ *
+ * Your source must apply the options that it receives, because the cache filters nothing afterwards. With
+ * `secretData: "drop"`, it must leave out a Secret's `data` and `stringData`, and the annotations that repeat them.
+ * Informers pass `secretData: "drop"` unless you set `secretData: "keep"`.
  */
 export interface ListerWatcher<T> {
-  /** Lists one page, in parts. The first part is empty and arrives as soon as the server begins to answer. */
+  /** Lists one page, in parts. The first part is empty, and arrives as soon as the server begins to respond. */
   listEntries(options?: ListOptions): AsyncIterable<ListPart<T>>;
-  /** Watches until the server ends the watch. The first batch is empty and arrives as soon as the watch is open. */
+  /** Watches until the server ends the watch. The first batch is empty, and arrives as soon as the watch is open. */
   watchChanges(options?: WatchOptions): AsyncIterable<readonly WatchChange<T>[]>;
   /**
-   * The same collection, for consistency checks. A source that reads one object by the field selector `metadata.name`
-   * needs nothing else for them. @default {complete objects are listed}
+   * Lists the same collection for consistency checks. Leave it out if your source can read one object by the field
+   * selector `metadata.name`. @default {complete objects are listed}
    */
   readonly identities?: IdentitySource;
-  /** The shard that its lists and watches are of, by which lists count what arrives. @default {all objects} */
+  /** The shard that lists and watches are limited to. Lists use it to count arriving objects. @default {all objects} */
   readonly shard?: ShardFilter;
-  /** The resource, for observers of requests. @default {unknown} */
+  /** The resource, for request observers. @default {unknown} */
   readonly resource?: Resource;
-  /** The part of the collection, for observers of requests. @default {unknown} */
+  /** The selected part of the collection, for request observers. @default {unknown} */
   readonly selection?: Selection;
-  /** The counts of dead connections that were looked for and found, for the status of informers. @default {unknown} */
+  /** The counts of checked and dead connections, for an informer's status. @default {unknown} */
   readonly connections?: ConnectionsStatus;
 }
 
-/** Counts how often a client has looked for dead connections, and found that a watch might have one. */
+/** Counts how often a client has checked for dead connections, and how often a watch might have had one. */
 export interface ConnectionsStatus {
   /**
-   * The number of requests by which the client has asked whether the server responds, for all its collections: probes,
-   * and lists of one object after a missed bookmark.
+   * The number of requests that checked whether the server responds, for all the client's collections. These are
+   * probes, and lists of one object after a missed bookmark.
    */
   readonly probes: number;
-  /** The number of those without a response. */
+  /** The number of these requests that got no response. */
   readonly failedProbes: number;
-  /** The number of watches of the collection that missed a bookmark, and were looked at. */
+  /** The number of this collection's watches that missed a bookmark and were checked. */
   readonly suspicions: number;
-  /** The number of watches of the collection that were replaced, or ended, because the connection might be dead. */
+  /** The number of this collection's watches that were replaced or ended because the connection might be dead. */
   readonly renewals: number;
 }
 
-/** Lists the identities of the objects of a collection. */
+/** Lists the identities of a collection's objects. */
 export interface IdentitySource {
-  /** The same for all collections of a server, of which one is checked at a time. */
+  /**
+   * Identifies the server: use the same object for all its collections. Only one collection per server is checked at a
+   * time.
+   */
   readonly server: object;
-  /** As {@linkcode ListerWatcher.listEntries}; objects have metadata alone. */
+  /** Lists one page like {@linkcode ListerWatcher.listEntries}, but the objects have only metadata. */
   listEntries(options?: ListOptions): AsyncIterable<ListPart<KubernetesObject>>;
 }
 
-/** A change of an object that is not parsed yet, or a bookmark. */
+/** A change to an object that is not parsed yet, or a bookmark. */
 export type WatchChange<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly entry: CacheEntry<T> }
   | Bookmark;
 
-/** A version up to which the server has sent everything. */
+/** A bookmark: the resourceVersion up to which the server has sent every change. */
 export interface Bookmark {
   /** Always `"BOOKMARK"`. */
   readonly type: "BOOKMARK";
-  /** Every change up to this version has been sent. */
+  /** Every change up to this version was sent. */
   readonly resourceVersion: string;
-  /** True if this bookmark ends the initial events (streaming list). */
+  /** `true` if this bookmark ends the initial events of a streaming list. */
   readonly initialEventsEnd: boolean;
 }
 
-/** Part of a list, as it arrives. The last part of a page has `resourceVersion` and `continue`; earlier ones may. */
+/** A part of a list. A page's last part has `resourceVersion` and `continue`, and earlier parts may have them. */
 export interface ListPart<T> {
-  /** Objects in the server's order; empty where the chunk completes no object. */
+  /** Objects in the server's order. Empty if the chunk completes no object. */
   readonly entries: readonly CacheEntry<T>[];
-  /** The version of the list, the same on all pages. */
+  /** The list's version, which is the same on all pages. */
   readonly resourceVersion?: string;
-  /** The token of the next page; absent on the last one. */
+  /** The token for the next page. Absent on the last page. */
   readonly continue?: string;
-  /** The number of objects on later pages, where the server sends it. */
+  /** The number of objects on later pages, if the server sends it. */
   readonly remainingItemCount?: number;
 }
 
-/** An event of a watch. */
+/** A watch event with the parsed object, or a bookmark. */
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | Bookmark;
 
-/** The number of pages in a row that may have no object: a server that filters after its limit sends such pages. */
+/** The largest number of consecutive pages without objects. A server that filters after its limit sends such pages. */
 const EMPTY_PAGES = 100;
 const REMEDY =
   "Set the page size (limit, or pageSize of an informer) above the number of objects, so that they fit in one page";
 
 /**
- * Checks that a list in pages comes closer to its end: fails when the server repeats a continue token, or sends many
+ * Checks that a list in pages gets closer to its end. It throws if the server repeats a continue token, or sends many
  * pages in a row without an object.
  *
- * It keeps one token, whatever the number of pages, and compares each with it. The token is replaced at pages 1, 2, 4,
- * 8 and so on, so that a cycle of any length is found (Brent's algorithm).
+ * It keeps only one token, and compares each new token with it. It replaces the token at pages 1, 2, 4, 8 and so on, so
+ * it finds a cycle of any length (Brent's algorithm).
  */
 export class PageProgress {
   readonly #action: string;
-  /** The token of page 1, 2, 4, 8 and so on, the latest of these; `undefined` if and only if there was no token. */
+  /** The token from the latest page among 1, 2, 4, 8 and so on. `undefined` if and only if there was no token. */
   #mark: string | undefined;
   /** The page whose token replaces `#mark`: a power of 2, and greater than `#pages` once a token was followed. */
   #nextMark = 1;
   /** The number of tokens followed. */
   #pages = 0;
-  /** The number of pages without an object since the last one with an object. */
+  /** The number of pages without an object since the last page with an object. */
   #empty = 0;
 
   /** @param action The action, which follows "Cannot" in errors: `list "pods"`. */
@@ -126,9 +131,9 @@ export class PageProgress {
   }
 
   /**
-   * Checks the token of the next page.
+   * Checks the token for the next page.
    *
-   * @throws {DecodeError} when the server has sent it before.
+   * @throws {DecodeError} if the server has sent it before.
    */
   follow(token: string): void {
     this.#pages++;
@@ -144,9 +149,9 @@ export class PageProgress {
   }
 
   /**
-   * Counts the objects of a page that is not the last.
+   * Counts the objects on a page that is not the last.
    *
-   * @throws {DecodeError} when it is one of too many in a row that have none.
+   * @throws {DecodeError} if too many pages in a row have no objects.
    */
   count(objects: number): void {
     this.#empty = objects > 0 ? 0 : this.#empty + 1;
@@ -155,11 +160,11 @@ export class PageProgress {
   }
 }
 
-/** One page that is read part by part; `ReadAhead` is one. */
+/** A page that is read part by part, such as `ReadAhead`. */
 export interface OpenPage<P> {
-  /** Sends the request, without waiting for the answer. */
+  /** Sends the request without waiting for the response. */
   request(): void;
-  /** Returns the next part; `undefined` at the end. */
+  /** Returns the next part, or `undefined` at the end. */
   next(): Promise<P | undefined>;
   /** Ends the page at any time. */
   close(): Promise<void>;
@@ -169,35 +174,35 @@ export interface OpenPage<P> {
 interface PagerOptions<P> {
   /** The action, which follows "Cannot" in errors: `list "pods"`. */
   readonly action: string;
-  /** The options of the first request. */
+  /** The options for the first request. */
   readonly list: ListOptions;
   /** Opens a page. */
   readonly open: (options: ListOptions) => OpenPage<P>;
   /** Returns the number of objects in a part. */
   readonly sizeOf: (part: P) => number;
   /**
-   * When a token has expired, starts the list again, once, in one page, with the version of the first request
-   * (client-go `ListPager.FullListIfExpired`). Otherwise the list ends with the error. @default {false}
+   * If `true` and a token has expired, the list starts again once, in one page, with the version from the first request
+   * (client-go `ListPager.FullListIfExpired`). If `false`, the list ends with the error. @default {false}
    */
   readonly restart?: boolean;
 }
 
-/** Part of a list in pages. */
+/** A part of a list in pages. */
 interface PagePart<P> {
   /** The part. */
   readonly part: P;
-  /** True for the first part of a list that was started again: the parts before it are no longer part of the list. */
+  /** `true` for the first part after the list started again. Drop all parts before it. */
   readonly restarted: boolean;
 }
 
 /**
- * Reads a list in pages. The next page is requested as soon as its token is known, while the page before is still being
- * read; so at most two pages are open.
+ * Reads a list page by page. It requests the next page as soon as the token arrives, while the current page is still
+ * being read. At most two pages are open at once.
  *
- * Requests with a token carry neither version nor match: the token stands for the version, and with both the server
- * answers 400.
+ * Requests with a token have neither `resourceVersion` nor `resourceVersionMatch`: the token stands for the version,
+ * and the server responds with 400 if it gets both.
  *
- * @throws {DecodeError} when the pages do not come closer to an end.
+ * @throws {DecodeError} if the pages get no closer to an end.
  */
 export async function* readPages<P extends { readonly continue?: string }>(
   options: PagerOptions<P>,
@@ -250,18 +255,18 @@ export async function* readPages<P extends { readonly continue?: string }>(
   }
 }
 
-/** Sends requests to an API server. */
+/** Sends requests to an API server. Implement it to use your own HTTP client, or pass a `FakeApiServer` in tests. */
 export interface Transport {
   /**
-   * Sends a request, and resolves when the headers of the response have arrived. Aborting the request's signal also
-   * cancels the body.
+   * Sends a request, and resolves when the response headers have arrived. If the request's signal aborts, the body is
+   * cancelled too.
    */
   fetch(request: Request): Promise<Response>;
   /**
-   * Asks whether the server can be reached: sends GET to `url` over a new connection, without credentials. Resolves
-   * with the first response, whatever its status, and rejects if there is none before `signal` aborts.
+   * Checks whether the server can be reached: sends GET to `url` over a new connection, without credentials. Resolves
+   * with the first response, whatever its status. Rejects if there is no response before `signal` aborts.
    *
-   * A client calls it after some 20 s in which nothing came from the server, while it has open watches.
+   * A client calls it after some 20 s without anything from the server, while it has open watches.
    *
    * @default {dead connections are noticed only by missing bookmarks}
    */

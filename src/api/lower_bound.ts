@@ -1,14 +1,14 @@
 /**
  * Binary search.
  *
- * {@linkcode lowerBound} is the only function. It does not read the values: the caller compares them.
+ * {@linkcode lowerBound} is the only function. It reads no values: the caller compares them.
  *
  * @module
  */
 
 /**
- * Returns the first index below `length` for which `isBelow` is false; `length` if it is true for all. All indexes for
- * which `isBelow` is true come first.
+ * Finds the first index from `from` to `length` for which `isBelow` returns `false`. Returns `length` if there is none.
+ * The indexes for which `isBelow` is `true` must come first.
  */
 export function lowerBound(length: number, isBelow: (index: number) => boolean, from = 0): number {
   let [low, high] = [from, length];

@@ -1,8 +1,8 @@
 /**
- * Objects as they are read, and their keys.
+ * Kubernetes objects as you read them, and their keys.
  *
- * {@linkcode KubernetesObject} is the entry point. {@linkcode keyOf} names an object by namespace and name. A
- * projection that leaves fields out yields {@linkcode Reduced} objects. The types that a program writes are in
+ * {@linkcode KubernetesObject} is the entry point, and {@linkcode keyOf} returns an object's namespace and name as one
+ * string. A projection that leaves fields out yields {@linkcode Reduced} objects. The types for writes are in
  * `written.ts`.
  *
  * @module
@@ -11,11 +11,10 @@
 /**
  * A list whose items are identified by the fields `K` (`x-kubernetes-list-type: map`).
  *
- * It is an array to its readers. Server-side apply merges such lists item by item, so `Apply` requires `K` in each
- * item.
+ * Read it like an array. Server-side apply merges such lists item by item, so `Apply` requires `K` in each item.
  */
 export interface ListMap<T, K extends keyof T> extends ReadonlyArray<T> {
-  /** Carries the names `K`; never set. */
+  /** Carries the names `K` in the type. Never set. */
   readonly $keys?: K;
 }
 
@@ -27,15 +26,15 @@ export type MicroTime = string;
 
 /** Metadata of a stored object. */
 export interface ObjectMeta {
-  /** The name; unique among the objects of one kind in one namespace. */
+  /** The name. It is unique within the kind and namespace. */
   readonly name: string;
-  /** The beginning of the name, which the server completes when it creates an object without a name. */
+  /** The start of a name, which the server completes when it creates an object without a name. */
   readonly generateName?: string;
-  /** The namespace; absent on cluster-scoped objects. */
+  /** The namespace. Absent on cluster-scoped objects. */
   readonly namespace?: string;
-  /** The unique identifier; an object that is created again under the same name has another one. */
+  /** The unique identifier. A deleted and re-created object has another uid under the same name. */
   readonly uid: string;
-  /** The version of the object, a string of digits that grows with each change. */
+  /** The object's version: a string of digits that grows with each change. */
   readonly resourceVersion: string;
   /** A number that grows when the desired state changes. */
   readonly generation?: number;
@@ -43,47 +42,47 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>;
   /** Names and values that selectors do not match. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The time of creation. */
+  /** The creation time. */
   readonly creationTimestamp: Time;
-  /** The time at which the object may be removed, once its deletion was requested. */
+  /** The time after which the object may be removed. Set when somebody has requested its deletion. */
   readonly deletionTimestamp?: Time;
-  /** The time that a deletion may take, in seconds. */
+  /** How long the deletion may take, in seconds. */
   readonly deletionGracePeriodSeconds?: number;
-  /** Identifiers of components that must act before the object is removed. */
+  /** Identifiers of components that must act before the server removes the object. */
   readonly finalizers?: readonly string[];
-  /** The objects that own this one. */
+  /** The objects that own this object. */
   readonly ownerReferences?: ListMap<OwnerReference, "uid">;
-  /** The fields that each field manager has set. Informers drop it by default. */
+  /** The fields that each field manager has set. Informers drop them by default. */
   readonly managedFields?: readonly ManagedFieldsEntry[];
-  /** The path of the object. Servers since Kubernetes 1.20 leave it out. */
+  /** The object's path. Servers since Kubernetes 1.20 leave it out. */
   readonly selfLink?: string;
 }
 
-/** A reference to an object that owns another one. */
+/** A reference from an object to its owner. */
 export interface OwnerReference {
-  /** Group and version of the owner. */
+  /** The owner's group and version. */
   readonly apiVersion: string;
-  /** Kind of the owner. */
+  /** The owner's kind. */
   readonly kind: string;
-  /** Name of the owner, which is in the same namespace or cluster-scoped. */
+  /** The owner's name. The owner is in the same namespace or cluster-scoped. */
   readonly name: string;
-  /** The uid of the owner, which distinguishes it from a later object of the same name. */
+  /** The owner's uid, which distinguishes it from a later object with the same name. */
   readonly uid: string;
-  /** True when this owner is the managing controller; an object has at most one. */
+  /** `true` if this owner is the managing controller. An object has at most one. */
   readonly controller?: boolean;
-  /** True when a foreground deletion of the owner waits for this object to be removed. */
+  /** `true` if a foreground deletion of the owner waits until this object is removed. */
   readonly blockOwnerDeletion?: boolean;
 }
 
 /** The fields that one field manager has set. */
 export interface ManagedFieldsEntry {
-  /** The name of the manager. */
+  /** The manager's name. */
   readonly manager?: string;
   /** `"Apply"` for server-side apply, `"Update"` for all other writes. */
   readonly operation?: string;
-  /** The version of the kind in which the fields are named. */
+  /** The API version in which the fields are named. */
   readonly apiVersion?: string;
-  /** The time of the manager's last change. */
+  /** The time at which the manager last made a change. */
   readonly time?: Time;
   /** The form of `fieldsV1`: `"FieldsV1"`. */
   readonly fieldsType?: string;
@@ -95,29 +94,29 @@ export interface ManagedFieldsEntry {
 
 /** An object of any kind. */
 export interface KubernetesObject {
-  /** Group and version, `"apps/v1"`, or `"v1"` for the core group. */
+  /** Group and version: `"apps/v1"`, or `"v1"` for the core group. */
   readonly apiVersion?: string;
   /** The kind, `"Pod"`. */
   readonly kind?: string;
-  /** The identity, the version and the labels of the object. */
+  /** The object's name, uid, version, labels and other metadata. */
   readonly metadata: ObjectMeta;
 }
 
-/** An object of a kind whose objects are in namespaces. */
+/** An object whose kind is namespaced. */
 export interface NamespacedObject extends KubernetesObject {
-  /** The identity, with the namespace. */
+  /** The metadata, with the namespace. */
   readonly metadata: ObjectMeta & { readonly namespace: string };
 }
 
-/** An object of a cluster-scoped kind, which is in no namespace. */
+/** An object whose kind is cluster-scoped. It has no namespace. */
 export interface ClusterScopedObject extends KubernetesObject {
-  /** The identity, without a namespace. */
+  /** The metadata, without a namespace. */
   readonly metadata: ObjectMeta & { readonly namespace?: never };
 }
 
 /**
- * An object whose kind is known at run time alone. Its other members can be read, and are of type `unknown`: the reader
- * checks them.
+ * An object whose kind is known only at run time. You can read its other members, which have the type `unknown`, so
+ * check them before use.
  */
 export interface DynamicObject extends KubernetesObject {
   /** Any other member. */
@@ -125,39 +124,44 @@ export interface DynamicObject extends KubernetesObject {
 }
 
 /**
- * An object that the server answers and does not store, such as a review. Its metadata is that of the request: nothing
- * is promised of it, and none is needed to create the object.
+ * An object that the server returns but does not store, such as a review.
+ *
+ * Its metadata is the request's metadata. You need no metadata to create the object, and cannot rely on any in the
+ * response.
  */
 export interface EphemeralObject extends KubernetesObject {
-  /** Distinguishes the type; never set. */
+  /** Distinguishes the type. Never set. */
   readonly $ephemeral?: true;
 }
 
 /**
- * Marks an object that lacks fields which the server has of it: one of a cache of named fields or of metadata, or the
- * row of a table. A write of it could remove these fields, so writes refuse it.
+ * Marks an object that lacks some fields which the server has. Such objects come from caches with selected fields, from
+ * caches with only metadata, and from table rows. A write could remove the missing fields, so writes refuse marked
+ * objects.
  *
- * The value names the fields that it has. The property is enumerable, so that a copy by spreading has it too, and is
- * left out by `JSON.stringify`.
+ * The value lists the fields that the object has. The property is enumerable, so a spread copy keeps the mark.
+ * `JSON.stringify` leaves it out.
  */
 export const reduced: unique symbol = /* @__PURE__ */ Symbol.for("@kube/informer/reduced");
 
-/** An object that may have the mark {@linkcode reduced}: its type cannot be written. */
+/** An object that may have the mark {@linkcode reduced}. Functions that write do not accept this type. */
 export interface Reduced {
-  /** The fields that the object has, for messages. */
+  /** The fields that the object has, for error messages. */
   readonly [reduced]?: string;
 }
 
 /**
- * An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. `metadata` is named
- * because the compiler demands a member in common; an alias, so that it is assignable to types with an index signature.
+ * An object without the mark {@linkcode reduced}. No type of reduced objects is assignable to it.
+ *
+ * It names `metadata` because the compiler demands a member in common. It is a type alias, so that it is assignable to
+ * types with an index signature.
  */
 export type Complete = { readonly [reduced]?: never; readonly metadata?: unknown };
 
 /**
- * Refuses a value that has a reduced object in it, at any depth; with `"in arrays"` only one that is part of an array.
+ * Throws if a value contains a reduced object at any depth. With `"in arrays"`, only objects inside arrays count.
  *
- * @throws {TypeError} that begins with `Cannot` and the action, and names the fields and what to do instead.
+ * @throws {TypeError} The message begins with `Cannot` and the action, and names the fields and the remedy.
  */
 export function refuseReduced(action: string, value: unknown, place: "anywhere" | "in arrays" = "anywhere"): void {
   const found = findReduced(value, place === "anywhere");
@@ -179,7 +183,7 @@ function findReduced(value: unknown, counts: boolean): string | undefined {
   return undefined;
 }
 
-/** Returns `true` for an object with members, not for `null` or an array. */
+/** Returns `true` for an object with members, but not for `null` or an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -187,24 +191,26 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 /** `true` for types of {@linkcode Reduced} objects. */
 export type IsReduced<T> = typeof reduced extends keyof T ? true : false;
 
-/** A number, or a text that names or describes one: `80` or `"http"`, `2` or `"25%"`. */
+/** A number, or a text that names or describes a number: `80` or `"http"`, `2` or `"25%"`. */
 export type IntOrString = number | string;
 
 /**
- * A text that is one of `T` today; a newer server may send others.
+ * A text from the set `T`. A newer server may send other texts, so handle them when you read.
  *
- * Only reading is open: {@linkcode ObjectDraft}, `Mutable` and `Apply` have `T` alone in its place.
+ * When you write, only `T` is allowed: {@linkcode ObjectDraft}, `Mutable` and `Apply` replace this type with `T`.
  */
-// deno-lint-ignore ban-types -- `string` alone would absorb the literals.
+// deno-lint-ignore ban-types -- plain `string` would absorb the literals.
 export type OpenEnum<T extends string> = T | (string & {});
 
-/** `"namespace/name"`, or `"name"` when cluster-scoped. */
+/** An object's key: `"namespace/name"`, or `"name"` if it is cluster-scoped. */
 export type ObjectKey = string;
 
 /**
- * Returns the key of an object.
+ * Returns an object's key: `"namespace/name"`, or `"name"` if it is cluster-scoped. Use it to look the object up in a
+ * lister or to enqueue it.
  *
- * A missing name counts as empty. Namespace and name are not checked for slashes, which the server never allows.
+ * A missing name counts as empty. Slashes in the namespace or name are not checked, because the server never allows
+ * them.
  *
  * @example
  * ```ts
@@ -223,9 +229,9 @@ export function keyOf(
 }
 
 /**
- * Splits a key into namespace and name; `namespace` is absent for a cluster-scoped object.
+ * Splits a key into namespace and name. A cluster-scoped object's key gives no `namespace`.
  *
- * @throws {SyntaxError} when the key has more than two parts.
+ * @throws {SyntaxError} if the key has more than two parts.
  */
 export function splitKey(key: ObjectKey): { readonly namespace?: string; readonly name: string } {
   const parts = key.split("/");
@@ -234,16 +240,16 @@ export function splitKey(key: ObjectKey): { readonly namespace?: string; readonl
   throw new SyntaxError(`Cannot split key "${key}": it has ${parts.length} parts, but a key is NAME or NAMESPACE/NAME`);
 }
 
-/** Encodes texts as UTF-8. */
+/** Encodes text as UTF-8. */
 export const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
 
 /**
- * Decodes UTF-8; broken bytes read as U+FFFD. It is not fatal, which would take two to three times as long; the option
- * `stream`, which has a state, needs a decoder of its own.
+ * Decodes UTF-8. Broken bytes become U+FFFD: a fatal decoder would take two to three times as long. Do not use it with
+ * the option `stream`, which needs a decoder for each stream.
  */
 export const decoder: TextDecoder = /* @__PURE__ */ new TextDecoder();
 
-/** Returns the base64 of a text in UTF-8, as the data of Secrets has it. */
+/** Encodes a text as base64 of its UTF-8 bytes, like the data in Secrets. */
 export function base64Of(text: string): string {
   return btoa(Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join(""));
 }

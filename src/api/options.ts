@@ -1,8 +1,8 @@
 /**
- * The options of calls that read: selections, lists, watches, decoding.
+ * Options for calls that read: selections, lists, watches and decoding.
  *
- * {@linkcode Selection} says which objects are read, {@linkcode ListOptions} and {@linkcode WatchOptions} say how. The
- * options of informers are in `informer/options.ts`. This file checks values, and reads no objects.
+ * {@linkcode Selection} says which objects are read, and {@linkcode ListOptions} and {@linkcode WatchOptions} say how.
+ * Options for informers are in `informer/options.ts`. This file checks values, and reads no objects.
  *
  * @module
  */
@@ -12,30 +12,31 @@ import { FieldSelector, LabelSelector } from "./selector.ts";
 import type { ShardFilter } from "./shard.ts";
 import { UnreachableError } from "./status.ts";
 
-/** The part of a collection that a request is about. */
+/** Selects the part of a collection that a request covers. */
 export interface Selection {
-  /** One namespace. @default {all of them} */
+  /** One namespace. @default {all namespaces} */
   readonly namespace?: string;
   /**
-   * Several namespaces, for clients that may not list all: an informer lists and watches each of them separately.
-   * Excludes `namespace`; {@linkcode namespacesOf} checks the names. A single request is of one namespace, or of all.
+   * Several namespaces, for clients that may not list all namespaces. An informer lists and watches each namespace
+   * separately.
+   *
+   * You cannot combine it with `namespace`. A single request covers either one namespace or all.
    */
   readonly namespaces?: readonly string[];
-  /** The labels that objects must have: `"app=web,tier!=cache"`. @default {any} */
+  /** Selects objects by their labels: `"app=web,tier!=cache"`. @default {any} */
   readonly labelSelector?: string;
   /**
-   * The fields that objects must have: `"spec.nodeName=worker-1"`. The server decides which fields a kind has.
-   *
+   * Selects objects by their fields: `"spec.nodeName=worker-1"`. The server decides which fields each kind supports.
    * @default {any}
    */
   readonly fieldSelector?: string;
 }
 
 /**
- * Returns the namespaces of a selection, each once, in the order given; `undefined` for all of them.
+ * Returns a selection's namespaces in the given order, without duplicates. Returns `undefined` for all namespaces.
  *
- * @throws {TypeError} when both `namespace` and `namespaces` are given; when `namespaces` is not an array, is empty, or
- * holds anything but names: `""` would mean all of them.
+ * @throws {TypeError} if `namespace` and `namespaces` are combined, or `namespaces` is not an array, is empty, or has
+ * an entry that is not a name. `""` would mean all namespaces.
  */
 export function namespacesOf(
   selection: { readonly namespace?: string; readonly namespaces?: readonly string[] },
@@ -66,26 +67,30 @@ export function namespacesOf(
   return [...new Set<string>(namespaces)];
 }
 
-/** Options of a call that can be aborted. */
+/** Options for a call that you can abort. */
 export interface Abortable {
   /**
-   * When it aborts, the call rejects with its reason, a wait of an informer with a `WaitError` that has it; a `run()`
-   * resolves instead, and an iterator over events, changes or status ends. The pages and parts of a list reject, since
-   * a list that ends is complete.
+   * Ends the call when it aborts:
+   *
+   * - A call rejects with the signal's reason. The pages and parts in a list reject too, because a list that ends
+   *   normally is complete.
+   * - A wait on an informer rejects with a `WaitError` that has the reason.
+   * - `run()` resolves.
+   * - An iterator over events, changes or status ends.
    */
   readonly signal?: AbortSignal;
 }
 
-/** Options of one request. */
+/** Options for one request. */
 export interface RequestOptions extends Abortable {
   /**
-   * The longest time for the request with its retries and its complete answer, in milliseconds; then the call rejects
-   * with an `UnreachableError`. `Infinity` is no limit. @default {Infinity}
+   * The longest time for the request, its retries and the whole response, in milliseconds. After that, the call rejects
+   * with an `UnreachableError`. `Infinity` means no limit. @default {Infinity}
    */
   readonly timeoutMs?: number;
   /**
-   * Parameters of the request that have no option here: `{ pretty: "true" }`. A name that is that of an option, or
-   * nearly so, is refused. @default {none}
+   * Query parameters that have no option here: `{ pretty: "true" }`. A name that equals an option, or nearly so, is
+   * refused. @default {none}
    */
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -93,32 +98,36 @@ export interface RequestOptions extends Abortable {
 /** Options for decoding objects. */
 export interface DecodeOptions {
   /**
-   * `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them. An
-   * object with the name of a manager removes the entries of all others, for `applyIfChanged`; from objects that are
-   * reduced, all of them, as `"drop"` does.
+   * How to treat managedFields:
+   *
+   * - `"drop"` removes them from the bytes before they are parsed, unless a path in `fields` leads there.
+   * - `{ manager }` removes the entries from all other managers, for `applyIfChanged`. From reduced objects it removes
+   *   all entries, like `"drop"`.
+   * - `"keep"` keeps them.
    *
    * @default {"keep" on a client, "drop" on an informer}
    */
   readonly managedFields?: "drop" | "keep" | { readonly manager: string };
   /**
-   * The names of further annotations of Secrets that hold their data, and are left out with it. Those of kubectl, kapp,
-   * Rancher, Banzai Cloud and OpenShift are known. @default {none}
+   * Extra annotations on Secrets that hold secret data, and are dropped with it. Annotations from kubectl, kapp,
+   * Rancher, Banzai Cloud and OpenShift are known already. @default {none}
    */
   readonly secretAnnotations?: readonly string[];
 }
 
-/** A reduction of objects to named fields. */
+/** Reduces objects to the fields that you need. */
 export interface Projection {
   /**
-   * The fields that are kept of each object, as paths such as `"spec.nodeName"` or `"spec.containers.image"`; see
-   * {@linkcode parseFieldPath}. The rest is skipped before anything is parsed. Always kept: apiVersion, kind, and of
-   * the metadata name, namespace, uid, resourceVersion, generation, deletionTimestamp and ownerReferences. @default
-   * {everything}
+   * The fields to keep in each object, as paths such as `"spec.nodeName"` or `"spec.containers.image"`, see
+   * {@linkcode parseFieldPath}. Other fields are skipped before they are parsed.
+   *
+   * These fields are always kept: apiVersion, kind, and from the metadata name, namespace, uid, resourceVersion,
+   * generation, creationTimestamp, deletionTimestamp and ownerReferences. @default {everything}
    */
   readonly fields?: readonly string[];
   /**
-   * `"drop"` removes the data of Secrets from the bytes before they are parsed: `data`, `stringData`, and the
-   * annotations in which tools keep a copy. A path of `fields` that leads there is then refused with a `TypeError`.
+   * `"drop"` removes a Secret's data from the bytes before they are parsed: `data`, `stringData`, and the annotations
+   * in which tools keep a copy. A path in `fields` that leads there then throws a `TypeError`.
    * @default {"keep" on a client, "drop" on an informer}
    */
   readonly secretData?: "drop" | "keep";
@@ -127,15 +136,13 @@ export interface Projection {
 /** Entries that the caller has already, so that unchanged objects are not decoded again. */
 export interface KnownEntries {
   /**
-   * Returns the entry of a key. If it has the uid and version that the server sends, it is yielded instead of a new
-   * one.
-   *
-   * @default {none}
+   * Returns the entry for a key. If its uid and version match the server's object, the call yields this entry instead
+   * of a new one. @default {none}
    */
   readonly known?: (key: ObjectKey) => CacheEntry<unknown> | undefined;
   /**
-   * Returns the entry after the one that this or `known` returned last: lists have a fixed order, so it is probably the
-   * next one. An entry of another key is ignored. Only used together with `known`. @default {none}
+   * Returns the entry after the entry that this or `known` returned last. Lists have a fixed order, so this is probably
+   * the next object. An entry with another key is ignored. Only used together with `known`. @default {none}
    */
   readonly knownNext?: () => CacheEntry<unknown> | undefined;
 }
@@ -143,18 +150,17 @@ export interface KnownEntries {
 /** Measures decoding. */
 export interface DecodeObserver {
   /**
-   * Called for each chunk of the answer, with the time that decoding it took, in milliseconds.
-   *
+   * Called for each chunk in the response with the time spent on decoding it, in milliseconds.
    * @default {nothing is measured}
    */
   readonly onDecoded?: (ms: number) => void;
 }
 
-/** A part of a collection by a hash, see `ShardSource`. */
+/** Selects part of a collection by a hash, see `ShardSource`. */
 export interface ShardOption {
   /**
-   * Leaves out the objects that are not in ranges of hashes, before they are decoded. The server is asked for the
-   * others alone; where it does not filter, it sends all. @default {all objects}
+   * Selects objects by ranges of hashes. Other objects are skipped before they are decoded. The request asks the server
+   * to filter, and a server that does not filter sends all objects. @default {all objects}
    */
   readonly shard?: ShardFilter;
 }
@@ -162,15 +168,20 @@ export interface ShardOption {
 /** Options for a list. */
 export interface ListOptions
   extends Selection, ShardOption, DecodeOptions, KnownEntries, Projection, DecodeObserver, RequestOptions {
-  /** Not allowed here: a single request is of one namespace, or of all. */
+  /** Not allowed here: a single request covers either one namespace or all. */
   readonly namespaces?: undefined;
-  /** `"0"`: any state the server has at hand; another: see `resourceVersionMatch`. @default {the newest state} */
+  /**
+   * The version to list. `"0"` returns any state that the server has at hand. For other versions, see
+   * `resourceVersionMatch`. @default {the newest state}
+   */
   readonly resourceVersion?: string;
-  /** The list is at exactly `resourceVersion`; or at that or a newer version. */
+  /** Whether the list must have exactly the version `resourceVersion`, or may be newer. */
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
-  /** The largest number of objects to a page. @default {no limit} */
+  /** The largest number of objects on a page. @default {no limit} */
   readonly limit?: number;
-  /** The `continue` token of the page before. It excludes `resourceVersion` and `resourceVersionMatch`. */
+  /**
+   * The `continue` token from the page before. You cannot combine it with `resourceVersion` or `resourceVersionMatch`.
+   */
   readonly continue?: string;
 }
 
@@ -185,42 +196,41 @@ export interface WatchOptions
     DecodeObserver,
     Abortable,
     Pick<RequestOptions, "query"> {
-  /** Not allowed here: a single request is of one namespace, or of all. */
+  /** Not allowed here: a single request covers either one namespace or all. */
   readonly namespaces?: undefined;
   /** The watch delivers changes after this version. @default {the existing objects, and then changes} */
   readonly resourceVersion?: string;
-  /** The time after which the server ends the watch, in seconds. @default {the server's choice, 30 to 60 minutes} */
+  /** After how many seconds the server ends the watch. @default {the server's choice, 30 to 60 minutes} */
   readonly timeoutSeconds?: number;
   /** Requests bookmarks: events that carry only a version. @default {false} */
   readonly allowBookmarks?: boolean;
   /**
-   * Requests the existing objects first, and a bookmark at their end: the streaming list. Needs `allowBookmarks`.
-   *
+   * Requests a streaming list: the existing objects first, and a bookmark at their end. Needs `allowBookmarks`.
    * @default {false}
    */
   readonly sendInitialEvents?: boolean;
 }
 
-/** Parses the selectors of a selection. @throws {SyntaxError} when one of them is none. */
+/** Parses a selection's selectors. @throws {SyntaxError} if a selector does not parse. */
 export function checkSelectors({ labelSelector, fieldSelector }: Selection): void {
   if (labelSelector) LabelSelector.parse(labelSelector);
   if (fieldSelector) FieldSelector.parse(fieldSelector);
 }
 
-/** The time that a watch may stay open beyond the requested time, in milliseconds. */
+/** How long a watch may stay open after the requested time, in milliseconds. */
 export const WATCH_GRACE_MS = 10_000;
 
-/** Returns the time to request for a watch: a random one between `shortestMs` and 1.8 times that, in seconds. */
+/** Returns a random time to request for a watch, in seconds: from `shortestMs` to 1.8 times as long. */
 export function watchTimeoutSeconds(shortestMs = 120_000): number {
   return Math.max(1, Math.ceil((shortestMs * (1 + 0.8 * Math.random())) / 1_000));
 }
 
-/** Ends a watch whose connection may be dead, although nothing has failed: its reader resumes at once. */
+/** Ends a watch whose connection may be dead, although nothing has failed. Its reader resumes at once. */
 export class WatchRenewal extends UnreachableError {}
 
 /**
- * Returns the error of a watch that is open {@linkcode WATCH_GRACE_MS} beyond the requested time; `action` follows
- * "Cannot".
+ * Creates the error for a watch that is still open {@linkcode WATCH_GRACE_MS} after the requested time. `action`
+ * follows "Cannot".
  */
 export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
   return new UnreachableError(
@@ -231,12 +241,12 @@ export function watchTimeoutError(action: string, timeoutSeconds: number): Unrea
   );
 }
 
-/** The members of `O`, of which those that may be `undefined` may be absent instead. */
+/** `O` with optional members in place of members that may be `undefined`. */
 type Defined<O> =
   & { [M in keyof O as undefined extends O[M] ? never : M]: O[M] }
   & { [M in keyof O as undefined extends O[M] ? M : never]?: Exclude<O[M], undefined> };
 
-/** Returns the members that are not `undefined`, so that the others neither are printed nor hide defaults. */
+/** Returns only the members that are not `undefined`, so that the others are not printed and do not hide defaults. */
 export function defined<O extends object>(members: O): Defined<O> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<O>;
 }

@@ -1,8 +1,8 @@
 /**
- * Quantities of resources, such as `"500m"` and `"1.5Gi"`.
+ * Resource quantities such as `"500m"` and `"1.5Gi"`.
  *
- * {@linkcode parseQuantity} is the entry point: a {@linkcode ParsedQuantity} adds, compares and prints as Kubernetes
- * does. The largest and smallest values are those of an int64 in nanos.
+ * {@linkcode parseQuantity} is the entry point: a {@linkcode ParsedQuantity} adds, compares and prints like Kubernetes.
+ * A value with a binary suffix is at most 2^63-1, like an int64.
  *
  * @module
  */
@@ -11,69 +11,72 @@
 export declare const quantity: unique symbol;
 
 /**
- * An amount of a resource as Kubernetes writes it: `"500m"`, `"1.5Gi"`, `"2e3"`. {@linkcode parseQuantity} reads one
- * (Kubernetes `resource.Quantity`).
+ * A resource amount as Kubernetes writes it: `"500m"`, `"1.5Gi"`, `"2e3"` (Kubernetes `resource.Quantity`). Use
+ * {@linkcode parseQuantity} to read it.
  *
- * Any string can be given for it. {@linkcode ObjectDraft}, `Apply` and patches take a number too, as the server does:
- * `cpu: 1`; it answers with text.
+ * Any string is assignable. {@linkcode ObjectDraft}, `Apply` and patches also accept a number such as `cpu: 1`, like
+ * the server. The server returns text.
  */
 export type Quantity = string & { readonly [quantity]?: never };
 
 /**
- * The suffixes that a quantity is printed with: `Ki`, `Mi` … of powers of 1024 (`BinarySI`), `m`, `k`, `M` … of powers
- * of 1000 (`DecimalSI`), or a power of ten such as `e3` (`DecimalExponent`).
+ * The suffixes used to print a quantity:
+ *
+ * - `"BinarySI"`: powers of 1024, `Ki`, `Mi` …
+ * - `"DecimalSI"`: powers of 1000, `m`, `k`, `M` …
+ * - `"DecimalExponent"`: a power of ten such as `e3`.
  */
 export type QuantityFormat = "BinarySI" | "DecimalSI" | "DecimalExponent";
 
 const MAX_DIGITS = 1000;
 const NANO = 1_000_000_000n;
-/** The largest int64, in nanos: as a literal, so that bundles without quantities leave it out. */
+/** The largest int64, in nanos. It is a literal, so that bundles without quantities leave it out. */
 const MAX_BINARY = 9_223_372_036_854_775_807_000_000_000n;
 const BINARY_SUFFIXES = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const DECIMAL_SUFFIXES = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const QUANTITY = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 /**
- * The value of a quantity: exact, never changed, and at most nine decimal places. {@linkcode parseQuantity} makes one.
+ * An exact, immutable quantity with at most nine decimal places. {@linkcode parseQuantity} creates it.
  *
- * Where `<` and `Number` are applied to it, it counts as the nearest number; `compare` is exact. In JSON it is its
- * canonical text.
+ * With `<` and `Number` it counts as the nearest number. `compare` is exact. `JSON.stringify` writes its canonical
+ * text.
  */
 export class ParsedQuantity {
   /** The value in units of 10^-9. */
   readonly nanos: bigint;
-  /** The suffixes that it is printed with: those that it was written with, or that the first term of a sum had. */
+  /** The suffixes for printing. A parsed quantity keeps its suffixes, and a sum takes its first term's suffixes. */
   readonly format: QuantityFormat;
 
-  /** Makes a quantity of `nanos` units of 10^-9, printed with the suffixes of `format`. */
+  /** Creates a quantity of `nanos` units of 10^-9, printed with the suffixes in `format`. */
   constructor(nanos: bigint, format: QuantityFormat) {
     this.nanos = nanos;
     this.format = format;
   }
 
   /**
-   * Returns a negative number if this is less than `other`, a positive one if it is more, 0 if the two are equal: `"1"`
-   * and `"1000m"` are.
+   * Compares two quantities: negative if this is less than `other`, positive if it is more, 0 if they are equal. `"1"`
+   * and `"1000m"` are equal.
    */
   compare(other: ParsedQuantity): -1 | 0 | 1 {
     return this.nanos < other.nanos ? -1 : this.nanos > other.nanos ? 1 : 0;
   }
 
-  /** Returns the sum. It has the format of this quantity, or of `other` if this is zero. */
+  /** Returns the sum. It has this quantity's format, or the format of `other` if this is zero. */
   add(other: ParsedQuantity): ParsedQuantity {
     return new ParsedQuantity(this.nanos + other.nanos, this.nanos === 0n ? other.format : this.format);
   }
 
-  /** Returns the difference. It has the format of this quantity, or of `other` if this is zero. */
+  /** Returns the difference. It has this quantity's format, or the format of `other` if this is zero. */
   subtract(other: ParsedQuantity): ParsedQuantity {
     return new ParsedQuantity(this.nanos - other.nanos, this.nanos === 0n ? other.format : this.format);
   }
 
   /**
-   * Returns the value in units of 10^`exponent`, rounded away from zero to a whole number: `scaled(-3)` of `"0.5"` is
-   * `500n`, thousandths of a CPU; `scaled(0)` of `"1.5Gi"` is its number of bytes.
+   * Returns the value in units of 10^`exponent`, rounded away from zero to a whole number. For example, `scaled(-3)`
+   * turns `"0.5"` into `500n` thousandths of a CPU, and `scaled(0)` turns `"1.5Gi"` into bytes.
    *
-   * @throws {RangeError} when `exponent` is no whole number from -1000 to 1000.
+   * @throws {RangeError} if `exponent` is not a whole number from -1000 to 1000.
    */
   scaled(exponent: number): bigint {
     if (!Number.isInteger(exponent) || Math.abs(exponent) > MAX_DIGITS) {
@@ -84,14 +87,14 @@ export class ParsedQuantity {
     return timesPowerOfTen(this.nanos, -9 - exponent);
   }
 
-  /** Returns the nearest JavaScript number; infinity if there is none. */
+  /** Returns the nearest JavaScript number, or infinity if the value is too large. */
   valueOf(): number {
     return Number(`${this.nanos}e-9`);
   }
 
   /**
-   * Returns the canonical form: no fraction, and the largest suffix of the format that leaves a whole number. `"1.5Gi"`
-   * is printed as `"1536Mi"`, `"0.5"` as `"500m"`.
+   * Returns the canonical form: no fraction, and the largest suffix that leaves a whole number. `"1.5Gi"` is printed as
+   * `"1536Mi"`, and `"0.5"` as `"500m"`.
    *
    * A `BinarySI` value between -1024 and 1024, or with a fraction, is printed as `DecimalSI`.
    */
@@ -107,16 +110,17 @@ export class ParsedQuantity {
 }
 
 /**
- * Reads a quantity, by the grammar of Kubernetes: an optional sign, digits with an optional point, and a suffix.
+ * Parses a quantity in the Kubernetes grammar: an optional sign, digits with an optional point, and a suffix. Use it to
+ * add up or compare requests and limits.
  *
- * As in Kubernetes, what is finer than 10^-9 is rounded away from zero, and a value with a binary suffix is capped at
- * 2^63-1. Unlike it, a text without a digit is refused, and so are texts of more than 1000 characters and values of
- * more than 1000 digits before the point.
+ * A part finer than 10^-9 is rounded away from zero, and a value with a binary suffix is capped at 2^63-1, like in
+ * Kubernetes. Unlike Kubernetes, it refuses a text without digits, more than 1,000 characters, or more than 1,000
+ * digits before the point.
  *
- * A number, which {@linkcode ObjectDraft} may have, is read as its text.
+ * It also accepts a number, which {@linkcode ObjectDraft} may contain, and reads it as text.
  *
- * @throws {SyntaxError} when the text is no quantity.
- * @throws {RangeError} when the text or the value is too long.
+ * @throws {SyntaxError} if the text is not a quantity.
+ * @throws {RangeError} if the text or the value is too long.
  *
  * @example
  * ```ts
@@ -140,7 +144,7 @@ export function parseQuantity(value: Quantity | number): ParsedQuantity {
   return quantity;
 }
 
-/** Quantities that were read lately, by their text: most objects have the same few. */
+/** Recently parsed quantities by their text, because most objects have the same few quantities. */
 const recent = new Map<string, ParsedQuantity>();
 const [RECENT, RECENT_LENGTH] = [1_000, 20];
 
@@ -187,7 +191,7 @@ function readQuantity(text: string): ParsedQuantity {
   );
 }
 
-/** The product of `value` and 10^`power`, rounded away from zero. */
+/** Multiplies `value` by 10^`power`, and rounds away from zero. */
 function timesPowerOfTen(value: bigint, power: number): bigint {
   if (value === 0n) return 0n;
   if (power >= 0) return value * 10n ** BigInt(power);

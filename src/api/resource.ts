@@ -1,35 +1,33 @@
 /**
- * Kinds and their places on a server: names, paths, verbs, columns.
+ * Kinds and where they are on a server: names, paths, verbs and table columns.
  *
  * {@linkcode defineResource} is the entry point. {@linkcode onlyMetadata} and {@linkcode asTable} choose another
- * representation of a kind, and `isSecret` names the kind whose data informers do not keep. This file sends no
- * requests; discovery is in the client.
+ * representation for a kind, and `isSecret` recognizes Secrets, whose data informers drop. This file sends no requests:
+ * discovery is in the client.
  *
  * @module
  */
 import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
 
-/** A column of the table that a server prints of a kind (`TableColumnDefinition` of meta.k8s.io/v1). */
+/** A column in the table that a server prints for a kind (`TableColumnDefinition` in meta.k8s.io/v1). */
 export interface TableColumn {
-  /** The title, `"Restarts"`; kubectl prints it in upper case. */
+  /** The title, `"Restarts"`. kubectl prints it in upper case. */
   readonly name: string;
-  /** The type of the cells, as in OpenAPI: `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`. */
+  /** The cells' OpenAPI type: `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`. */
   readonly type: string;
-  /** The OpenAPI format: `"name"` for the column of the names, else mostly `""`. */
+  /** The OpenAPI format: `"name"` for the name column, otherwise mostly `""`. */
   readonly format: string;
-  /** A description for people; may be long. */
+  /** A description for people. It may be long. */
   readonly description: string;
-  /** 0 for a column that is always shown; above 0 for one of the wide output, `kubectl get -o wide`. */
+  /** 0 if the column is always shown. Above 0 if only the wide output has it (`kubectl get -o wide`). */
   readonly priority: number;
 }
 
-/**
- * An object as a row of the table of its kind; see `asTable`. Kind, apiVersion and metadata are those of the object.
- */
+/** An object as a row in its kind's table, see `asTable`. Its kind, apiVersion and metadata are the object's. */
 export interface TableRow<T extends KubernetesObject = KubernetesObject> extends KubernetesObject, Reduced {
-  /** The cells, in the order of the columns: strings, numbers, booleans, null, or what JSON has else. */
+  /** The cells, in the order of the columns: strings, numbers, booleans, null, or other JSON values. */
   readonly cells: readonly unknown[];
-  /** The columns; all rows of one list or watch share them. */
+  /** The columns. All rows in one list or watch share them. */
   readonly columns: readonly TableColumn[];
   /** The object itself. */
   readonly object: T;
@@ -41,44 +39,31 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
   readonly group: string;
   /** API version, `"v1"`. */
   readonly version: string;
-  /** The name of the collection in paths, in lower case: `"pods"`. */
+  /** The collection's name in paths, in lower case: `"pods"`. */
   readonly plural: string;
-  /** The kind of the objects, `"Pod"`. */
+  /** The kind, `"Pod"`. */
   readonly kind: string;
-  /** `"Namespaced"` when each object has a namespace, else `"Cluster"`. */
+  /** `"Namespaced"` if each object has a namespace, otherwise `"Cluster"`. */
   readonly scope: "Namespaced" | "Cluster";
-  /**
-   * Short names, which servers of the kind list in discovery: `["po"]`.
-   *
-   * @default {[]}
-   */
+  /** Short names, as listed in discovery: `["po"]`. @default {[]} */
   readonly shortNames?: readonly string[];
-  /**
-   * The groups of resources that the kind belongs to, which servers of it list in discovery: `["all"]`.
-   *
-   * @default {[]}
-   */
+  /** Categories that the kind belongs to, as listed in discovery: `["all"]`. @default {[]} */
   readonly categories?: readonly string[];
-  /**
-   * The form in which the server is asked for objects: complete, their metadata alone, or rows of a table.
-   *
-   * @default {"object"}
-   */
+  /** The form in which to request objects: complete, only their metadata, or as table rows. @default {"object"} */
   readonly representation?: "object" | "metadata" | "table";
   /**
-   * The paths of the fields to which objects are reduced, as `onlyFields` writes them: sorted, each once.
-   *
+   * The field paths to which objects are reduced, in the form that `onlyFields` writes: sorted, without duplicates.
    * @default {all fields}
    */
   readonly fields?: readonly string[];
-  /** Carries the type `T`; never set. */
+  /** Carries the type `T`. Never set. */
   readonly $type?: T;
 }
 
 /**
- * Defines a resource, of a built-in kind or of a custom one.
+ * Defines a resource for a custom or built-in kind, so that you can list, watch and write its objects.
  *
- * @throws {TypeError} when a part is missing, or cannot be a segment of a path.
+ * @throws {TypeError} if a part is missing, or cannot be a path segment.
  *
  * @example
  * ```ts
@@ -125,7 +110,7 @@ export function defineResource<T extends KubernetesObject>(definition: {
   });
 }
 
-/** The definitions of custom kinds. */
+/** CustomResourceDefinitions (CRDs). */
 export const DEFINITIONS: Resource<KubernetesObject> = defineResource<KubernetesObject>({
   group: "apiextensions.k8s.io",
   version: "v1",
@@ -135,12 +120,12 @@ export const DEFINITIONS: Resource<KubernetesObject> = defineResource<Kubernetes
 });
 
 /**
- * Returns the same resource with objects reduced to their metadata (`PartialObjectMetadata` on the wire).
+ * Returns a resource whose objects contain only their metadata (`PartialObjectMetadata` on the wire). Use it if you
+ * need only names, labels or owners: an informer needs a fraction of the memory.
  *
- * An informer of it needs a fraction of the memory. The objects cannot be written back. A server that has no such form
- * sends complete objects, which are kept complete.
+ * You cannot write the objects back. A server without this form sends complete objects, and they stay complete.
  *
- * @throws {TypeError} when the resource is already reduced to named fields.
+ * @throws {TypeError} if the resource is already reduced to selected fields.
  */
 export function onlyMetadata<T extends KubernetesObject>(
   resource: Resource<T>,
@@ -150,14 +135,15 @@ export function onlyMetadata<T extends KubernetesObject>(
 }
 
 /**
- * Returns the same resource with objects as rows of the table that `kubectl get` prints: the cells come from the
- * server, for every kind, and each row has the complete object too (`Table` with `includeObject=Object` on the wire).
+ * Returns a resource whose objects are rows in the table that `kubectl get` prints. The server fills the cells for
+ * every kind, and each row also has the complete object (`Table` with `includeObject=Object` on the wire).
  *
- * Lists, pages, gets, watches and informers work with rows; the metadata of a row is that of its object. Writes are
- * refused. A cell that depends on the time, such as an age, is that of the moment at which the server sent the row. A
- * server that knows no tables sends objects; their rows have the name and the time of creation.
+ * - Lists, pages, gets, watches and informers work with rows. A row's metadata is its object's metadata.
+ * - You cannot write rows.
+ * - A cell that depends on the time, such as an age, shows the time at which the server sent the row.
+ * - A server without tables sends objects. Their rows have only the name and the creation time.
  *
- * @throws {TypeError} when the resource is reduced to named fields.
+ * @throws {TypeError} if the resource is reduced to selected fields.
  *
  * @example
  * ```ts
@@ -191,32 +177,33 @@ function refuseFields(resource: Resource, representation: string): void {
   );
 }
 
-/** Returns the `apiVersion` of objects: `"apps/v1"`, or `"v1"` for the core group. */
+/** Returns the `apiVersion` for objects: `"apps/v1"`, or `"v1"` for the core group. */
 export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-/** Returns the name of a collection for messages: `"deployments.apps"`, or `"pods"` for the core group. */
+/** Returns a collection's name for messages: `"deployments.apps"`, or `"pods"` for the core group. */
 export function resourceName(resource: { readonly group: string; readonly plural: string }): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
 /** The parts of a path below a resource. */
 export interface PathParts {
-  /** The namespace. Absent or empty for all namespaces; ignored for cluster-scoped resources. */
+  /** The namespace. Absent or empty means all namespaces. Ignored for cluster-scoped resources. */
   readonly namespace?: string;
-  /** The name of one object; absent for the collection. */
+  /** The object's name. Absent for the whole collection. */
   readonly name?: string;
-  /** A subresource of that object, such as `"status"`; needs a name. */
+  /** A subresource such as `"status"`. It needs a name. */
   readonly subresource?: string;
 }
 
 /**
- * Returns the path of a collection, object or subresource on the server.
+ * Returns the server path to a collection, object or subresource.
  *
- * @throws {TypeError} when a part, or the resource's group, version or plural, contains `/`, `%`, `?`, `#` or `\`, or
- * is `.` or `..`: the server has no such names, and the path would address something else (client-go `rest/request.go`
- * refuses most of them too); when the version, plural or name is empty; when there is a subresource, but no name.
+ * @throws {TypeError} if a part, or the resource's group, version or plural, contains `/`, `%`, `?`, `#` or `\`, or is
+ * `.` or `..`. The server has no such names, and the path would address something else. client-go `rest/request.go`
+ * refuses most of them too.
+ * @throws {TypeError} if the version, plural or name is empty, or a subresource has no name.
  */
 export function pathOf(resource: Resource, parts: PathParts = {}): string {
   const { namespace, name, subresource } = parts;
@@ -230,36 +217,36 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
     if (name === "") throw new TypeError(`Cannot address an object of "${resourceName(resource)}": its name is empty`);
     path += `/${checkSegment("name", name)}`;
   }
-  // A subresource may have several segments, such as that of services/proxy.
+  // A subresource may have several segments, such as the path after services/NAME/proxy.
   if (subresource) {
     path += `/${subresource.split("/").map((part) => part && checkSegment("subresource", part)).join("/")}`;
   }
   return path;
 }
 
-/** A collection, an object or a subresource, as a path addresses it. */
+/** A collection, object or subresource that a path addresses. */
 export interface ResourcePlace {
   /** API group. */
   readonly group: string;
   /** API version. */
   readonly version: string;
-  /** `""` for all namespaces, and for a cluster-scoped resource. */
+  /** The namespace. `""` for all namespaces, and for a cluster-scoped resource. */
   readonly namespace: string;
-  /** Plural name of the resource. */
+  /** The resource's plural name. */
   readonly plural: string;
-  /** Name of the object. */
+  /** The object's name. */
   readonly name: string | undefined;
-  /** Subresource of that object, of one segment or several. */
+  /** The object's subresource, with one or more segments. */
   readonly subresource: string | undefined;
 }
 
-/** Subresources of a namespace, as opposed to collections in it. */
+/** A namespace's own subresources, in contrast to collections in the namespace. */
 const NAMESPACE_PARTS = ["status", "finalize"];
 
 /**
- * Reads a path, as servers do and {@linkcode pathOf} makes it; `undefined` when it is about no resource.
+ * Parses a path from {@linkcode pathOf} the way servers do. Returns `undefined` if the path addresses no resource.
  *
- * @throws {URIError} when the path has an invalid percent-encoding.
+ * @throws {URIError} if the path has an invalid percent-encoding.
  */
 export function placeOf(pathname: string): ResourcePlace | undefined {
   const written = pathname.split("/").filter((part) => part !== "");
@@ -282,8 +269,8 @@ export function placeOf(pathname: string): ResourcePlace | undefined {
 const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch" };
 
 /**
- * Returns the verb of a request to a place, as rules name it and servers derive it (apiserver `RequestInfo`); that of
- * another method is the method in lower case.
+ * Returns a request's verb as RBAC rules name it and servers derive it (apiserver `RequestInfo`). For an unknown
+ * method, it returns the method in lower case.
  */
 export function verbOf(method: string, { name }: Pick<ResourcePlace, "name">, query: URLSearchParams): string {
   if (method === "DELETE") return name === undefined ? "deletecollection" : "delete";
@@ -292,12 +279,12 @@ export function verbOf(method: string, { name }: Pick<ResourcePlace, "name">, qu
   return isSet(query.get("watch")) ? "watch" : "list";
 }
 
-/** Returns `true` for a parameter that is given and neither `0` nor `false`, as apimachinery reads booleans. */
+/** Returns `true` for a parameter that is present and neither `0` nor `false`, like booleans in apimachinery. */
 function isSet(value: string | null): boolean {
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
-/** Returns the start of all paths of a group and version. @throws {TypeError} as {@linkcode pathOf}. */
+/** Returns the start of all paths for a group and version. @throws {TypeError} like {@linkcode pathOf}. */
 function prefixOf({ group, version }: Pick<Resource, "group" | "version">): string {
   const groupPath = group === "" ? "/api" : `/apis/${checkSegment("group", group)}`;
   return `${groupPath}/${checkSegment("version", version)}`;
@@ -314,7 +301,7 @@ function checkSegment(field: string, value: string): string {
 }
 
 /**
- * Compares versions of a group as Kubernetes orders them (apimachinery `version.CompareKubeAwareVersionStrings`): `v2`,
+ * Compares a group's API versions in Kubernetes order (apimachinery `version.CompareKubeAwareVersionStrings`): `v2`,
  * `v1`, `v1beta1`, `v1alpha1`, then all others by their text. Returns a negative number if `a` comes first.
  */
 export function compareVersionPriority(a: string, b: string): number {
@@ -327,28 +314,28 @@ export function compareVersionPriority(a: string, b: string): number {
   return different === -1 ? (a < b ? -1 : a > b ? 1 : 0) : rankB[different] - rankA[different];
 }
 
-/** A kind that the server has, as discovery describes it. */
+/** A kind that the server offers, as discovery describes it. */
 export interface ApiResource extends Resource<DynamicObject> {
   /** The singular name in lower case: `"pod"`. */
   readonly singular: string;
   /** Short names: `["po"]`. */
   readonly shortNames: readonly string[];
-  /** The groups of resources that it belongs to: `["all"]`. */
+  /** Categories that the kind belongs to: `["all"]`. */
   readonly categories: readonly string[];
   /** The verbs that the server supports: `["get", "list", "watch", …]`. */
   readonly verbs: readonly string[];
   /** The subresources: `["status", "scale"]`. */
   readonly subresources: readonly string[];
-  /** True if its version is the one of its group that the server prefers. */
+  /** `true` if this is the version that the server prefers in its group. */
   readonly preferred: boolean;
 }
 
-/** The members of a Secret that hold its data. */
+/** The members in a Secret that hold its data. */
 export const SECRET_DATA: readonly string[] = ["data", "stringData"];
 
 /**
- * The annotations in which tools keep the data of a Secret: copies of what was applied by kubectl, kapp, Rancher and
- * the operators of Banzai Cloud, and the token of a service account by OpenShift.
+ * The annotations in which tools keep a Secret's data. kubectl, kapp, Rancher and the Banzai Cloud operators keep
+ * copies of applied objects, and OpenShift keeps a service account's token.
  */
 export const SECRET_ANNOTATIONS: readonly string[] = [
   "kubectl.kubernetes.io/last-applied-configuration",
@@ -361,7 +348,7 @@ export const SECRET_ANNOTATIONS: readonly string[] = [
   "openshift.io/token-secret.value",
 ];
 
-/** A type of Secrets, as that of `@kube/informer/kinds/core/v1`. */
+/** A type for Secrets, such as `Secret` in `@kube/informer/kinds/core/v1`. */
 export interface SecretLike extends KubernetesObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
@@ -369,10 +356,10 @@ export interface SecretLike extends KubernetesObject {
   readonly kind?: "Secret";
 }
 
-/** A Secret without its data. It cannot be written back: see {@linkcode Reduced}. */
+/** A Secret without its data. You cannot write it back, see {@linkcode Reduced}. */
 export type WithoutData<T extends SecretLike> = Omit<T, "data" | "stringData"> & Pick<T, "metadata"> & Reduced;
 
-/** Returns `true` for the resource of Secrets, in any representation. */
+/** Returns `true` for the Secrets resource, in any representation. */
 export function isSecret({ group, plural }: Resource): boolean {
   return group === "" && plural === "secrets";
 }

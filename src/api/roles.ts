@@ -1,16 +1,13 @@
 /**
- * Rules of access, and the roles that grant them, as YAML.
+ * Access rules, and the RBAC roles that grant them, as YAML.
  *
- * {@linkcode rolesYaml} is the entry point. Which rules a program needs is noted by its
- * client, see `accessUsed()`.
+ * {@linkcode rolesYaml} is the entry point. A client records which rules a program needs, see `accessUsed()`.
  *
  * @module
  */
 import { checkNames } from "../errors/option_names.ts";
 
-/**
- * Requests that a client may send: each of the verbs, on each of the resources, in each of the groups (`PolicyRule`).
- */
+/** Requests that a client may send: every combination of the verbs, groups and resources (`PolicyRule`). */
 export interface AccessRule {
   /** The verbs: `["list", "watch"]`. */
   readonly verbs: readonly string[];
@@ -18,27 +15,29 @@ export interface AccessRule {
   readonly groups: readonly string[];
   /** The plurals, `["pods"]`, or subresources, `["pods/status"]`. */
   readonly resources: readonly string[];
-  /** The names of the objects that the rule is about. @default {all} */
+  /** The object names that the rule is limited to. @default {all} */
   readonly names?: readonly string[];
 }
 
-/** An {@linkcode AccessRule} in a namespace. */
+/** An {@linkcode AccessRule} for one namespace or all namespaces. */
 export interface PlacedRule extends AccessRule {
-  /** The namespace; `""` for all namespaces, and for cluster-scoped resources. */
+  /** The namespace. `""` for all namespaces, and for cluster-scoped resources. */
   readonly namespace: string;
 }
 
 /** Options for {@linkcode rolesYaml}. */
 export interface RolesOptions {
-  /** The name of the roles. */
+  /** The name for all roles. */
   readonly name: string;
-  /** True to restrict rules to the names that they have. @default {false} */
+  /** If `true`, rules are limited to their object names. @default {false} */
   readonly names?: boolean;
 }
 
 /**
- * Returns rules that allow the same, in fewer lines: verbs of the same resources are joined, then resources of one
- * group with the same verbs. Verbs and resources are sorted; rules keep the order in which their groups occur first.
+ * Merges rules into fewer rules that grant the same access. It first joins verbs for the same resources, then resources
+ * in one group with the same verbs.
+ *
+ * Verbs and resources are sorted. Rules keep the order in which their groups first occur.
  */
 export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
   const single = rules.flatMap(({ verbs, groups, resources, names }) =>
@@ -49,13 +48,17 @@ export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
 }
 
 /**
- * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a
- * namespace, then a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns
- * `""`.
+ * Writes RBAC roles that grant the rules, as YAML documents. Use it with `accessUsed()` to grant a program exactly what
+ * it needs.
  *
- * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has
- * expired. The names of objects are left out, since those that a test has used are rarely those of a cluster, unless
- * `names` is set; those of users to impersonate stay, since the right to be any user is that of an administrator.
+ * The rules without a namespace become a `ClusterRole`, followed by one `Role` per namespace in alphabetical order. All
+ * roles have the same name. Without rules, it returns `""`.
+ *
+ * - With `watch`, it also grants `list`. An informer needs it if the server cannot stream lists, or if a version has
+ *   expired.
+ * - It leaves out object names unless you set `names`, because names in a test rarely occur in a cluster.
+ * - It always keeps the names of users to impersonate, because the right to impersonate anybody equals an
+ *   administrator's rights.
  *
  * @example
  * ```ts
@@ -111,7 +114,7 @@ function roleOf(rules: readonly AccessRule[], name: string, namespace: string): 
   ].join("\n");
 }
 
-/** Joins one member of the rules that are equal in `keyOf`. */
+/** Joins one member in rules that are equal in `keyOf`. */
 function joined(
   rules: readonly AccessRule[],
   keyOf: (rule: AccessRule) => unknown,

@@ -1,8 +1,8 @@
 /**
- * Label selectors, field selectors, and paths of fields.
+ * Label selectors, field selectors, and field paths.
  *
  * {@linkcode LabelSelector}, {@linkcode FieldSelector} and {@linkcode parseFieldPath} are the entry points. Every path
- * in this package is parsed here. {@linkcode membersAt} reads parsed objects; `entry/path.ts` reads the same values
+ * in this package is parsed here. {@linkcode membersAt} reads parsed objects, and `entry/path.ts` reads the same values
  * from unparsed text.
  *
  * @module
@@ -11,33 +11,34 @@ import { quoted } from "../errors/errors.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** One condition of a label selector. */
+/** One condition in a label selector. */
 export interface Requirement {
-  /** The key of the label. */
+  /** The label key. */
   readonly key: string;
   /** The condition that the label must meet. */
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "GreaterThan" | "LessThan";
-  /** The values of `In`, `NotIn`, `GreaterThan` and `LessThan`. */
+  /** The values for `In`, `NotIn`, `GreaterThan` and `LessThan`. */
   readonly values: readonly string[];
 }
 
-/** A label selector as objects have it, in `spec.selector` of a Deployment (Kubernetes `meta/v1` LabelSelector). */
+/** A label selector in object form, like `spec.selector` in a Deployment (Kubernetes `meta/v1` LabelSelector). */
 export interface LabelSelectorFields {
   /** Labels that must have these values. */
   readonly matchLabels?: Readonly<Record<string, string>>;
   /** Further conditions. */
   readonly matchExpressions?: readonly {
-    /** The key of the label. */
+    /** The label key. */
     readonly key: string;
     /** `"In"`, `"NotIn"`, `"Exists"` or `"DoesNotExist"`. */
     readonly operator: string;
-    /** The values of `In` and `NotIn`. */
+    /** The values for `In` and `NotIn`. */
     readonly values?: readonly string[];
   }[];
 }
 
 /**
- * A parsed label selector: a list of conditions that must all hold.
+ * A parsed label selector: a list of conditions that must all hold. Use it to filter objects locally the way the server
+ * does.
  *
  * @example
  * ```ts
@@ -50,10 +51,10 @@ export interface LabelSelectorFields {
  * ```
  */
 export class LabelSelector {
-  /** The conditions, in their order in the text. A selector without conditions matches every object. */
+  /** The conditions, in the order of the text. A selector without conditions matches every object. */
   readonly requirements: readonly Requirement[];
 
-  /** Creates a selector of these conditions. */
+  /** Creates a selector from conditions. */
   constructor(requirements: readonly Requirement[]) {
     this.requirements = requirements;
   }
@@ -61,18 +62,19 @@ export class LabelSelector {
   /**
    * Parses conditions with `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `key` and `!key`, separated by commas.
    *
-   * @throws {SyntaxError} when the text is no selector; the message names the offending character, counted from 1.
+   * @throws {SyntaxError} if the text is not a selector. The message names the wrong character, counted from 1.
    */
   static parse(text: string): LabelSelector {
     return new LabelSelector(new Parser(text).requirements());
   }
 
   /**
-   * Makes a selector of `spec.selector` of a Deployment, ReplicaSet, Job and the like. One without conditions matches
-   * every object. A Service's selector is a map of labels:
-   * `LabelSelector.from({ matchLabels: service.spec.selector })`.
+   * Creates a selector from `spec.selector` in a Deployment, ReplicaSet, Job or similar object. A selector without
+   * conditions matches every object.
    *
-   * @throws {TypeError} when it is missing, or a key, operator or value is none.
+   * A Service's selector is a map of labels, so wrap it: `LabelSelector.from({ matchLabels: service.spec.selector })`.
+   *
+   * @throws {TypeError} if the selector is missing, or has an invalid key, operator or value.
    *
    * @example
    * ```ts
@@ -90,18 +92,21 @@ export class LabelSelector {
     return new LabelSelector(requirementsOf(selector));
   }
 
-  /** Returns the selector as text, for `labelSelector` of requests; `parse()` reads it back. */
+  /** Returns the selector as text, for a request's `labelSelector`. `parse()` reads it back. */
   toString(): string {
     return this.requirements.map(textOf).join(",");
   }
 
-  /** Returns true when all conditions hold. `!=` and `notin` also hold when the label is missing, as in Kubernetes. */
+  /** Returns `true` if all conditions hold. `!=` and `notin` also hold if the label is missing, like in Kubernetes. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean {
     return holdAll(this.requirements, labels);
   }
 }
 
-/** Returns `matches` of {@linkcode LabelSelector.parse}, without what else bundles of that class would have. */
+/**
+ * Returns the `matches` function for {@linkcode LabelSelector.parse}, without the rest of the class, which keeps
+ * bundles small.
+ */
 export function labelMatcher(text: string): LabelSelector["matches"] {
   const requirements = new Parser(text).requirements();
   return (labels) => holdAll(requirements, labels);
@@ -187,7 +192,7 @@ function holds({ key, operator, values }: Requirement, labels: Labels): boolean 
   }
 }
 
-/** Accepts integers of 64 bits, as Kubernetes does; a label value cannot begin with a sign. */
+/** Accepts 64-bit integers, like Kubernetes. A label value cannot begin with a sign. */
 function isInteger(text: string): boolean {
   return INTEGER.test(text) && BigInt(text) <= LARGEST;
 }
@@ -210,7 +215,7 @@ const CONDITIONS: Readonly<Record<string, Requirement["operator"]>> = {
 
 class Parser {
   readonly #text: string;
-  /** The next token, `undefined` at the end, and its index. */
+  /** The next token and its index. `undefined` at the end. */
   #token: string | undefined;
   #at = 0;
 
@@ -219,7 +224,7 @@ class Parser {
     this.#advance();
   }
 
-  /** Reads the token after this one. It looks at each character a few times at most. */
+  /** Reads the next token. It looks at each character a few times at most. */
   #advance(): void {
     const text = this.#text;
     let at = this.#at + (this.#token?.length ?? 0);
@@ -279,7 +284,7 @@ class Parser {
     return values;
   }
 
-  /** Returns the token, and reads the one after it. @throws {SyntaxError} when the token is not accepted. */
+  /** Returns the token, and reads the next token. @throws {SyntaxError} if the token is not accepted. */
   #take(expected: string, accepts: (text: string) => boolean): string {
     const token = this.#token;
     if (token === undefined || !accepts(token)) {
@@ -290,7 +295,7 @@ class Parser {
   }
 }
 
-/** @throws {SyntaxError} which names the character of a text at which something else was expected. */
+/** @throws {SyntaxError} which names the character in a text where something else was expected. */
 function refuse(action: string, text: string, at: number, expected: string, found?: string): never {
   const shown = found === undefined ? "its end" : `"${quoted(found)}"`;
   throw new SyntaxError(
@@ -299,13 +304,15 @@ function refuse(action: string, text: string, at: number, expected: string, foun
 }
 
 /**
- * Returns the keys of a field path: `spec.nodeName` has two, `metadata.annotations["example.com/owner"]` three.
+ * Splits a field path into its keys: `spec.nodeName` has two keys, `metadata.annotations["example.com/owner"]` has
+ * three.
  *
- * Keys are separated by dots. A key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
- * brackets. A path passes through arrays without naming them: `spec.containers.image` is the image of each container.
- * Of an array of texts or numbers, a number names the element at this position: `cells.1` of a row of a table.
+ * - Dots separate keys.
+ * - A key with characters other than letters, digits, `_`, `-` and `$` is a JSON string in brackets.
+ * - A path passes through arrays without naming them: `spec.containers.image` means each container's image.
+ * - In an array of texts or numbers, a number selects the element at that position: `cells.1` in a table row.
  *
- * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
+ * @throws {SyntaxError} if the text is not a path. The message names the wrong character, counted from 1.
  */
 export function parseFieldPath(path: string): readonly string[] {
   const { keys, end } = readFieldPath(path);
@@ -313,10 +320,10 @@ export function parseFieldPath(path: string): readonly string[] {
 }
 
 /**
- * Reads a field path in a text, up to a character that cannot be part of one, whose index is `end`. It looks at each
- * character once or twice, however the text is formed.
+ * Reads a field path inside a text, up to a character that cannot be part of a path. `end` is that character's index.
+ * It looks at each character once or twice, whatever the text is.
  *
- * @throws {SyntaxError} when there is no path.
+ * @throws {SyntaxError} if there is no path.
  */
 export function readFieldPath(text: string, from = 0): { readonly keys: readonly string[]; readonly end: number } {
   const keys: string[] = [];
@@ -346,34 +353,32 @@ export function refuseFieldPath(text: string, at: number): never {
   refuse("read the field path", text, at, `a key such as spec, or ["example.com/owner"]`, text[at]);
 }
 
-/** A character of a key that needs no quotes. */
+/** A character in a key that needs no quotes. */
 const PLAIN = /[\w$-]/;
 
-/** Returns the text of a path, which {@linkcode parseFieldPath} reads back. */
+/** Joins keys to a path, which {@linkcode parseFieldPath} reads back. */
 export function formatFieldPath(keys: readonly string[]): string {
   return keys.map((key, i) => /^[\w$-]+$/.test(key) ? (i === 0 ? key : `.${key}`) : `[${JSON.stringify(key)}]`).join(
     "",
   );
 }
 
-/** The text of a string, number or boolean to which a field path leads; `undefined` for an object. */
+/** The text of a string, number or boolean at the end of a field path. `undefined` stands for an object. */
 export type FieldValue = string | undefined;
 
-/**
- * Returns the values to which the keys of a field path lead, as text, without nulls. An array counts as its elements.
- */
+/** Returns the values at a field path as text, without nulls. An array counts as its elements. */
 export function fieldValues(value: unknown, keys: readonly string[]): readonly FieldValue[] {
   return elementsAt(value, keys).map((value) => typeof value === "object" ? undefined : String(value));
 }
 
-/** As {@linkcode membersAt}, without nulls. An array counts as its elements. */
+/** Returns the values like {@linkcode membersAt}, but without nulls. An array counts as its elements. */
 export function elementsAt(value: unknown, keys: readonly string[]): readonly unknown[] {
   return flat(membersAt(value, keys)).filter((value) => (value ?? null) !== null);
 }
 
 /**
- * Returns the values to which the keys of a field path lead, as they are. A path passes through arrays, so there may be
- * several; there is none where a key is missing.
+ * Returns the unchanged values at a field path. Several values are possible, because a path passes through arrays. If a
+ * key is missing, there is no value.
  */
 export function membersAt(value: unknown, keys: readonly string[]): readonly unknown[] {
   let found: readonly unknown[] = [value];
@@ -382,7 +387,7 @@ export function membersAt(value: unknown, keys: readonly string[]): readonly unk
     for (const holder of [...found.filter(Array.isArray), ...flat(found)]) {
       if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, key)) continue;
       const member = (holder as Readonly<Record<string, unknown>>)[key];
-      // Of an array itself, a position names a text or a number: to objects and arrays, the path passes through.
+      // In an array, a position names only a text or a number: the path passes through to objects and arrays.
       if (!Array.isArray(holder) || (key !== "length" && typeof member !== "object")) next.push(member);
     }
     found = next;
@@ -391,8 +396,8 @@ export function membersAt(value: unknown, keys: readonly string[]): readonly unk
 }
 
 /**
- * The values, with the elements of arrays in their place. It looks at each once, however deep it is, and does not
- * recurse: arrays may be nested deeper than the stack allows. An array within itself is left out there.
+ * Replaces nested arrays by their elements. It looks at each value once, at any depth, without recursion, because
+ * arrays may be nested deeper than the stack allows. An array inside itself is left out there.
  */
 function flat(values: readonly unknown[]): readonly unknown[] {
   if (!values.some(Array.isArray)) return values;
@@ -413,20 +418,21 @@ function flat(values: readonly unknown[]): readonly unknown[] {
   return found;
 }
 
-/** One condition of a field selector. */
+/** One condition in a field selector. */
 export interface FieldRequirement {
-  /** The keys of the field's path. */
+  /** The keys in the field's path. */
   readonly keys: readonly string[];
-  /** The value that the field is compared with. */
+  /** The value to compare with. */
   readonly value: string;
-  /** `true` if the field must equal the value; `false` if it must not. */
+  /** `true` if the field must equal the value, `false` if it must differ. */
   readonly equal: boolean;
 }
 
 /**
- * A parsed field selector: equality of fields, all of which must hold.
+ * A parsed field selector: conditions on fields, which must all hold.
  *
- * A server accepts only the fields that a kind has for this purpose; {@linkcode FieldSelector.matches} reads any field.
+ * A server accepts only the fields that a kind supports in selectors. {@linkcode FieldSelector.matches} reads any
+ * field.
  *
  * @example
  * ```ts
@@ -448,30 +454,30 @@ export class FieldSelector {
   }
 
   /**
-   * Parses conditions with `=`, `==` and `!=`, separated by commas; in values, a backslash precedes `,`, `=` and itself
-   * (apimachinery `fields.ParseSelector`).
+   * Parses conditions with `=`, `==` and `!=`, separated by commas. In values, write a backslash before `,`, `=` and a
+   * backslash (apimachinery `fields.ParseSelector`).
    *
-   * @throws {SyntaxError} when the text is no selector; the message names the offending character, counted from 1.
+   * @throws {SyntaxError} if the text is not a selector. The message names the wrong character, counted from 1.
    */
   static parse(text: string): FieldSelector {
     return new FieldSelector(text, parse(text));
   }
 
-  /** Returns true when there is no condition, so that every object matches. */
+  /** `true` if there are no conditions, so that every object matches. */
   get isEmpty(): boolean {
     return this.requirements.length === 0;
   }
 
   /**
-   * Returns true when all conditions hold. A field is a path, as `fields` have it, that passes through arrays: one of
-   * its values is equal, or none. A missing field equals `""`.
+   * Returns `true` if all conditions hold. A field is a path like in `fields`, and passes through arrays: `=` holds if
+   * one of the values is equal, `!=` if none is. A missing field equals `""`.
    */
   matches(object: object): boolean {
     return this.matchesValues((keys) => fieldValues(object, keys));
   }
 
   /**
-   * As {@linkcode matches}, of an object whose values `read` returns by the keys of a path; `undefined` stands for an
+   * Returns `true` like {@linkcode matches}, but calls `read` for the values at a path. `undefined` stands for an
    * object.
    */
   matchesValues(read: (keys: readonly string[]) => readonly (string | undefined)[]): boolean {
@@ -484,7 +490,10 @@ export class FieldSelector {
   }
 }
 
-/** Returns `matches` of {@linkcode FieldSelector.parse}, without what else bundles of that class would have. */
+/**
+ * Returns the `matches` function for {@linkcode FieldSelector.parse}, without the rest of the class, which keeps
+ * bundles small.
+ */
 export function fieldMatcher(text: string): FieldSelector["matches"] {
   const requirements = parse(text);
   return (object) => areEqual(requirements, (keys) => fieldValues(object, keys));
@@ -531,13 +540,15 @@ function parse(text: string): FieldRequirement[] {
   return found;
 }
 
-/** So many pairs are compared before those that were met are remembered, which few values need. */
+/** The number of comparisons before compared pairs are remembered. Few values need more. */
 const MANY_PAIRS = 1_000;
 
 /**
- * Returns `true` if two values are equal; the `resourceVersion` of `metadata`, a part of the first one, may differ. It
- * does not recurse: an object may be nested deeper than the stack allows. Values may have cycles, or parts in common: a
- * pair that is met again counts as equal.
+ * Returns `true` if two values are deeply equal. `resourceVersion` may differ in `metadata`, which is a part of the
+ * first value.
+ *
+ * It does not recurse, because objects may be nested deeper than the stack allows. Values may have cycles or shared
+ * parts: a pair that occurs again counts as equal.
  */
 export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
   const pairs: [unknown, unknown][] = [[a, b]];
@@ -565,8 +576,8 @@ export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
 }
 
 /**
- * Returns the last value of a chain of values that are equal if all compared pairs are. A pair joins two chains, so
- * that there are fewer pairs than values.
+ * Returns the last value in a chain of values that are equal if all compared pairs are equal. A pair joins two chains,
+ * so there are fewer pairs than values.
  */
 function lastOf(equals: ReadonlyMap<unknown, unknown>, value: unknown): unknown {
   for (let next = equals.get(value); next !== undefined; next = equals.get(value)) value = next;
@@ -574,8 +585,8 @@ function lastOf(equals: ReadonlyMap<unknown, unknown>, value: unknown): unknown 
 }
 
 /**
- * `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself
- * alone.
+ * Returns `true` for plain objects and arrays. Returns `false` for dates, maps and other objects that a transform may
+ * return: their contents are not members, so each equals only itself.
  */
 export function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
@@ -587,14 +598,16 @@ export function isPlain(value: unknown): value is object {
 const OF_EACH_WRITE: readonly string[] = ["resourceVersion", "managedFields"];
 
 /**
- * Returns the paths of the fields in which two objects differ, each once, in the order of their members: what an update
- * has changed, for a log or a decision.
+ * Returns the paths of all fields that differ between two objects, without duplicates. Use it to log or decide what an
+ * update has changed.
  *
- * - They are paths as `field()` and `fields` take them, and so pass through arrays: `spec.containers.image` where the
- *   image of any container has changed. Of arrays of different lengths, or of texts and numbers, the array is named.
- * - Of a field that only one of the two has, no members are named, nor of one that is 50 levels deep. A member that is
+ * - The paths work with `field()` and `fields`. They pass through arrays: `spec.containers.image` means that some
+ *   container's image has changed.
+ * - The path ends at an array if the lengths differ, or the elements are texts or numbers.
+ * - If only one object has a field, the path ends there. It also ends at a depth of 50 levels. A member that is
  *   `undefined` counts as absent.
- * - `metadata.resourceVersion` and `metadata.managedFields`, which each write changes, are left out.
+ * - Paths are in the order of the objects' members.
+ * - `metadata.resourceVersion` and `metadata.managedFields` are left out, because every write changes them.
  *
  * @example
  * ```ts
@@ -613,7 +626,7 @@ export function differences(before: unknown, after: unknown): readonly string[] 
   return [...found];
 }
 
-/** Values that are deeper in others are compared as a whole: the lengths of all paths would have no bound. */
+/** The depth at which values are compared as a whole. Otherwise the paths could become arbitrarily long. */
 const DEEPEST = 50;
 
 function addDifferences(

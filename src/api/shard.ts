@@ -1,9 +1,9 @@
 /**
- * Shards: parts of a collection by the hash of a uid or a namespace.
+ * Shards: parts of a collection, split by the hash of a uid or namespace.
  *
- * {@linkcode fixedShard} and {@linkcode ShardFilter} are the entry points. Readers hash the bytes of an object and skip
- * objects of other shards before they decode them. This file does not decide which process has which range;
- * `group_leases.ts` does.
+ * {@linkcode fixedShard} and {@linkcode ShardFilter} are the entry points. Readers hash an object's bytes, and skip
+ * objects in other shards before they decode them. This file does not assign ranges to processes: `group_leases.ts`
+ * does.
  *
  * @module
  */
@@ -11,44 +11,47 @@ import { lowerBound } from "./lower_bound.ts";
 import { encoder, type ObjectMeta } from "./object.ts";
 import { DecodeError } from "./status.ts";
 
-/** A part of the hashes from 0 to 2^64: `start` is in it, and `end` is not. */
+/** A range of hashes between 0 and 2^64, from `start` up to but not including `end`. */
 export interface HashRange {
   /** The first hash. */
   readonly start: bigint;
-  /** The first hash behind it; 2^64 for the last range. */
+  /** The first hash after the range. 2^64 for the last range. */
   readonly end: bigint;
 }
 
 /**
- * The field that is hashed: an object keeps its uid, and all objects of a namespace have the same hash. `"controller"`
- * is the uid in the owner reference with `controller: true`, so that an object is in the shard of its controller's uid;
- * one without a controller is in none. No server filters by it, and it may change.
+ * The field to hash:
+ *
+ * - `"uid"`: an object stays in its shard, because its uid never changes.
+ * - `"namespace"`: all objects in a namespace are in the same shard.
+ * - `"controller"`: the uid in the owner reference with `controller: true`, so objects are in their controller's shard.
+ *   Objects without a controller are in no shard. No server filters by this field, and it may change.
  */
 export type ShardField = "uid" | "namespace" | "controller";
 
 /**
- * Which objects an informer caches: those whose hash is in one of the ranges. The hash is 64-bit FNV-1a of the UTF-8
- * bytes of the field.
+ * Decides which objects an informer caches: objects whose hash is in one of the ranges. The hash is 64-bit FNV-1a over
+ * the field's UTF-8 bytes.
  */
 export interface ShardSource {
-  /** The name in messages, in status and of shared informers; two sources of one name are the same. */
+  /**
+   * The name in messages, in status, and for sharing informers. Two sources with the same name count as the same shard.
+   */
   readonly name: string;
-  /** The hashed field. */
+  /** The field to hash. */
   readonly by: ShardField;
-  /** The ranges that are held now, in any order. They do not overlap. */
+  /** Returns the ranges that are held now, in any order. They do not overlap. */
   ranges(): readonly HashRange[];
   /**
-   * Calls `listener`, without arguments and in the same turn, after each change of {@linkcode ranges}, until the result
-   * is disposed. @default {the ranges never change}
+   * Calls `listener` without arguments, in the same turn, after each change to {@linkcode ranges}. Dispose the result
+   * to stop. @default {the ranges never change}
    */
   readonly onChange?: (listener: () => void) => Disposable;
-  /**
-   * Resolves once the ranges are known, before which nothing is listed. @default {they are known from the start}
-   */
+  /** Resolves when the ranges are known. Nothing is listed before. @default {they are known from the start} */
   ready?(options: { readonly signal?: AbortSignal }): Promise<void>;
   /**
-   * The namespaces whose hashes the ranges are, of a shard by namespace: those that come are listed each by itself.
-   * @default {ranges that come are listed by a list of all, from which they are taken}
+   * Returns the namespaces that the ranges contain, for a shard by namespace. When a range is added, only its
+   * namespaces are listed, one by one. @default {added ranges are filtered from a list of the whole collection}
    */
   namespaces?(): readonly string[];
 }
@@ -57,16 +60,16 @@ export interface ShardSource {
 const ALL = 1n << 64n;
 const LOW = 0xffff_ffffn;
 
-/** Returns one of `count` ranges of nearly equal size, counted from 0. */
+/** Returns one of `count` ranges with nearly equal sizes. `index` starts at 0. */
 export function hashRange(index: number, count: number): HashRange {
   const boundary = (at: number): bigint => ALL * BigInt(at) / BigInt(count);
   return { start: boundary(index), end: boundary(index + 1) };
 }
 
 /**
- * Returns a shard that never changes: of `"0/4"` the first of four.
+ * Returns a shard that never changes. For example, `"0/4"` is the first shard out of four.
  *
- * @throws {RangeError} when `shard` is not `INDEX/COUNT`, with an index below the count.
+ * @throws {RangeError} if `shard` is not `INDEX/COUNT` with an index below the count.
  */
 export function fixedShard(shard: string, by: ShardField = "uid"): ShardSource {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(shard)?.map(Number) ?? [];
@@ -79,12 +82,12 @@ export function fixedShard(shard: string, by: ShardField = "uid"): ShardSource {
   return { name: `${index}/${count}`, by, ranges: () => ranges };
 }
 
-/** Returns the shard that an option names. @throws as {@linkcode fixedShard}. */
+/** Returns the shard for an option's value. @throws {RangeError} like {@linkcode fixedShard}. */
 export function shardOf(shard: string | ShardSource): ShardSource {
   return typeof shard === "string" ? fixedShard(shard) : shard;
 }
 
-/** Returns the same hashes in order, in as few ranges as possible. */
+/** Merges ranges into as few as possible, in order. */
 export function mergedRanges(ranges: readonly HashRange[]): readonly HashRange[] {
   const merged: HashRange[] = [];
   for (const range of ranges.toSorted((a, b) => a.start < b.start ? -1 : a.start > b.start ? 1 : 0)) {
@@ -96,7 +99,7 @@ export function mergedRanges(ranges: readonly HashRange[]): readonly HashRange[]
   return merged;
 }
 
-/** Returns the hashes of `ranges` that are not in `without`, in order. */
+/** Returns the hashes in `ranges` that are not in `without`, in order. */
 export function rangesWithout(ranges: readonly HashRange[], without: readonly HashRange[]): readonly HashRange[] {
   let rest = mergedRanges(ranges);
   for (const { start, end } of mergedRanges(without)) {
@@ -108,14 +111,14 @@ export function rangesWithout(ranges: readonly HashRange[], without: readonly Ha
   return rest;
 }
 
-/** Returns the hashes that are in both, in order. */
+/** Returns the hashes that are in both `a` and `b`, in order. */
 export function commonRanges(a: readonly HashRange[], b: readonly HashRange[]): readonly HashRange[] {
   return rangesWithout(a, rangesWithout(a, b));
 }
 
 /**
- * Computes 64-bit FNV-1a in two halves of 32 bits, as JavaScript has no fast arithmetic of 64. The halves are those of
- * the latest call, as signed numbers.
+ * Computes 64-bit FNV-1a in two 32-bit halves, because JavaScript has no fast 64-bit arithmetic. `high` and `low` hold
+ * the latest result as signed numbers.
  */
 class Fnv1a {
   high = 0;
@@ -128,7 +131,7 @@ class Fnv1a {
     for (let at = start; at < end; at++) this.#next(bytes[at]);
   }
 
-  /** Hashes the UTF-8 bytes of a text. */
+  /** Hashes a text's UTF-8 bytes. */
   text(text: string): void {
     this.high = OFFSET_HIGH;
     this.low = OFFSET_LOW;
@@ -155,7 +158,7 @@ const OFFSET_HIGH = 0xcbf29ce4 | 0;
 const OFFSET_LOW = 0x84222325 | 0;
 const fnv1a = new Fnv1a();
 
-/** Returns the shard of the objects whose controllers are in a shard by uid. */
+/** Returns the shard for objects whose controllers are in the given shard by uid. */
 export function controlledBy(shard: ShardSource): ShardSource {
   const { name, onChange } = shard;
   return {
@@ -166,44 +169,50 @@ export function controlledBy(shard: ShardSource): ShardSource {
   };
 }
 
-/** Returns the hash of a uid or of a namespace. */
+/** Returns the hash of a uid or namespace. */
 export function hashOf(text: string): bigint {
   fnv1a.text(text);
   return BigInt(fnv1a.high >>> 0) << 32n | BigInt(fnv1a.low >>> 0);
 }
 
-/** Returns the range that has the hash of a text alone. */
+/** Returns a range that contains only the hash of this text. */
 export function hashesOf(text: string): readonly HashRange[] {
   const start = hashOf(text);
   return [{ start, end: start + 1n }];
 }
 
-/** The largest number of ranges in a parameter, of some 100 characters each: servers take addresses of 8 kB. */
+/**
+ * The largest number of ranges in a request parameter. Each takes some 100 characters, and servers accept URLs up to 8
+ * kB.
+ */
 const MOST_SELECTED = 64;
 
-/** Decides which objects are in ranges of hashes. Readers ask it for each object, before they decode one. */
+/** Decides which objects are in ranges of hashes. Readers ask it about each object before they decode the object. */
 export class ShardFilter {
-  /** The hashed field. */
+  /** The field to hash. */
   readonly by: ShardField;
-  /** The number of objects so far that readers have left out. */
+  /** The number of objects that readers have skipped so far. */
   dropped = 0;
   #ranges: readonly HashRange[] = [];
-  /** The starts and ends of the merged ranges in turn, as halves; a hash is in a range behind an odd number of them. */
+  /**
+   * The starts and ends of the merged ranges in turn, as halves. A hash is in a range if an odd number of bounds are
+   * not above it.
+   */
   #highs: readonly number[] = [];
   #lows: readonly number[] = [];
 
-  /** A filter for the ranges, which need not be in order. */
+  /** Creates a filter for ranges in any order. */
   constructor(by: ShardField, ranges: readonly HashRange[]) {
     this.by = by;
     this.ranges = ranges;
   }
 
-  /** The ranges, merged and in order. */
+  /** The merged ranges, in order. */
   get ranges(): readonly HashRange[] {
     return this.#ranges;
   }
 
-  /** Replaces the ranges: what is read from now on is filtered by the new ones. */
+  /** Replaces the ranges. Objects read from now on are filtered by the new ranges. */
   set ranges(ranges: readonly HashRange[]) {
     this.#ranges = mergedRanges(ranges);
     const bounds = this.#ranges.flatMap(({ start, end }) => [start, end]);
@@ -212,10 +221,10 @@ export class ShardFilter {
   }
 
   /**
-   * The `shardSelector` parameter for the ranges; `undefined` where all objects are in them, of shards by controller,
-   * and where it would be too long for the servers between.
+   * The request parameter `shardSelector` for the ranges. `undefined` if all objects are in them, for shards by
+   * controller, and if the parameter would be too long for proxies or servers.
    *
-   * Without any range it selects the objects of a single hash, as the parameter cannot select nothing.
+   * Without ranges it selects a single hash, because the parameter cannot select nothing.
    */
   get selector(): string | undefined {
     const [first = { start: 0n, end: 1n }] = this.#ranges;
@@ -226,7 +235,9 @@ export class ShardFilter {
       .map(({ start, end }) => `shardRange(object.metadata.${this.by}, ${hex(start)}, ${hex(end)})`).join(" || ");
   }
 
-  /** Returns `true` if an object is in the ranges; one whose metadata cannot be read is in each shard by controller. */
+  /**
+   * Returns `true` if an object is in the ranges. An object with unreadable metadata is in each shard by controller.
+   */
   has(
     object: {
       readonly uid: string;
@@ -244,13 +255,13 @@ export class ShardFilter {
     }
   }
 
-  /** Returns `true` if the hash of a text is in the ranges. */
+  /** Returns `true` if a text's hash is in the ranges. */
   hasText(text: string): boolean {
     fnv1a.text(text);
     return this.#hasHash();
   }
 
-  /** Returns `true` if an object is in the ranges whose field is `bytes[start, end)`. */
+  /** Returns `true` if the ranges contain the object whose field is `bytes[start, end)`. */
   hasBytes(bytes: Uint8Array, start: number, end: number): boolean {
     fnv1a.bytes(bytes, start, end);
     return this.#hasHash();
@@ -265,7 +276,7 @@ export class ShardFilter {
   }
 }
 
-/** Counts the objects that arrive in a list: those that are read, and those that a shard leaves out. */
+/** Counts the objects that arrive in a list, including the objects that a shard skips. */
 export class Arrivals {
   readonly #shard: ShardFilter | undefined;
   #dropped: number;
@@ -276,7 +287,7 @@ export class Arrivals {
     this.#dropped = shard?.dropped ?? 0;
   }
 
-  /** Returns the number of objects since the last call, of which `objects` were read. */
+  /** Returns the number of objects that arrived since the last call, if `objects` of them were read. */
   count(objects: number): number {
     if (this.#shard === undefined) return objects;
     const before = this.#dropped;

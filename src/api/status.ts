@@ -1,8 +1,9 @@
 /**
- * Errors that several rooms know, and the `Status` of a server.
+ * Errors that several rooms use, and the server's `Status` object.
  *
- * {@linkcode StatusError} is the entry point; `isNotFound` and similar functions classify it. Which error leads to
- * which recovery is decided in `reflector/transition.ts`, and which exit code it has in `cli/shared/explain_error.ts`.
+ * {@linkcode StatusError} is the entry point, and `isNotFound` and similar functions classify it.
+ * `reflector/transition.ts` decides how to recover from each error, and `cli/shared/explain_error.ts` decides the exit
+ * code.
  *
  * @module
  */
@@ -10,49 +11,55 @@ import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 export { messageOf } from "../errors/errors.ts";
 
-/** One cause of a failure. */
+/** One cause for a failure. */
 export interface StatusCause {
   /** A machine-readable word, such as `"ResourceVersionTooLarge"`. */
   readonly reason?: string;
   /** A human-readable sentence. */
   readonly message?: string;
-  /** The field at fault, as a path. */
+  /** The path to the wrong field. */
   readonly field?: string;
 }
 
-/** Details of a failure: the object, and the causes. */
+/** Details about a failure: the object, and the causes. */
 export interface StatusDetails {
-  /** Name of the object. */
+  /** The object's name. */
   readonly name?: string;
-  /** API group of the resource. */
+  /** The resource's API group. */
   readonly group?: string;
-  /** Resource or kind of the object. */
+  /** The object's resource or kind. */
   readonly kind?: string;
-  /** Uid of the object. */
+  /** The object's uid. */
   readonly uid?: string;
-  /** The causes of the failure. */
+  /** The causes. */
   readonly causes?: readonly StatusCause[];
-  /** The wait before a retry that the server asks for, in seconds. */
+  /** How long to wait before a retry, as the server asks, in seconds. */
   readonly retryAfterSeconds?: number;
 }
 
-/** A failure, or the confirmation of a deletion, as the server describes it (Kubernetes `meta/v1` Status). */
+/** The server's description of a failure, or its confirmation of a deletion (Kubernetes `meta/v1` Status). */
 export interface ApiStatus {
   /** HTTP status code. */
   readonly code: number;
-  /** A machine-readable word: `"NotFound"`, `"Expired"`; `"Success"` or `"Unknown"` when the server gave none. */
+  /**
+   * A machine-readable word: `"NotFound"`, `"Expired"`. If the server gave none, it is derived from the code, for
+   * example `"Success"` or `"Unknown"`.
+   */
   readonly reason: string;
   /** A human-readable sentence. */
   readonly message: string;
-  /** The wait before a retry that the server asks for, in seconds, from the body or the `Retry-After` header. */
+  /**
+   * How long to wait before a retry, as the server asks, in seconds. It comes from the body or the `Retry-After`
+   * header.
+   */
   readonly retryAfterSeconds?: number;
-  /** Details, where the server gives them. */
+  /** Details, if the server gives any. */
   readonly details?: StatusDetails;
-  /** A new token after an expired continue token; it continues the list with inconsistent pages. */
+  /** A new token after a continue token has expired. It continues the list with inconsistent pages. */
   readonly continue?: string;
 }
 
-/** Returns the reason of a status code, for answers without one (client-go `NewGenericServerResponse`). */
+/** Returns the reason for a status code, for responses without a reason (client-go `NewGenericServerResponse`). */
 export function reasonOf(code: number): string {
   return REASONS[code] ?? (code >= 500 ? "InternalError" : "Unknown");
 }
@@ -74,7 +81,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** Converts a `Status` object of the server; missing fields are derived from `code`. */
+/** Converts the server's `Status` object. Missing fields are derived from `code`. */
 export function statusFrom(value: unknown, code = 500): ApiStatus {
   const status = (value ?? {}) as {
     status?: unknown;
@@ -101,32 +108,33 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
   };
 }
 
-/**
- * The upper limit of a wait that a server asks for, in milliseconds; it bounds the effect of a mistaken `Retry-After`.
- */
+/** The longest wait that a server can ask for, in milliseconds. It limits the effect of a mistaken `Retry-After`. */
 export const RETRY_AFTER_MAX_MS: number = 5 * 60_000;
 
 /**
- * Returns the wait before a retry that the server asks for, in milliseconds, at most {@linkcode RETRY_AFTER_MAX_MS};
- * `undefined` when it asks for none.
+ * Returns how long the server asks to wait before a retry, in milliseconds, at most {@linkcode RETRY_AFTER_MAX_MS}.
+ * Returns `undefined` if it asks for no wait.
  */
 export function retryAfterMs(status: ApiStatus): number | undefined {
   const { retryAfterSeconds } = status;
   return retryAfterSeconds === undefined ? undefined : Math.min(retryAfterSeconds * 1_000, RETRY_AFTER_MAX_MS);
 }
 
-/** The API server answered a request with a failure. {@linkcode isNotFound} and similar functions classify it. */
+/**
+ * Thrown when the API server responds with a failure. Classify it with {@linkcode isNotFound} and similar functions
+ * instead of its message.
+ */
 export class StatusError extends InformerError {
   /** `"StatusError"`. */
   override readonly name = "StatusError";
-  /** The failure as the server describes it. */
+  /** The server's description of the failure. */
   readonly status: ApiStatus;
 
   /**
-   * Creates an error about a failure.
+   * Creates an error.
    *
    * @param message The action that failed, and its reason.
-   * @param status The failure as the server describes it.
+   * @param status The server's description of the failure.
    */
   constructor(message: string, status: ApiStatus, options?: ErrorOptions) {
     super(message, options);
@@ -134,44 +142,44 @@ export class StatusError extends InformerError {
   }
 }
 
-/** Data from the server, or the result of a transform, is malformed. */
+/** Thrown when data from the server, or a transform's result, is malformed. */
 export class DecodeError extends InformerError {
   /** `"DecodeError"`. */
   override readonly name = "DecodeError";
-  /** The key of the malformed object, where it could be read. */
+  /** The malformed object's key, if it could be read. */
   readonly key?: ObjectKey;
 
-  /** Creates an error; `options` has its cause and the `key` of the malformed object. */
+  /** Creates an error. `options` has its cause and the malformed object's `key`. */
   constructor(message: string, options: ErrorOptions & { readonly key?: ObjectKey } = {}) {
     super(message, options);
     if (options.key !== undefined) this.key = options.key;
   }
 }
 
-/** The response does not come from an API server. The message says what to check. */
+/** Thrown when the response does not come from an API server. The message says what to check. */
 export class ForeignServerError extends DecodeError {}
 
-/** An object is of another kind than the requested one. */
+/** Thrown when an object does not have the requested kind. */
 export class UnexpectedKindError extends DecodeError {
-  /** The kind of the object. */
+  /** The object's kind. */
   readonly kind: string;
 
-  /** Creates an error about an object of `kind`. */
+  /** Creates an error about an object whose kind is `kind`. */
   constructor(message: string, kind: string) {
     super(message);
     this.kind = kind;
   }
 }
 
-/** No credentials are available: a credential plugin failed, or returned credentials that cannot be used. */
+/** Thrown when there are no credentials: a credential plugin failed, or returned unusable credentials. */
 export class CredentialsError extends InformerError {
-  /** The name of the class. */
+  /** The class name. */
   override readonly name: string = "CredentialsError";
 }
 
 /**
- * The caches of a factory hold more than its option `maxBytes` allows, so that an informer has ended its list or watch.
- * Its cache stays readable.
+ * Reported when a factory's caches hold more than its option `maxBytes` allows, and an informer has ended its list or
+ * watch. You can still read the informer's cache.
  */
 export class MemoryLimitError extends InformerError {
   /** `"MemoryLimitError"`. */
@@ -195,53 +203,56 @@ export class MemoryLimitError extends InformerError {
   }
 }
 
-/** The server could not be reached, or stopped responding. */
+/** Thrown when the server cannot be reached, or has stopped responding. */
 export class UnreachableError extends InformerError {
   /** `"UnreachableError"`. */
   override readonly name = "UnreachableError";
 }
 
-/** Returns true when the resourceVersion or the continue token has expired on the server; the remedy is a new list. */
+/** Returns `true` if the resourceVersion or continue token has expired on the server. Send a new list. */
 export function isExpired(error: unknown): error is StatusError {
   return error instanceof StatusError &&
     (error.status.code === 410 || error.status.reason === "Expired" || error.status.reason === "Gone");
 }
 
-/** Returns true when an update was refused because the object has changed since it was read. */
+/** Returns `true` if the server refused an update because the object has changed since you read it. */
 export function isConflict(error: unknown): error is StatusError {
   return is(error, 409, "Conflict");
 }
 
-/** Returns true when a create was refused because an object of that name exists. */
+/** Returns `true` if the server refused a create because an object with that name exists. */
 export function isAlreadyExists(error: unknown): error is StatusError {
   return error instanceof StatusError && error.status.reason === "AlreadyExists";
 }
 
-/** Returns true when the object, or the resource itself, does not exist on the server. */
+/** Returns `true` if the object, or the resource itself, does not exist on the server. */
 export function isNotFound(error: unknown): error is StatusError {
   return is(error, 404, "NotFound");
 }
 
-/** Returns true when the server did not accept the credentials. For missing ones see {@linkcode CredentialsError}. */
+/**
+ * Returns `true` if the server did not accept the credentials. If there are none, you get a
+ * {@linkcode CredentialsError}.
+ */
 export function isUnauthorized(error: unknown): error is StatusError {
   return is(error, 401, "Unauthorized");
 }
 
-/** Returns true when the user is not allowed to perform the request. */
+/** Returns `true` if the user is not allowed to send the request. */
 export function isForbidden(error: unknown): error is StatusError {
   return is(error, 403, "Forbidden");
 }
 
-/** Returns true when the server asks clients to retry later: status code 429 or 503, with any reason. */
+/** Returns `true` if the server asks you to retry later: status code 429 or 503, with any reason. */
 export function isThrottled(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.status.code === 429 || error.status.code === 503);
 }
 
 /**
- * Returns true when the requested resourceVersion is newer than the server's state.
+ * Returns `true` if the requested resourceVersion is newer than the server's state.
  *
  * Servers report it in one of three ways, depending on their age: a cause `ResourceVersionTooLarge`, a cause with the
- * message, or the message alone (client-go `isTooLargeResourceVersionError`).
+ * message, or only the message (client-go `isTooLargeResourceVersionError`).
  */
 export function isTooLargeResourceVersion(error: unknown): error is StatusError {
   if (!(error instanceof StatusError)) return false;
@@ -259,12 +270,13 @@ function is(error: unknown, code: number, reason: string): error is StatusError 
 }
 
 /**
- * Compares two versions of one collection: negative when `a` is older, positive when it is newer, 0 when equal.
+ * Compares two versions from one collection: negative if `a` is older, positive if it is newer, 0 if they are equal.
+ * Use it to find out which object is newer.
  *
- * Versions are decimal numbers of any length, without leading zeros, so a longer one is newer. (Kubernetes guarantees
- * the order since 1.35, KEP-5504.)
+ * Versions are decimal numbers with any length and without leading zeros, so a longer version is newer. (Kubernetes
+ * guarantees the order since 1.35, KEP-5504.)
  *
- * @throws {RangeError} when one of them is not such a number.
+ * @throws {RangeError} if a version is not such a number.
  */
 export function compareResourceVersions(a: string, b: string): number {
   for (const version of [a, b]) {
@@ -280,20 +292,17 @@ export function cannotOrder(version: string): RangeError {
   );
 }
 
-/** Returns true when a version can be compared: it is a decimal number without leading zeros. */
+/** Returns `true` if a version can be compared: it is a decimal number without leading zeros. */
 export function isResourceVersion(version: string): boolean {
   return /^(0|[1-9][0-9]*)$/.test(version);
 }
 
-/** Returns true when `a` is older than `b`; false when one of them cannot be compared. */
+/** Returns `true` if `a` is older than `b`. Returns `false` if either version cannot be compared. */
 export function isOlder(a: string, b: string): boolean {
   return a !== b && order(a, b) < 0 && isResourceVersion(a) && isResourceVersion(b);
 }
 
-/**
- * Returns the oldest of several versions; `""` when one of them is `""`, or when they differ and one of them cannot be
- * compared.
- */
+/** Returns the oldest version. Returns `""` if a version is `""`, or if they differ and one cannot be compared. */
 export function oldestVersion(versions: readonly string[]): string {
   let oldest = versions[0] ?? "";
   for (const version of versions) {

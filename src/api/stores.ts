@@ -1,5 +1,5 @@
 /**
- * Snapshots of caches, and checkpoints of handlers: the state that outlives a process.
+ * Cache snapshots and handler checkpoints: the state that outlives a process.
  *
  * {@linkcode SnapshotStore} and {@linkcode CheckpointStore} are interfaces. `connect` keeps both in files and in
  * `Deno.Kv`, and `controllers/reconcile` keeps checkpoints in ConfigMaps. This file stores nothing.
@@ -10,47 +10,46 @@ import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 
 /**
- * Keeps snapshots of caches by name, beyond the life of a process.
+ * Keeps cache snapshots by name, so that they outlive a process. Implement it to keep snapshots in your own storage.
  *
- * A store writes a snapshot in one step: until all of its bytes are there, and when the writing fails, readers see the
- * one before.
+ * A store must replace a snapshot in one step: readers see the previous snapshot until all bytes are written, and also
+ * if the write fails.
  */
 export interface SnapshotStore {
-  /** Returns the bytes that were last written under a name; `undefined` if there are none. */
+  /** Returns the bytes that were last written under a name, or `undefined` if there are none. */
   get(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
-   * Writes a snapshot. Returns `false` if it has left a newer one in place, which another process has written; a store
-   * of one process may do without the comparison.
+   * Writes a snapshot. Returns `false` if it kept a newer snapshot from another process. A store that only one process
+   * uses need not compare versions.
    */
   set(name: string, snapshot: StoredSnapshot): Promise<boolean>;
 }
 
-/** A snapshot to be written. */
+/** A snapshot to write. */
 export interface StoredSnapshot {
-  /** The snapshot. If they fail, the write fails. */
+  /** The snapshot's bytes. If they fail, the write must fail. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The version of the cache; `""` if it has no order. */
+  /** The cache's version, or `""` if it has no order. */
   readonly version: string;
-  /** If `true`, a newer snapshot is replaced too: it is damaged, or of versions that the server does not have. */
+  /** If `true`, replace a newer snapshot too: it is damaged, or has versions that the server does not have. */
   readonly replacesNewer: boolean;
   /**
-   * If `true`, a snapshot of the same version is replaced too: a list or a consistency check has repaired the cache at
-   * that version.
-   * @default {false}
+   * If `true`, replace a snapshot with the same version too: a list or a consistency check has repaired the cache at
+   * that version. @default {false}
    */
   readonly replacesSame?: boolean;
 }
 
-/** Options of a store. */
+/** Options for a snapshot store. */
 export interface SnapshotLimit {
-  /** The largest snapshot, in bytes; a larger one is not written. */
+  /** The largest snapshot in bytes. A larger snapshot is not written. */
   readonly maxBytes?: number;
 }
 
 /**
- * Yields `bytes`, and fails when there are more than `maxBytes`.
+ * Yields `bytes`, and throws after more than `maxBytes`.
  *
- * @throws {RangeError} that says how to make the snapshot `name` smaller.
+ * @throws {RangeError} The message says how to make the snapshot `name` smaller.
  */
 export async function* limitedSnapshot(
   name: string,
@@ -71,18 +70,21 @@ export async function* limitedSnapshot(
 }
 
 /**
- * The uid and the version of an object that were delivered last. The version is `""` where it is not known if the
- * addition was delivered, because its call was interrupted or has failed.
+ * An object's last delivered uid and version. The version is `""` if the addition may not have been delivered, because
+ * the handler call was interrupted or failed.
  */
 export type DeliveredVersion = readonly [uid: string, resourceVersion: string];
 
-/** The contents of a checkpoint. */
+/** A checkpoint's contents. */
 export interface CheckpointRecord {
-  /** Identifies the reader; each {@linkcode Checkpoint.open} has another one. */
+  /** Identifies the reader. Each {@linkcode Checkpoint.open} has another value. */
   readonly holder: string;
-  /** Every change up to this version was delivered; `""` before the first list was. */
+  /** Every change up to this version was delivered. `""` until the first list is delivered. */
   readonly version: string;
-  /** The objects that exist by what was delivered. Some may be of later versions: a list has no order of versions. */
+  /**
+   * The objects that exist according to the deliveries. Some may have later versions than `version`, because a list is
+   * not ordered by version.
+   */
   readonly objects: ReadonlyMap<ObjectKey, DeliveredVersion>;
 }
 
@@ -94,41 +96,47 @@ export interface StoredCheckpoint {
   readonly stamp: unknown;
 }
 
-/** The difference of a record from the one in the store. */
+/** The difference between a record and the stored record. */
 export interface CheckpointChange {
-  /** The stamp of the last read or write; `undefined` where there was none. */
+  /** The stamp from the last read or write, or `undefined` if there was none. */
   readonly stamp: unknown;
-  /** The keys of the objects that differ. */
+  /** The keys whose objects differ. */
   readonly keys: readonly ObjectKey[];
 }
 
 /**
- * Keeps checkpoints by name: `MemoryCheckpoints`, and in other entry points `FileCheckpoints`, `KvCheckpoints` and
- * `ConfigMapCheckpoints`.
+ * Keeps checkpoints by name. Implement it to keep checkpoints in your own storage, or use `MemoryCheckpoints`,
+ * `FileCheckpoints`, `KvCheckpoints` or `ConfigMapCheckpoints`.
  */
 export interface CheckpointStore {
-  /** The default of {@linkcode CheckpointOptions.intervalMs}. @default {0} */
+  /** The default for {@linkcode CheckpointOptions.intervalMs}. @default {0} */
   readonly intervalMs?: number;
   /**
-   * Returns the contents and their stamp, another one after each write by another reader; `undefined` if there is no
-   * checkpoint of that name.
+   * Returns a checkpoint with its stamp, or `undefined` if there is none with that name. The stamp changes with each
+   * write by another reader.
    */
   get(name: string): Promise<StoredCheckpoint | undefined>;
   /**
-   * Writes a record if the stamp is still the one given, and there is none if that is `undefined`. Returns the new
-   * stamp, and `undefined` where it has written nothing, because the stamp is another one. What is in the store
-   * differs from the record by its head and by these keys. The record is live: it is read before the first `await`.
+   * Writes a record if the stamp is unchanged. If the given stamp is `undefined`, there must be no record yet.
+   *
+   * Returns the new stamp. Returns `undefined` if it wrote nothing, because the stamp has changed. The stored record
+   * differs from the new record only in its head and at `change.keys`. The record is live, so read it before the first
+   * `await`.
    */
   set(name: string, record: CheckpointRecord, change: CheckpointChange): Promise<unknown>;
   /**
-   * Returns `true` for the uid of an object in which it keeps a checkpoint. No reader of that checkpoint receives it.
+   * Returns `true` for the uid of an object in which this store keeps the checkpoint. The checkpoint's reader does not
+   * receive that object.
    */
   isOwn?(name: string, uid: string): boolean;
 }
 
 /**
- * A checkpoint cannot be read on. `reason` is `"lost"` where another reader has opened it since, `"held"` where it has
- * a reader, and `"tooLarge"` where its store cannot keep so many objects.
+ * Thrown when a checkpoint cannot continue. `reason` says why:
+ *
+ * - `"lost"`: another reader has opened it since.
+ * - `"held"`: it already has a reader.
+ * - `"tooLarge"`: its store cannot keep so many objects.
  */
 export class CheckpointError extends InformerError {
   /** `"CheckpointError"`. */

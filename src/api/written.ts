@@ -1,9 +1,9 @@
 /**
- * The types of what a program writes: drafts, server-side applies and merge patches.
+ * Types for writes: drafts, server-side applies and merge patches.
  *
  * {@linkcode ObjectDraft}, {@linkcode Apply} and {@linkcode MergePatch} are computed from the type of the object that
- * is read. The other types are their parts. The only function, {@linkcode copyOf}, copies an object for an update. This
- * file does not check values: the API server does.
+ * you read. The other types are their parts. The only function, {@linkcode copyOf}, copies an object for an update.
+ * This file does not check values: the API server does.
  *
  * @module
  */
@@ -17,36 +17,39 @@ import {
 } from "./object.ts";
 import type { quantity } from "./quantity.ts";
 
-/** The literals of an enum that is open for reading (`OpenEnum`); `never` for other types. */
+/** The literals in an enum that is open for reading (`OpenEnum`). `never` for other types. */
 export type EnumLiterals<T> = T extends string ? (string extends T ? never : T) : never;
 
-/** Values in JSON that have no parts. */
+/** JSON values that have no parts. */
 export type Scalar = string | number | boolean | null | undefined;
 
-/** A scalar type `T` as it is written: without the `string` of an open enum, whose literals are `Enums`. */
+/** A scalar type `T` for writes: without the `string` in an open enum, whose literals are `Enums`. */
 export type WrittenScalar<T, Enums> = T extends string ? (string extends T ? ([Enums] extends [never] ? T : never) : T)
   : T;
 
-/** A value of type `T` as it is written, complete and with enums closed. `Enums` is computed from `T`; leave it out. */
+/** A complete value for writes, with closed enums. Leave `Enums` out: it is computed from `T`. */
 export type WrittenValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : T extends Scalar ? WrittenScalar<T, Enums>
   : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
   : { readonly [Name in keyof T]: WrittenValue<T[Name]> };
 
-/** A scalar type `T` as it is sent: as it is written, and a quantity as a number too. */
+/** A scalar type `T` for requests: like {@linkcode WrittenScalar}, but a quantity may also be a number. */
 export type SentScalar<T, Enums> = WrittenScalar<T, Enums> | (typeof quantity extends keyof T ? number : never);
 
-/** A value of type `T` as it is sent to the server, complete. `Enums` is computed from `T`; leave it out. */
+/**
+ * A complete value for requests, with closed enums. A quantity may be a number. Leave `Enums` out: it is computed from
+ * `T`.
+ */
 export type SentValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : T extends Scalar ? SentScalar<T, Enums>
   : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
   : { readonly [Name in keyof T]: SentValue<T[Name]> };
 
 /**
- * A value that can be changed: `T` without `readonly`, at any depth, and with enums closed. `Enums` is computed from
- * `T`; leave it out.
+ * A value that you can change: `T` without `readonly` at any depth, and with closed enums. Leave `Enums` out: it is
+ * computed from `T`.
  *
- * `Mutable<Pod>` is what `update` takes, and can be read as a `Pod`.
+ * `update` takes a `Mutable<Pod>`, and you can read it as a `Pod`.
  */
 export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : T extends Scalar ? WrittenScalar<T, Enums>
@@ -54,10 +57,11 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : { -readonly [Name in keyof T]: Mutable<T[Name]> };
 
 /**
- * Returns a deep copy of an object or of a part of it, which can be changed: objects of a cache are its own.
+ * Returns a deep copy that you can change, for example for an `update`. Never change a cached object itself: it belongs
+ * to the cache.
  *
- * @throws {TypeError} when it has a part that is {@linkcode reduced}, which cannot be written; `structuredClone` copies
- *   it.
+ * @throws {TypeError} if a part is {@linkcode reduced}, because it cannot be written. `structuredClone` copies such an
+ * object.
  *
  * @example
  * ```ts
@@ -77,10 +81,10 @@ export function copyOf<T>(value: T & (Complete | null | undefined)): Mutable<T> 
 }
 
 /**
- * An object to be created: `T` without status and the metadata that the server sets.
+ * An object to create: `T` without its status and the metadata that the server sets.
  *
- * What the API requires is required, and enums have only the values that the server knows. The metadata has a name, or
- * the beginning of one; for an object that is not stored, such as a review, it may be absent. There is no draft of
+ * Fields that the API requires are required, and enums allow only the values that the server knows. The metadata needs
+ * a `name` or `generateName`, but is optional for objects that are not stored, such as reviews. There is no draft for
  * {@linkcode Reduced} objects.
  *
  * @example
@@ -106,35 +110,35 @@ export type ObjectDraft<T extends KubernetesObject> =
     : { readonly metadata: NamedDraftMeta })
   & Complete;
 
-/** `true` for an `EphemeralObject`; not for objects that may have any member, `$ephemeral` too. */
+/** `true` for an `EphemeralObject`, but not for objects that may have any member, including `$ephemeral`. */
 export type IsEphemeral<T> = string extends keyof T ? false : "$ephemeral" extends keyof T ? true : false;
 
 /** Metadata that a writer sets. */
 export interface DraftMeta {
   /** The name. */
   readonly name?: string;
-  /** The beginning of the name, which the server completes if there is no name. */
+  /** The start of a name, which the server completes if there is no name. */
   readonly generateName?: string;
-  /** The namespace. @default {that of the collection} */
+  /** The namespace. @default {the collection's namespace} */
   readonly namespace?: string;
   /** Names and values that label selectors match. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Names and values that selectors do not match. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Identifiers of components that must act before the object is removed. */
+  /** Identifiers of components that must act before the server removes the object. */
   readonly finalizers?: readonly string[];
-  /** The objects that own this one. */
+  /** The objects that own this object. */
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
-/** Metadata with a name, or the beginning of one. */
+/** Metadata with a name, or the start of a name. */
 export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly generateName: string });
 
 /**
- * The fields of an object that a manager owns from now on, for server-side apply.
+ * The fields that a field manager owns from now on, for server-side apply.
  *
- * Everything is optional but the name, and in items of a list that the server merges (`ListMap`) the fields that
- * identify them. Other lists are replaced, so their items are complete.
+ * Only the name is required, plus the identifying fields in each item of a merged list (`ListMap`). Other lists are
+ * replaced, so their items must be complete.
  *
  * @example
  * ```ts
@@ -148,28 +152,28 @@ export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly
  * ```
  */
 export type Apply<T extends KubernetesObject> = ApplyFields<T> & Complete & {
-  /** The name of the object, and metadata that the manager owns. */
+  /** The object's name, and metadata that the manager owns. */
   readonly metadata: ApplyMeta;
 };
 
-/** The fields of {@linkcode Apply} without metadata. */
+/** The fields in {@linkcode Apply} without metadata. */
 export type ApplyFields<T extends KubernetesObject> = {
   readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" | typeof reduced ? never : Name]?: AppliedValue<
     T[Name]
   >;
 };
 
-/** Metadata that a manager owns, and the name of the object. */
+/** Metadata that a manager owns, and the object's name. */
 export interface ApplyMeta extends Omit<DraftMeta, "generateName"> {
   /** The name. */
   readonly name: string;
-  /** If the object is there with another uid, the server answers 409. */
+  /** If the object exists with another uid, the server responds with 409. */
   readonly uid?: string;
-  /** If the object is there with another version, the server answers 409. */
+  /** If the object exists with another version, the server responds with 409. */
   readonly resourceVersion?: string;
 }
 
-/** A part of an object that is applied. `Enums` is computed from `T`; leave it out. */
+/** A part of an applied object. Leave `Enums` out: it is computed from `T`. */
 export type AppliedValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : T extends Scalar ? SentScalar<T, Enums>
   : T extends { readonly $keys?: infer Keys } & readonly (infer Item)[]
@@ -178,14 +182,14 @@ export type AppliedValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
   : { readonly [Name in keyof T]?: AppliedValue<T[Name]> };
 
-/** An item of a list that the server merges by `Keys`. */
+/** An item in a list that the server merges by `Keys`. */
 export type AppliedItem<Item, Keys extends keyof Item> =
   & { readonly [Name in Keys]: SentValue<Item[Name]> }
   & { readonly [Name in Exclude<keyof Item, Keys>]?: AppliedValue<Item[Name]> };
 
 /**
- * The part of a value that a merge patch (RFC 7386) changes: values replace, `null` deletes, lists are replaced by
- * complete ones. `Enums` is computed from `T`; leave it out.
+ * The part that a merge patch (RFC 7386) changes: values replace, `null` deletes, and a list replaces the whole list.
+ * Leave `Enums` out: it is computed from `T`.
  *
  * @example
  * ```ts

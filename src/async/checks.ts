@@ -1,8 +1,8 @@
 /**
- * Checks of options that are durations or counts.
+ * Checks for options that are durations or counts.
  *
- * {@linkcode checkDurations} and {@linkcode checkCounts} throw with the name of the option, its value, and what is
- * allowed. `errors/option_names.ts` refuses options that do not exist.
+ * {@linkcode checkDurations} and {@linkcode checkCounts} throw errors with the option's name, its value and the allowed
+ * values. `errors/option_names.ts` refuses options that do not exist.
  *
  * @module
  */
@@ -16,16 +16,16 @@ interface DurationLimits {
 }
 
 /**
- * Checks options that are durations in milliseconds. `undefined` passes: the option was not given. `Infinity` means
+ * Checks options that are durations in milliseconds. `undefined` passes, because the option is absent. `Infinity` means
  * "never", and passes unless `finite` is set.
  *
  * ```ts ignore
  * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, but it is -1"
  * ```
  *
- * @param action The action of the caller, which follows "Cannot" in the error.
- * @param durations The durations by the names of their options.
- * @throws {RangeError} when one is not a number, NaN, too short, or infinite where it must be finite.
+ * @param action The caller's action, which follows "Cannot" in the error.
+ * @param durations The durations by option name.
+ * @throws {RangeError} if a duration is not a number, NaN, too short, or infinite although it must be finite.
  */
 export function checkDurations(
   action: string,
@@ -43,12 +43,12 @@ export function checkDurations(
 }
 
 /**
- * Checks options that are whole numbers, of things or of attempts. `undefined` passes: the option was not given.
+ * Checks options that are whole numbers, such as sizes or attempts. `undefined` passes, because the option is absent.
  *
- * @param action The action of the caller, which follows "Cannot" in the error.
- * @param counts The numbers by the names of their options.
- * @param limits `min` is 0 unless given; with `infinite`, `Infinity` passes, as no limit.
- * @throws {RangeError} when one is no safe integer, or less than `min`.
+ * @param action The caller's action, which follows "Cannot" in the error.
+ * @param counts The numbers by option name.
+ * @param limits `min` is 0 by default. With `infinite`, `Infinity` passes and means no limit.
+ * @throws {RangeError} if a number is not a safe integer, or is less than `min`.
  */
 export function checkCounts(
   action: string,

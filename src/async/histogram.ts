@@ -1,8 +1,8 @@
 /**
- * Histograms of durations, for metrics.
+ * Histograms for durations, used in metrics.
  *
- * {@linkcode Histogram} counts durations by buckets of fixed bounds, {@linkcode sumOfDurations} adds histograms up.
- * This file does not read a clock.
+ * {@linkcode Histogram} counts durations in buckets with fixed bounds, and {@linkcode sumOfDurations} adds histograms
+ * up. This file does not read a clock.
  *
  * @module
  */
@@ -11,27 +11,30 @@
 export interface Durations {
   /** The number of durations. */
   readonly count: number;
-  /** Their sum, in milliseconds. */
+  /** The sum, in milliseconds. */
   readonly sumMs: number;
-  /** The longest, in milliseconds. */
+  /** The longest duration, in milliseconds. */
   readonly maxMs: number;
-  /** The number of durations up to each of 15 lengths, from 1 ms to 5 minutes, in that order. */
+  /**
+   * The number of durations up to each of 15 lengths, in order from 1 ms to 5 minutes. Each count includes the shorter
+   * durations.
+   */
   readonly buckets: readonly { readonly upToMs: number; readonly count: number }[];
 }
 
-/** The upper bounds of the buckets of a {@linkcode Histogram}, in milliseconds; the last one has the rest. */
+/** The upper bounds for the buckets in a {@linkcode Histogram}, in milliseconds. The last bucket has the rest. */
 const BUCKETS_MS: readonly number[] = [
   ...[1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
   Infinity,
 ];
 
-/** Counts durations in fixed buckets, and keeps their sum and maximum. An addition allocates nothing. */
+/** Counts durations in fixed buckets, and keeps their sum and maximum. Adding a duration allocates nothing. */
 export class Histogram {
-  /** The number of durations in each bucket, without those of the buckets before it. */
+  /** The number of durations in each bucket, without the buckets before it. */
   readonly #counts: number[] = BUCKETS_MS.map(() => 0);
-  /** The sum of all durations added. */
+  /** The sum of all added durations. */
   #sumMs = 0;
-  /** The longest duration added; 0 when there is none. */
+  /** The longest added duration, or 0 if there is none. */
   #maxMs = 0;
 
   /** Adds a duration. */
@@ -51,7 +54,7 @@ export class Histogram {
   }
 }
 
-/** Returns the summary of all the durations that several summaries, of which there is one at least, are of. */
+/** Adds up several summaries. There must be at least one. */
 export function sumOfDurations(all: readonly Durations[]): Durations {
   return all.reduce((a, b) => ({
     count: a.count + b.count,

@@ -1,27 +1,28 @@
 /**
  * Async iterators and streams that always end: by a signal, by their source, or by their reader.
  *
- * {@linkcode PolledIterator} makes values when they are asked for, {@linkcode CancellableStream} reads a source that
- * may never answer, and {@linkcode ReadAhead} begins a read early. None of them knows what the values are.
+ * {@linkcode PolledIterator} makes values on demand, {@linkcode CancellableStream} reads a source that may never
+ * respond, and {@linkcode ReadAhead} begins a read early. None of them looks at the values.
  *
  * @module
  */
 import { callObserver, DerivedController } from "./signals.ts";
 
-/** The error with which an iterator ends. */
+/** The error that ends an iterator. */
 export interface IterationFailure {
   /** The error. */
   readonly error: unknown;
 }
 
 /**
- * An async iterator over values that are made when they are asked for: of events, status, updates of views.
+ * An async iterator over values that are made on demand, such as events, status, or view updates.
  *
- * - It begins at the first `next()`. Calls of `next()` during another one are answered in order.
- * - When its signal aborts it ends without an error, at once, and drops what was not taken.
- * - It rejects, once, with the failure that has ended it; then it has ended.
- * - `return()` ends it at once, also while a `next()` waits.
- * - While it is open it has one listener on each of its signals, and none before and afterwards.
+ * - It begins at the first `next()`. If you call `next()` again before the last call has settled, results arrive in
+ *   order.
+ * - When its signal aborts, it ends at once without an error, and drops the remaining values.
+ * - If a failure ends it, `next()` rejects once with that failure, and then the iterator has ended.
+ * - `return()` ends it at once, even while a `next()` waits.
+ * - While it is open it has one listener on each of its signals. Before and afterwards it has none.
  */
 export abstract class PolledIterator<V> implements AsyncIterableIterator<V, undefined> {
   readonly #signals: AbortSignal[];
@@ -29,24 +30,27 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
   #state: "new" | "open" | "over" = "new";
   /** Set from a failure until `next()` has rejected with it. */
   #failure: IterationFailure | undefined;
-  /** Ends the wait of the last `next()` that has waited. */
+  /** Ends the wait in the last `next()` that has waited. */
   #wake: (() => void) | undefined;
-  /** Settles behind all calls of `next()`. */
+  /** Settles after all calls of `next()`. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Does not begin. `signal` ends it. It is one of `readers`, if they are given, from its beginning to its end. */
+  /**
+   * Creates an iterator that has not begun. `signal` ends it. If `readers` is given, it contains the iterator while the
+   * iterator is open.
+   */
   constructor(signal: AbortSignal | undefined, readers?: Readers<PolledIterator<V>>) {
     this.#signals = signal === undefined ? [] : [signal];
     this.#readers = readers;
   }
 
-  /** Returns the next value; `undefined` if there is none yet. */
+  /** Returns the next value, or `undefined` if there is none yet. */
   protected abstract poll(): V | undefined;
 
-  /** Called at the first `next()`, if the iterator has not ended. What it throws ends the iterator. */
+  /** Called at the first `next()`, unless the iterator has ended. If it throws, the iterator ends with that error. */
   protected begin(): void {}
 
-  /** Called once, when the iterator ends, also where it has not begun. */
+  /** Called once when the iterator ends, even if it has not begun. */
   protected finish(): void {}
 
   /** Resolves when there may be another value, or the iterator has ended. */
@@ -54,12 +58,12 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
     return new Promise((resolve) => this.#wake = resolve);
   }
 
-  /** Ends with `signal` too. Called before the iterator begins. */
+  /** Ends with `signal` too. Call it before the iterator begins. */
   endWith(signal: AbortSignal): void {
     this.#signals.push(signal);
   }
 
-  /** Polls again, if a `next()` waits. */
+  /** Polls again if a `next()` waits. */
   wake(): void {
     this.#wake?.();
   }
@@ -75,7 +79,7 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
     this.wake();
   }
 
-  /** Returns the next value, as soon as there is one. */
+  /** Returns the next value as soon as there is one. */
   next(): Promise<IteratorResult<V, undefined>> {
     const next = this.#last.then(this.#next);
     this.#last = next.then(undefined, () => undefined); // the caller of this `next()` gets its error, the following one does not
@@ -88,7 +92,7 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** Returns itself. */
+  /** Returns this iterator. */
   [Symbol.asyncIterator](): this {
     return this;
   }
@@ -130,12 +134,12 @@ export class Readers<R extends PolledIterator<unknown>> implements Iterable<R> {
   readonly #open = new Set<R>();
   #end: { readonly failure: IterationFailure | undefined } | undefined;
 
-  /** `true` once the source has ended. */
+  /** `true` after the source has ended. */
   get haveEnded(): boolean {
     return this.#end !== undefined;
   }
 
-  /** Adds a reader that begins; one of a source that has ended ends at once. */
+  /** Adds a reader that begins. If the source has ended, the reader ends at once. */
   add(reader: R): void {
     if (this.#end === undefined) this.#open.add(reader);
     else reader.end(this.#end.failure);
@@ -146,65 +150,68 @@ export class Readers<R extends PolledIterator<unknown>> implements Iterable<R> {
     this.#open.delete(reader);
   }
 
-  /** Ends all readers, present and future ones, with this failure. Only the first call counts. */
+  /** Ends all readers, present and future, with this failure. Only the first call counts. */
   end(failure?: IterationFailure): void {
     this.#end ??= { failure };
     for (const reader of this.#open) reader.end(this.#end.failure);
   }
 
-  /** The open readers. */
+  /** Returns the open readers. */
   [Symbol.iterator](): Iterator<R> {
     return this.#open.values();
   }
 }
 
-/** The source of a {@linkcode CancellableStream}. `R` is the result of one read, which only the source looks at. */
+/**
+ * The source for a {@linkcode CancellableStream}. `R` is the result type for one read, which only the source looks at.
+ */
 export interface StreamSource<T, R = unknown> {
-  /** Reads on. Not called while a read is pending. */
+  /** Reads the next result. Not called while a read is pending. */
   read(): Promise<R>;
-  /** Converts the result of a read into an item or the end, in the turn in which the result arrives. */
+  /** Converts a read's result into an item or the end, in the turn in which the result arrives. */
   decode(result: R): IteratorResult<T, void>;
   /** Frees the source after a read rejected or `decode` threw. Returns the error that the reader receives. */
   fail(error: unknown): unknown;
-  /** Ends the source. It may be called while a read is pending; the result of that read is dropped. */
+  /** Ends the source. It may be called while a read is pending, and that read's result is dropped. */
   cancel(): Promise<void>;
 }
 
 /**
- * The items of a source, one `next()` after the other.
+ * Reads items from a source one by one, and can always be cancelled.
  *
- * - The source is opened by the first `next()`.
- * - When `signal` aborts, the pending `next()` rejects with its reason at once, or the following one does; where
- *   `quiet` has aborted, the stream ends without an error. The source is asked to end, and not waited for.
+ * - The first `next()` opens the source.
+ * - When `signal` aborts, the pending or next `next()` rejects at once with its reason. If `quiet` has aborted, the
+ *   stream ends without an error instead. The source is asked to end, but the stream does not wait for it.
  * - `return()` during a `next()` ends both at once. Otherwise it waits until the source has ended, unless `signal` has
  *   aborted.
- * - After the end, an error or `return()`, `next()` resolves to the end, and nothing is left on `signal`. Before that
- *   there is one listener.
- * - Calls of `next()` during another one are answered in order.
+ * - After the end, an error or `return()`, `next()` resolves to the end, and there is no listener left on `signal`.
+ *   Before that, there is one.
+ * - If you call `next()` again before the last call has settled, results arrive in order.
  */
 export class CancellableStream<T> implements AsyncIterableIterator<T, void, undefined> {
   /** The signal that cancels the stream. */
   readonly signal: AbortSignal | undefined;
   readonly #open: (signal: AbortSignal) => StreamSource<T>;
   readonly #quiet: AbortSignal | undefined;
-  /** Aborted once the stream has ended or is cancelled. */
+  /** Aborted after the stream has ended or is cancelled. */
   readonly #controller = new AbortController();
   /** Set by the first read. */
   #source: StreamSource<T> | undefined;
-  /** The promise of the latest `next()`. */
+  /** The promise from the latest `next()`. */
   #last: Promise<IteratorResult<T, void>> | undefined;
-  /** Until the end: true while the source reads; then `#resolve` and `#reject` settle the pending `next()`. */
+  /** Until the end: `true` while the source reads. Then `#resolve` and `#reject` settle the pending `next()`. */
   #pending = false;
   #resolve!: (item: IteratorResult<T, void>) => void;
   #reject!: (reason: unknown) => void;
-  /** The number of `next()` calls that wait until an earlier one has settled. */
+  /** The number of `next()` calls that wait until an earlier call has settled. */
   #queued = 0;
-  /** True once every further `next()` resolves to the end. */
+  /** `true` once every further `next()` resolves to the end. */
   #ended = false;
 
   /**
-   * Does not call `open` yet. The signal that `open` receives aborts when the stream ends. `signal` aborts with
-   * `quiet`, if that is given: a stream that its reader ends has not failed.
+   * Creates a stream without calling `open` yet. The signal that `open` receives aborts when the stream ends.
+   *
+   * If `quiet` is given, `signal` must abort with it: a stream that its reader ends has not failed.
    */
   constructor(open: (signal: AbortSignal) => StreamSource<T>, signal?: AbortSignal, quiet?: AbortSignal) {
     this.#open = open;
@@ -212,14 +219,14 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
     this.#quiet = quiet;
   }
 
-  /** The next item. */
+  /** Returns the next item. */
   next(): Promise<IteratorResult<T, void>> {
     if (!this.#pending && this.#queued === 0) return this.#last = this.#read();
     this.#queued++;
     return this.#last = this.#last!.then(this.#readQueued, this.#readQueued);
   }
 
-  /** Ends the stream. Rejects with the error of a source that cannot end, unless the stream was cancelled. */
+  /** Ends the stream. Rejects if the source cannot end, unless the stream was cancelled. */
   async return(): Promise<IteratorResult<T, void>> {
     const end = { done: true, value: undefined } as const;
     if (this.#ended) return end;
@@ -237,7 +244,7 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
     return end;
   }
 
-  /** Itself. */
+  /** Returns this stream. */
   [Symbol.asyncIterator](): this {
     return this;
   }
@@ -302,7 +309,7 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
     else this.#reject(reason);
   };
 
-  /** Asks the source to end, and drops its answer: a source that fails while it ends has ended too. */
+  /** Asks the source to end, and ignores the result: a source that fails while it ends has ended too. */
   #cancel(reason: unknown): void {
     this.#release(reason);
     this.#source?.cancel().then(undefined, () => undefined);
@@ -323,22 +330,22 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
 export class IteratorSource<T> implements StreamSource<T, IteratorResult<T, void>> {
   readonly #items: AsyncIterator<T, void>;
 
-  /** Reads nothing yet. */
+  /** Creates a source, and reads nothing yet. */
   constructor(items: AsyncIterator<T, void>) {
     this.#items = items;
   }
 
-  /** The iterator's next result. */
+  /** Returns the iterator's next result. */
   read(): Promise<IteratorResult<T, void>> {
     return this.#items.next();
   }
 
-  /** The result as it is. */
+  /** Returns the result unchanged. */
   decode(result: IteratorResult<T, void>): IteratorResult<T, void> {
     return result;
   }
 
-  /** The error as it is: an iterator that has thrown has ended. */
+  /** Returns the error unchanged: an iterator that has thrown has ended. */
   fail(error: unknown): unknown {
     return error;
   }
@@ -349,7 +356,7 @@ export class IteratorSource<T> implements StreamSource<T, IteratorResult<T, void
   }
 }
 
-/** `items` as a stream that `signal` cancels: `items` itself if it is one already. */
+/** Returns `items` as a stream that `signal` cancels. If `items` is such a stream already, it returns `items`. */
 export function cancellable<T>(items: AsyncIterable<T, void>, signal: AbortSignal): CancellableStream<T> {
   if (items instanceof CancellableStream && items.signal === signal) return items;
   return new CancellableStream(() => new IteratorSource(items[Symbol.asyncIterator]()), signal);
@@ -357,9 +364,9 @@ export function cancellable<T>(items: AsyncIterable<T, void>, signal: AbortSigna
 
 /** Publishes the newest value to any number of readers, each of which may miss values in between. */
 export class Latest<V> {
-  /** The number of changes so far: a reader has the newest value if and only if it has read at this number. */
+  /** The number of changes so far. A reader has the newest value if and only if it has read at this number. */
   #changes = 0;
-  /** `true` from `end()` on. */
+  /** `true` after `end()`. */
   #isOver = false;
   readonly #readers = new Readers<LatestReader<V>>();
   readonly #current: () => V;
@@ -375,15 +382,15 @@ export class Latest<V> {
     this.#wake();
   }
 
-  /** Ends all readers, behind the last value. */
+  /** Ends all readers after the last value. */
   end(): void {
     this.#isOver = true;
     this.#wake();
   }
 
   /**
-   * Yields the present value, then the newest one after each change; a slow reader misses those in between. The
-   * iterator ends with `end()`, and as a {@linkcode PolledIterator} does.
+   * Yields the present value, and then the newest value after each change. A slow reader misses values in between. The
+   * iterator ends with `end()`, and like a {@linkcode PolledIterator}.
    */
   read(options: { readonly signal?: AbortSignal } = {}): PolledIterator<V> {
     let seen = -1;
@@ -419,10 +426,10 @@ class LatestReader<V> extends PolledIterator<V> {
   }
 }
 
-/** Publishes snapshots of a state that changes, as `useSyncExternalStore` of React reads them. */
+/** Publishes snapshots of changing state, in the form that React's `useSyncExternalStore` reads. */
 export class ExternalStore<S extends object> {
   readonly #read: () => S;
-  /** Each call of {@linkcode subscribe} has a member of its own, as functions may be given twice. */
+  /** Each call of {@linkcode subscribe} adds a separate member, because the same function may be given twice. */
   readonly #listeners = new Set<{ readonly call: () => void }>();
   #snapshot: S | undefined;
   /** `true` if the state may differ from the snapshot. */
@@ -430,19 +437,19 @@ export class ExternalStore<S extends object> {
   /** `true` from a change until the listeners are called. */
   #isDue = false;
 
-  /** `read` returns the present state, as a new object. */
+  /** Creates a store. `read` returns the present state as a new object. */
   constructor(read: () => S) {
     this.#read = read;
   }
 
-  /** Calls `listener` after each change, once for those of one turn. Returns a function that ends that. */
+  /** Calls `listener` once per turn with changes. Call the returned function to unsubscribe. */
   readonly subscribe: (listener: () => void) => () => void = (call) => {
     const listener = { call };
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
 
-  /** Returns the present state: the same object while no member is another one. */
+  /** Returns the present state: the same object until a member changes. */
   readonly getSnapshot: () => S = () => {
     const last = this.#snapshot;
     if (last !== undefined && !this.#isStale) return last;
@@ -450,7 +457,7 @@ export class ExternalStore<S extends object> {
     return this.#snapshot = last === undefined ? this.#read() : reuse(last, this.#read());
   };
 
-  /** The state may have changed. */
+  /** Tells the store that the state may have changed. */
   changed(): void {
     this.#isStale = true;
     if (this.#isDue || this.#listeners.size === 0) return;
@@ -464,7 +471,10 @@ export class ExternalStore<S extends object> {
   }
 }
 
-/** Returns `last` if all members are the same; otherwise `next`, with those arrays of `last` that equal its own. */
+/**
+ * Returns `last` if all members are the same. Otherwise returns `next`, and replaces its arrays by equal arrays from
+ * `last`.
+ */
 function reuse<S extends object>(last: S, next: S): S {
   const [known, members] = [last, next] as Record<string, unknown>[];
   let isChanged = false;
@@ -481,17 +491,18 @@ function isSame(last: unknown, next: unknown): boolean {
 }
 
 /**
- * Reads a source whose first item can be requested before somebody waits for it.
+ * Reads a source whose first item you can request before anybody waits for it.
  *
- * It ends with its signal at once, whatever the source does: the source is aborted and returned, and not waited for.
+ * It ends at once with its signal, whatever the source does: it aborts the source and calls `return()`, without
+ * waiting.
  */
 export class ReadAhead<T> {
   readonly #job: DerivedController;
   readonly #items: CancellableStream<T>;
-  /** The first item, if and only if it was requested by `request()` and nobody has waited for it yet. */
+  /** The first item, if and only if `request()` has requested it and nobody has waited for it yet. */
   #first: Promise<IteratorResult<T, void>> | undefined;
 
-  /** Opens the source, which is aborted with `signal`. Nothing is requested yet. */
+  /** Opens the source, which is aborted with `signal`. Requests nothing yet. */
   constructor(open: (signal: AbortSignal) => AsyncIterable<T>, signal?: AbortSignal) {
     this.#job = new DerivedController(signal);
     try {
@@ -502,14 +513,14 @@ export class ReadAhead<T> {
     }
   }
 
-  /** Requests the first item, without waiting for it. */
+  /** Requests the first item without waiting for it. */
   request(): void {
     this.#first = this.#items.next();
     // next() rejects with the error; if nobody calls it, the source was given up.
     this.#first.then(undefined, () => undefined);
   }
 
-  /** Returns the next item; `undefined` at the end. */
+  /** Returns the next item, or `undefined` at the end. */
   async next(): Promise<T | undefined> {
     const first = this.#first;
     this.#first = undefined;
@@ -517,7 +528,7 @@ export class ReadAhead<T> {
     return result.done ? undefined : result.value;
   }
 
-  /** Ends the source. Waits for that, unless an item is pending. */
+  /** Ends the source, and waits until it has ended unless an item is pending. */
   async close(): Promise<void> {
     try {
       await this.#items.return();

@@ -1,32 +1,32 @@
 /**
- * Abort signals, events that happen once, and turns of the event loop.
+ * Abort signals, events that happen once, and event loop turns.
  *
- * {@linkcode DerivedController} and {@linkcode Pacer} are the entry points. A derived controller removes its listener
- * from its parents when it is done, and a pacer shares the time of a turn among workers. {@linkcode callObserver} calls
- * functions of users, so that their errors stop nothing here.
+ * {@linkcode DerivedController} and {@linkcode Pacer} are the entry points. A derived controller removes its listeners
+ * from its parents when it is done, and a pacer shares a turn's time among workers. {@linkcode callObserver} calls
+ * users' functions, so that their errors stop nothing here.
  *
  * @module
  */
 
 /**
- * An `AbortController` that aborts with the first of its parent signals, and removes its listeners from them once it
+ * An `AbortController` that aborts with the first of its parent signals. It removes its listeners from them after it
  * has aborted or is disposed.
  *
- * `AbortSignal.any` leaves 1.2 KB per call on a long-lived parent; this leaves nothing.
+ * Use it instead of `AbortSignal.any`, which leaves 1.2 KB per call on a long-lived parent. This class leaves nothing.
  */
 export class DerivedController implements Disposable {
   readonly #controller = new AbortController();
   readonly #parents: (AbortSignal | undefined)[];
   readonly #stop = (): void => this.abort(this.#aborted?.reason);
 
-  /** Aborts with each of `parents`, at once if one has aborted. */
+  /** Aborts with each parent, at once if a parent has aborted. */
   constructor(...parents: (AbortSignal | undefined)[]) {
     this.#parents = parents;
     if (this.#aborted !== undefined) this.#stop();
     else for (const parent of parents) parent?.addEventListener("abort", this.#stop, { once: true });
   }
 
-  /** Aborts with `parent` too, at once if that has aborted. */
+  /** Aborts with `parent` too, at once if it has aborted. */
   follow(parent: AbortSignal): void {
     if (this.signal.aborted) return;
     this.#parents.push(parent);
@@ -39,18 +39,18 @@ export class DerivedController implements Disposable {
     return this.#parents.find((parent) => parent?.aborted);
   }
 
-  /** Aborts with the parents, on {@linkcode abort} and on disposal. */
+  /** The signal. It aborts with the parents, on {@linkcode abort} and on disposal. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Aborts with `reason`; the parents are not touched. */
+  /** Aborts with `reason`. The parents are not touched. */
   abort(reason?: unknown): void {
     this.release();
     this.#controller.abort(reason);
   }
 
-  /** Removes its listeners from the parents without aborting, for a job that has ended by itself. */
+  /** Removes the listeners from the parents without aborting, for a job that has ended normally. */
   release(): void {
     for (const parent of this.#parents) parent?.removeEventListener("abort", this.#stop);
   }
@@ -62,22 +62,25 @@ export class DerivedController implements Disposable {
 }
 
 /**
- * Returns a function that returns one reason to abort with, an `AbortError` of `message` that is created on first use.
- * A constant would be created as its module is loaded: an error reads the source map of its module, which costs an
- * import 1 ms, and 10 ms where all modules are one file.
+ * Returns a function that returns one reason for aborting: an `AbortError` with `message`, created on first use.
+ *
+ * A constant would create the error when its module is loaded. That reads the module's source map, which costs an
+ * import 1 ms, and 10 ms if all modules are in one file.
  */
 export function abortReason(message: string): () => DOMException {
   let reason: DOMException | undefined;
   return () => reason ??= new DOMException(message, "AbortError");
 }
 
-/** An `AbortController` that is created when its signal is first read: many jobs end before anybody reads it. */
+/**
+ * An `AbortController` that is created when its signal is first read, because many jobs end before anybody reads it.
+ */
 export class LazyController {
   #controller: AbortController | undefined;
   /** Set by the first `abort()`. */
   #aborted: { readonly reason: unknown } | undefined;
 
-  /** Aborts with {@linkcode abort}. */
+  /** The signal. It aborts with {@linkcode abort}. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -94,17 +97,17 @@ export class LazyController {
   }
 }
 
-/** The error with which a latch has failed; nothing when it was opened. */
+/** The error with which a latch has failed, or nothing if it was opened. */
 type LatchOutcome = readonly [error?: unknown];
 
 /** An event that happens at most once, for any number of waits. */
 export class Latch {
   /** Set once and for all by the first `open()` or `fail()`. */
   #outcome: LatchOutcome | undefined;
-  /** Has a function for each pending wait; empty once `#outcome` is set. */
+  /** Has a function for each pending wait. Empty once `#outcome` is set. */
   readonly #waiting = new Set<(outcome: LatchOutcome) => void>();
 
-  /** `true` once the latch was opened. */
+  /** `true` after the latch was opened. */
   get isOpen(): boolean {
     return this.#outcome?.length === 0;
   }
@@ -119,7 +122,7 @@ export class Latch {
     this.#settle([error]);
   }
 
-  /** Resolves the present waits, or rejects them with the error that is given; the latch stays as it is. */
+  /** Resolves the present waits, or rejects them with the given error. The latch stays as it is. */
   notify(...outcome: LatchOutcome): void {
     if (this.#waiting.size === 0) return;
     const waiting = [...this.#waiting];
@@ -128,7 +131,7 @@ export class Latch {
   }
 
   /**
-   * Resolves once the latch is open; rejects when it has failed, or with the signal's reason when that aborts first.
+   * Resolves when the latch is open. Rejects if it has failed, or with the signal's reason if the signal aborts first.
    */
   wait(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = options;
@@ -158,8 +161,8 @@ export class Latch {
 }
 
 /**
- * Returns true when a signal has aborted and `error` says so: it is the signal's reason, or an error with that
- * `reason`, as a `WaitError` is.
+ * Returns `true` if a signal has aborted and caused `error`: it is the signal's reason, or has it as `reason`, like a
+ * `WaitError`.
  */
 export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
   if (!signal.aborted) return false;
@@ -168,8 +171,9 @@ export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
 }
 
 /**
- * Reports an error to the runtime without stopping the caller, as the web does for errors of event listeners: by
- * `reportError` where there is one, otherwise by throwing it in a microtask (Node emits `uncaughtException`).
+ * Reports an error to the runtime without stopping the caller, like the web platform does for errors in event
+ * listeners. It calls `reportError` if there is one, otherwise it throws in a microtask (Node emits
+ * `uncaughtException`).
  */
 function reportUncaught(error: unknown): void {
   if (typeof globalThis.reportError === "function") globalThis.reportError(error);
@@ -180,7 +184,7 @@ function reportUncaught(error: unknown): void {
   }
 }
 
-/** Calls an observer such as `onError`; an error that it throws is reported as uncaught, and changes nothing else. */
+/** Calls an observer such as `onError`. If it throws, the error is reported as uncaught, and nothing else changes. */
 export function callObserver(call: () => void): void {
   try {
     call();
@@ -189,7 +193,7 @@ export function callObserver(call: () => void): void {
   }
 }
 
-/** Does what `Promise.withResolvers` does, which Node 20 lacks. */
+/** Works like `Promise.withResolvers`, which Node 20 lacks. */
 export function withResolvers<T>(): PromiseWithResolvers<T> {
   let resolve!: PromiseWithResolvers<T>["resolve"];
   let reject!: PromiseWithResolvers<T>["reject"];
@@ -197,12 +201,12 @@ export function withResolvers<T>(): PromiseWithResolvers<T> {
   return { promise, resolve, reject };
 }
 
-/** The end of the last job of each object. */
+/** The end of each object's last job. */
 const ends = new WeakMap<object, Latch>();
 
 /**
- * Calls `job` once all earlier jobs of the same object have settled, so that one of them runs at a time. Rejects with
- * the signal's reason, without a call, when that aborts before.
+ * Calls `job` after all earlier jobs with the same `shared` object have settled, so that only one runs at a time. If
+ * the signal aborts before, it rejects with the signal's reason and does not call `job`.
  */
 export async function inTurn<R>(
   shared: object,
@@ -216,26 +220,26 @@ export async function inTurn<R>(
     await before?.wait(options);
     return await job();
   } finally {
-    // A job that was given up while it waited leaves later ones behind those that it waited for.
+    // If this job was given up while it waited, later jobs still wait for the earlier jobs.
     if (before === undefined || before.isOpen) end.open();
     else void before.wait().then(() => end.open());
   }
 }
 
-/** Calls a function in a later turn of the event loop. */
+/** Calls a function in a later event loop turn. */
 type Schedule = (callback: () => void) => unknown;
 
 /**
- * Resolves in the next turn of the event loop, after timers, sockets and rendering have had theirs.
+ * Resolves in the next event loop turn, after timers, sockets and rendering have had theirs.
  *
- * It uses `setImmediate` where there is one (3 to 17 µs), otherwise a message channel (10 µs); `setTimeout(0)` would
- * take 2 ms.
+ * It uses `setImmediate` if there is one (3 to 17 µs), otherwise a message channel (10 µs). `setTimeout(0)` would take
+ * 2 ms.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => scheduleTurn(resolve));
 }
 
-/** Calls `callback` in the next turn of the event loop; see {@linkcode nextTurn}. */
+/** Calls `callback` in the next event loop turn, see {@linkcode nextTurn}. */
 export function scheduleTurn(callback: () => void): void {
   if (found === undefined) {
     const { setImmediate } = globalThis as { setImmediate?: Schedule };
@@ -268,19 +272,20 @@ function byMessage(): Schedule {
 }
 
 /**
- * Shares the event loop between a group of workers and everything else. When the group has worked for a while in one
- * turn, its workers yield: they queue, and continue in later turns, in the order in which they yielded, as many in
- * each turn as its time allows.
+ * Shares the event loop between a group of workers and everything else.
+ *
+ * When the group has used up its time in one turn, its workers yield. They queue, and continue in later turns in the
+ * same order, with as many workers in each turn as its time allows.
  */
 export class Pacer {
   readonly #budgetMs: number;
   readonly #every: number;
   readonly #scheduleTurn: Schedule;
-  /** The number of steps since the clock was last read; less than `#every`. */
+  /** The number of steps since the clock was last read, less than `#every`. */
   #steps = 0;
-  /** The time at which the event loop was last known to have begun a turn; it may have begun others since. */
+  /** The time at which the event loop was last known to have begun a turn. It may have begun others since. */
   #since: number = performance.now();
-  /** `true` if and only if the time of this turn is used up. */
+  /** `true` if and only if this turn's time is used up. */
   #isOver = false;
   /** `true` if and only if `#begin` is scheduled. */
   #isScheduled = false;
@@ -288,12 +293,12 @@ export class Pacer {
   #turns = 0;
   /** Has a callback if and only if its worker waits for its turn. */
   readonly #waiting = new Set<() => void>();
-  /** Walks `#waiting` while that has callbacks; a new walk would pass all deleted places again. */
+  /** Iterates over `#waiting` while it has callbacks. A new iterator would pass all deleted places again. */
   #walk: SetIterator<() => void> | undefined;
 
   /**
-   * Gives workers `budgetMs` milliseconds of work in a turn, all together. The clock is read once in `every` steps of
-   * the group.
+   * Gives all workers together `budgetMs` milliseconds in a turn. The clock is read once every `every` steps in the
+   * group.
    */
   constructor(budgetMs = 5, every = 64, schedule: Schedule = scheduleTurn) {
     this.#budgetMs = budgetMs;
@@ -301,7 +306,7 @@ export class Pacer {
     this.#scheduleTurn = schedule;
   }
 
-  /** The number of turns that workers which yielded have had. */
+  /** The number of turns in which workers that had yielded continued. */
   get turns(): number {
     return this.#turns;
   }
@@ -314,12 +319,12 @@ export class Pacer {
     return this.#isOver = this.#isLate();
   }
 
-  /** Gives way: resolves in a later turn, behind all workers that yielded before. */
+  /** Yields: resolves in a later turn, after all workers that yielded before. */
   turn(): Promise<void> {
     return new Promise((resolve) => void this.onTurn(resolve));
   }
 
-  /** Gives way as {@linkcode turn} does: calls `go`, once, unless the returned function is called before. */
+  /** Yields like {@linkcode turn}, but calls `go` once. Call the returned function before then to cancel it. */
   onTurn(go: () => void): () => void {
     this.#isOver = true;
     this.#waiting.add(go);
@@ -351,7 +356,7 @@ export class Pacer {
     }
     this.#waiting.delete(go);
     go();
-    queueMicrotask(this.#goOn); // behind the work that the worker does before it waits for anything
+    queueMicrotask(this.#goOn); // after the work that the worker does before it waits for anything
   }
 
   readonly #goOn = (): void => {

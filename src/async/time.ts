@@ -1,29 +1,31 @@
 /**
- * The clock, timers, back-off, and limits of rates.
+ * Clock, timers, back-off, and rate limits.
  *
  * {@linkcode backoffMs}, {@linkcode sleep}, {@linkcode LongTimer} and {@linkcode LeakyBucket} are the entry points. All
- * of them use the monotonic clock. This file does not decide what is retried.
+ * use the monotonic clock. This file does not decide what to retry.
  *
  * @module
  */
 import { delay } from "@std/async/delay";
 import { DerivedController, withResolvers } from "./signals.ts";
 
-/** Waits between attempts. */
+/** How long to wait between attempts. */
 export interface BackoffOptions {
   /** The first wait before jitter, in milliseconds. @default {800} */
   readonly initialMs?: number;
-  /** The longest wait, jitter included, in milliseconds. @default {30_000} */
+  /** The longest wait including jitter, in milliseconds. @default {30_000} */
   readonly maxMs?: number;
-  /** The ratio of a wait to the one before. @default {2} */
+  /** How many times longer each wait is than the last. @default {2} */
   readonly factor?: number;
-  /** Each wait is prolonged by a random share of itself, up to this. @default {1} */
+  /** The largest random extension, as a share of the wait. With 1, a wait can double. @default {1} */
   readonly jitter?: number;
 }
 
 /**
- * Returns the wait, in milliseconds, after a failure that follows `failures` (from 0) others. Waits grow by `factor` up
- * to `maxMs`. The random share is kept at `maxMs` too, so that clients do not retry all at once.
+ * Returns how long to wait after a failure, in milliseconds. `failures` is the number of failures before it, from 0.
+ *
+ * Waits grow by `factor` up to `maxMs`. The random share stays at `maxMs` too, so that clients do not all retry at the
+ * same moment.
  *
  * The defaults are client-go's (`tools/cache/reflector.go`), whose longest wait is 60 s with jitter.
  */
@@ -33,16 +35,17 @@ export function backoffMs(failures: number, options: BackoffOptions): number {
   return baseMs * (1 + Math.random() * jitter);
 }
 
-/** The number of attempts at the first wait while a server does not answer: most outages are over by then. */
+/** The number of attempts with the first wait while a server does not respond. Most outages are over by then. */
 const PROMPT_ATTEMPTS = 8;
 
 const UNREACHABLE_INITIAL_MS = 500;
 const UNREACHABLE_MAX_MS = 5_000;
 
 /**
- * Returns the wait as {@linkcode backoffMs} does, but for a server that does not answer. An attempt costs such a server
- * nothing, and a longer wait means a stale cache: the first eight waits are 0.5 to 1 s unless `initialMs` is given, and
- * no wait is longer than 5 s.
+ * Returns a wait like {@linkcode backoffMs}, but for a server that does not respond. An attempt costs such a server
+ * nothing, and a longer wait means a stale cache.
+ *
+ * The first eight waits are therefore 0.5 to 1 s unless `initialMs` is given, and no wait is longer than 5 s.
  */
 export function unreachableBackoffMs(failures: number, options: BackoffOptions): number {
   const { initialMs = UNREACHABLE_INITIAL_MS, maxMs = Infinity } = options;
@@ -51,44 +54,49 @@ export function unreachableBackoffMs(failures: number, options: BackoffOptions):
 }
 
 /**
- * Returns the time of the monotonic clock, in milliseconds; every wait uses it. Only differences are meaningful. It
- * never runs backwards, and changes of the time of day do not move it, so that a wait has the intended length.
+ * Returns the monotonic clock's time in milliseconds, which every wait uses. Only differences are meaningful.
+ *
+ * It never runs backwards, and changes to the system time do not move it, so a wait has the intended length.
  */
 export function monotonicMs(): number {
   return performance.now();
 }
 
-/** A step of the time of day up to this is accepted without reading the monotonic clock. */
+/** A system time step up to this is accepted without reading the monotonic clock. */
 const UNCHECKED_MS = 20;
 
-/** The number of equal readings in a row after which the clock looks whether they are a burst. */
+/** After this many equal readings in a row, the clock checks whether they are a burst. */
 const SUSPECTED = 16;
 
-/** The number of equal readings in a row, the last 16 of them without an `await` between them, that make a burst. */
+/** This many equal readings in a row, the last 16 without an `await` between them, are a burst. */
 const BURST = 32;
 
-/** Of this many readings in a burst, one reads the time. */
+/** In a burst, one reading out of this many reads the time. */
 const READ_EVERY = 8;
 
 /**
- * A clock that never runs backwards, for measurements on hot paths. Only differences of readings of one instance are
- * meaningful. A change of the time of day moves it by at most 20 ms.
+ * A fast clock that never runs backwards, for measurements on hot paths. Only differences between one instance's
+ * readings are meaningful. Waits use {@linkcode monotonicMs} instead.
  *
- * It reads the time of day, which costs half of the monotonic clock, and reads the monotonic clock too when the time of
- * day has moved backwards or by more than 20 ms. Waits use {@linkcode monotonicMs}.
+ * It reads the system time, which costs half as much as the monotonic clock. It also reads the monotonic clock if the
+ * system time has moved backwards or by more than 20 ms. A change to the system time therefore moves it by at most 20
+ * ms.
  *
- * In a burst, which is 16 equal readings or more without an `await` between them, it reads the time once in 8 readings:
- * the others may be as old as the one before. The burst ends with the next `await`, and when the time has moved.
+ * A burst is at least 16 equal readings without an `await` between them. In a burst it reads the time once in 8
+ * readings, and repeats the last time otherwise. A burst ends with the next `await`, and when the time has moved.
  */
 export class CoarseClock {
-  /** The time of day of the last reading. */
+  /** The system time at the last reading. */
   #dayMs: number = Date.now();
-  /** The last reading; it never decreases. A whole number: V8 allocates one for each field that holds another. */
+  /**
+   * The last reading, which never decreases. It is a whole number, because V8 allocates one for each field that holds
+   * another number.
+   */
   #nowMs: number = Math.floor(monotonicMs());
   /** The number of readings since the time last moved, or since the burst last ended. */
   #equal = 0;
 
-  /** Returns the time, in milliseconds. */
+  /** Returns the time in milliseconds. */
   now(): number {
     if (this.#equal >= BURST && ++this.#equal % READ_EVERY !== 0) return this.#nowMs;
     return this.#read();
@@ -115,25 +123,27 @@ export class CoarseClock {
 }
 
 /**
- * Limits a rate: `burst` pass at once, and one more every `intervalMs`.
+ * Limits a rate: `burst` actions pass at once, and one more every `intervalMs`.
  *
- * In any period of `t` milliseconds at most `burst + t / intervalMs` pass.
+ * In any period with `t` milliseconds, at most `burst + t / intervalMs` actions pass.
  */
 export class LeakyBucket {
   readonly #burst: number;
   readonly #intervalMs: number;
-  /** The level of the bucket at `#atMs`, at least 0; above `#burst` if there are bookings that have not passed yet. */
+  /** The bucket's level at `#atMs`, at least 0. Above `#burst` if some booked actions have not passed yet. */
   #level = 0;
   /** The time of the last call. */
   #atMs: number = monotonicMs();
 
-  /** Begins with an empty bucket. Time is that of the monotonic clock. */
+  /** Starts with an empty bucket. */
   constructor(burst: number, intervalMs: number) {
     this.#burst = burst;
     this.#intervalMs = intervalMs;
   }
 
-  /** Lets one pass and returns 0; or lets none pass, and returns the wait before another try, in milliseconds. */
+  /**
+   * Lets one action pass and returns 0, or refuses it and returns how long to wait before another try, in milliseconds.
+   */
   take(): number {
     const over = this.#next() - this.#burst;
     // Without the tolerance, a rounding error would cause a wait.
@@ -142,13 +152,13 @@ export class LeakyBucket {
     return 0;
   }
 
-  /** Lets one pass after all that passed before, and returns its wait, in milliseconds. */
+  /** Books one action after all earlier actions, and returns how long it must wait, in milliseconds. */
   book(): number {
     this.#level = this.#next();
     return Math.max(0, this.#level - this.#burst) * this.#intervalMs;
   }
 
-  /** The level with one more. */
+  /** The level with one more action. */
   #next(): number {
     const nowMs = monotonicMs();
     this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) / this.#intervalMs);
@@ -157,13 +167,13 @@ export class LeakyBucket {
   }
 }
 
-/** The longest delay that `setTimeout` takes, in milliseconds; a longer one would fire at once. */
+/** The longest delay that `setTimeout` takes, in milliseconds. A longer delay would fire at once. */
 const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /**
- * A timer that fires once for each time it is armed, after a delay of any length. Disposing it disarms it.
+ * A timer that accepts a delay of any length. It fires once each time you arm it. Dispose it to disarm it.
  *
- * It runs on the monotonic clock, and keeps at most one timer of the runtime armed.
+ * It uses the monotonic clock, and arms at most one runtime timer.
  *
  * ```ts ignore
  * using timer = new LongTimer(() => controller.abort(new Error("no answer")));
@@ -172,10 +182,10 @@ const MAX_TIMER_MS: number = 2 ** 31 - 1;
  */
 export class LongTimer implements Disposable {
   readonly #fire: () => void;
-  /** The timer of the runtime; `undefined` if and only if this timer is not armed. */
+  /** The runtime's timer. `undefined` if and only if this timer is not armed. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Calls `fire` when the timer is due. It is not armed yet. */
+  /** Creates an unarmed timer that calls `fire` when it is due. */
   constructor(fire: () => void) {
     this.#fire = (): void => {
       this.#timer = undefined;
@@ -183,13 +193,13 @@ export class LongTimer implements Disposable {
     };
   }
 
-  /** True if the timer will fire. */
+  /** `true` if the timer will fire. */
   get isArmed(): boolean {
     return this.#timer !== undefined;
   }
 
   /**
-   * Fires after `ms` milliseconds, and no longer at an earlier set time. `Infinity` is never; a negative `ms` counts as
+   * Fires after `ms` milliseconds, and forgets any earlier set time. `Infinity` means never. A negative `ms` counts as
    * 0.
    */
   arm(ms: number): void {
@@ -202,7 +212,7 @@ export class LongTimer implements Disposable {
     }
   }
 
-  /** Disarms the timer; it can be armed again. */
+  /** Disarms the timer. You can arm it again. */
   [Symbol.dispose](): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
@@ -211,8 +221,8 @@ export class LongTimer implements Disposable {
 }
 
 /**
- * Returns a controller that aborts with the first of `parents`, or after `ms` milliseconds with a `TimeoutError` of
- * `message`.
+ * Returns a controller that aborts with the first aborted parent, or after `ms` milliseconds with a `TimeoutError` that
+ * has `message`.
  */
 export function timedController(
   ms: number,
@@ -226,7 +236,7 @@ export function timedController(
   return controller;
 }
 
-/** Awaits `work`, for `ms` milliseconds at most; `Infinity` is no limit. Returns `true` if it has ended by then. */
+/** Waits for `work`, at most `ms` milliseconds. Returns `true` if it has ended by then. `Infinity` means no limit. */
 export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const late = withResolvers<false>();
   using timer = new LongTimer(() => late.resolve(false));
@@ -234,12 +244,10 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
   return await Promise.race([work.then(() => true), late.promise]);
 }
 
-/**
- * Counts the events of the last `windowMs` milliseconds. It keeps one number for each, so the events should be rare.
- */
+/** Counts the events in the last `windowMs` milliseconds. It stores one number per event, so use it for rare events. */
 export class RecentCount {
   readonly #windowMs: number;
-  /** The monotonic times of the events, the oldest first. Times before the window are removed by the next call. */
+  /** The monotonic times of the events, the oldest first. The next call removes times before the window. */
   readonly #times: number[] = [];
 
   /** Counts over the last `windowMs` milliseconds. */
@@ -267,8 +275,8 @@ export class RecentCount {
 }
 
 /**
- * Resolves after `ms` milliseconds of the monotonic clock; `Infinity` is never. Rejects with the reason of the signal
- * as soon as it aborts.
+ * Waits `ms` milliseconds on the monotonic clock. `Infinity` means forever. Rejects with the signal's reason as soon as
+ * it aborts.
  */
 export async function sleep(ms: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
   const dueMs = monotonicMs() + ms;
@@ -279,17 +287,17 @@ export async function sleep(ms: number, options: { readonly signal?: AbortSignal
 }
 
 /**
- * Calls a function once, at a time that can be changed until then. Disposing it prevents the call.
+ * Calls a function once, at a time that you can still change until then. Dispose it to prevent the call.
  *
- * It uses the monotonic clock. A later time needs no new timer: the timer reads the clock when it fires.
+ * It uses the monotonic clock. Moving the time later needs no new timer: the timer reads the clock when it fires.
  */
 export class TimeLimit implements Disposable {
   readonly #timer: LongTimer;
-  /** The time at which the limit expires; `Infinity` is never. */
+  /** The time at which the limit expires. `Infinity` means never. */
   #dueMs: number;
-  /** The time at which the timer fires, never later than `#dueMs`; `Infinity` if and only if it is not armed. */
+  /** The time at which the timer fires, never later than `#dueMs`. `Infinity` if and only if it is not armed. */
   #firesAtMs = Infinity;
-  /** The time since which the limit is paused; `undefined` if and only if it is not. */
+  /** The time since which the limit is paused. `undefined` if and only if it is not paused. */
   #pausedAtMs: number | undefined;
 
   /** Calls `expire` after `ms` milliseconds. */
@@ -303,7 +311,7 @@ export class TimeLimit implements Disposable {
     this.#arm();
   }
 
-  /** The time that is left, in milliseconds; negative when it is over. */
+  /** The remaining time in milliseconds, negative when it is over. */
   get leftMs(): number {
     return this.#dueMs - monotonicMs();
   }
@@ -314,15 +322,15 @@ export class TimeLimit implements Disposable {
     if (this.#dueMs < this.#firesAtMs) this.#arm();
   }
 
-  /** Does not expire until {@linkcode resume}. */
+  /** Stops the limit from expiring until {@linkcode resume}. */
   pause(): void {
     this.#pausedAtMs ??= monotonicMs();
     this[Symbol.dispose]();
   }
 
   /**
-   * Ends a pause. The time of the pause counts, but `lastMs` are left after it, or what was left before it if that is
-   * less.
+   * Ends a pause. The paused time counts, but at least `lastMs` remain, or the time that remained before the pause if
+   * it was less.
    */
   resume(lastMs: number): void {
     if (this.#pausedAtMs === undefined) return;
@@ -345,16 +353,16 @@ export class TimeLimit implements Disposable {
   }
 }
 
-/** In seconds, as literals: bundles without {@linkcode humanDuration} leave them out. */
+/** In seconds, as literals, so that bundles without {@linkcode humanDuration} leave them out. */
 const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 const YEAR = 31_536_000;
 
-/** The latest text of {@linkcode rfc3339}: most times are of the same second. */
+/** The latest text from {@linkcode rfc3339}, because most times are in the same second. */
 let latest = { second: NaN, text: "" };
 
-/** Formats a time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+/** Formats a time like `metav1.Time`: RFC 3339 without fractions of seconds. */
 export function rfc3339(ms: number): string {
   const second = Math.floor(ms / 1_000);
   if (second !== latest.second) latest = { second, text: `${new Date(second * 1_000).toISOString().slice(0, 19)}Z` };

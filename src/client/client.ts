@@ -1,11 +1,11 @@
 /**
- * The client of one API server: it turns calls into HTTP requests, and the bytes of the answers into objects, entries
- * and changes.
+ * A client for one API server: it turns calls into HTTP requests, and response bodies into objects, entries and
+ * changes.
  *
- * The entry point is {@linkcode Client}. `resource_client.ts` builds requests, `http/` sends them and reads bodies that
- * can be cancelled, `decode/` cuts objects out of bytes, `collection.ts` joins these to the calls of a
- * `ResourceClient`. The client keeps no cache and no watch open by itself, except in `follow()`; lists and watches of
- * informers are retried by the reflector.
+ * The entry point is {@linkcode Client}. `resource_client.ts` builds requests, and `http/` sends them and reads bodies
+ * that can be cancelled. `decode/` cuts objects out of bytes, and `collection.ts` combines all this into the calls of a
+ * `ResourceClient`. The client keeps no cache, and opens a watch only when you call for one. It resumes only the
+ * watches from `follow()`: for informers, the reflector retries lists and watches.
  *
  * @module
  */
@@ -28,13 +28,13 @@ import { AccessLog, Connection, type Credentials, type RequestReport } from "./h
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 import { VERSION } from "./version.ts";
 
-/** The options that exist. */
+/** The names of all client options. */
 const CLIENT_OPTIONS =
   "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning onRequest";
 
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
 
-/** Returns the log of a client, and creates it at the first call. */
+/** Returns a client's log. The first call creates it. */
 function accessLogOf(client: ResourceClients): AccessLog {
   const log = LOGS.get(client) ?? new AccessLog();
   LOGS.set(client, log);
@@ -42,17 +42,19 @@ function accessLogOf(client: ResourceClients): AccessLog {
 }
 
 /**
- * Returns the rights that the requests of a client have needed so far, whatever the server answered: a rule for each
- * verb on each resource of each namespace. `rolesYaml()` prints them.
+ * Returns the RBAC rules that a client's requests have needed so far, whether or not the server allowed them. Call it
+ * after a trial run to grant your program only the rights that it uses. `rolesYaml()` prints the rules as roles.
  *
- * - Requests are those of `resource()` and `fetch()`, and of informers, reconcilers, electors and recorders on the
+ * - There is one rule for each verb, resource and namespace.
+ * - All requests count: your calls, and the requests from informers, reconcilers, electors and recorders that use the
  *   client.
- * - `names` has the names of the objects, up to 16; with more, and for a request about a collection, the rule is about
- *   all.
- * - A server-side apply needs `create`, too, where the object does not exist.
- * - Discovery and paths such as `/version` have no rule: the ClusterRole `system:discovery` grants them to every user.
+ * - `names` has up to 16 object names. With more names, or after a request for a collection, the rule covers all
+ *   objects.
+ * - A server-side apply also adds `create`, because the server requires it if the object does not exist.
+ * - Discovery and paths such as `/version` add no rule: the ClusterRole `system:discovery` grants them to every user.
  *
- * @throws {TypeError} when `client` is not a `Client`: the clients of reconciles record in that of their reconciler.
+ * @throws {TypeError} if `client` is not a {@linkcode Client}. The client that a reconcile receives has no rules: its
+ * requests count for the reconciler's client, so pass that one.
  *
  * @example
  * ```ts
@@ -86,45 +88,50 @@ export function accessUsed(client: ResourceClients): PlacedRule[] {
   );
 }
 
-/** Options for `Client.discover()`. */
+/** Options for {@linkcode Client.discover}. */
 export interface DiscoverOptions extends Abortable {
   /**
-   * The largest age of a cached answer, in milliseconds; 0 always asks the server, `Infinity` accepts any age.
+   * How old a cached result may be, in milliseconds. 0 always asks the server, and `Infinity` accepts any age.
    *
    * @default {60_000}
    */
   readonly maxAgeMs?: number;
   /**
-   * Called for each group version that could not be read, `"metrics.k8s.io/v1beta1"`; the others are returned
-   * nevertheless.
+   * Called for each group version that could not be read, e.g. `"metrics.k8s.io/v1beta1"`. The result still has all
+   * others. If a whole request failed, the name is `"api"` or `"apis"`. By default, each error is written to the
+   * console.
    */
   readonly onError?: (error: unknown, groupVersion: string) => void;
 }
 
-/** Requests the JSON value of a path, in the form that `accept` names. */
+/** Requests the JSON value at a path, in the format that `accept` names. */
 type GetJson = (path: string, accept: string) => Promise<unknown>;
 
 const JSON_TYPE = "application/json";
 
-/** Newest form first: one answer with everything (Kubernetes 1.30, and 1.27 as a beta), or else a table of contents. */
+/**
+ * Newest format first: one response with everything (Kubernetes 1.30, and 1.27 as a beta), or else a table of contents.
+ */
 const AGGREGATED = ["v2", "v2beta1"]
   .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .concat(JSON_TYPE).join(",");
 
-/** The number of concurrent requests where each group version needs one. */
+/** The number of concurrent requests if each group version needs its own. */
 const CONCURRENCY = 8;
 
 /**
- * Returns the resources that a server has: the core group first, then the groups in the server's order, and of each
- * group the preferred version first. Two requests, or on servers before 1.27 one more for each group version.
+ * Returns the server's resources: the core group first, then the groups in server order, each with its preferred
+ * version first. It sends two requests, and on servers before 1.27 one more for each group version.
  *
- * @throws {Error} the error of the first request, when nothing could be read.
+ * @throws {Error} the first request's error, if nothing could be read.
  */
 async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
   return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
 }
 
-/** Returns `true` if a server has no core group, as those of aggregated APIs, asked directly: that is no failure. */
+/**
+ * Returns `true` if a server has no core group. That is no failure: you may ask an aggregated API's server directly.
+ */
 function isAbsent(error: unknown, place: unknown): boolean {
   return place === "/api" && isNotFound(error);
 }
@@ -136,7 +143,7 @@ async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Pro
   return await settle(groups.flatMap(versionsOf), (version) => askOne(get, version), apiVersionOf, options);
 }
 
-/** Asks for each of `places`, a few at a time, and skips those that fail, unless all fail. */
+/** Asks for all `places`, a few at a time. It skips failed places, unless all fail. */
 async function settle<P>(
   places: readonly P[],
   ask: (place: P) => Promise<ApiResource[]>,
@@ -234,7 +241,7 @@ interface GroupVersion {
 function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
   const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
   const preferred = group.preferredVersion?.version ?? versions[0];
-  // The preferred version first, as in the aggregated form; the others keep their order.
+  // The preferred version first, like in the aggregated format. The others keep their order.
   return [...new Set([preferred, ...versions])].filter((version) => version !== undefined)
     .map((version) => ({ group: group.name ?? "", version, preferred: version === preferred }));
 }
@@ -274,55 +281,72 @@ async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]>
 /** Options for {@linkcode Client}. */
 export interface ClientOptions {
   /**
-   * Address of the API server, `"https://10.0.0.1:6443"`. A path in it precedes the paths of all requests
-   * (`"https://rancher.example/k8s/clusters/c-1"`). It must not have a user, a query or a fragment.
+   * The API server's address, e.g. `"https://10.0.0.1:6443"`. Each request's path is appended to the address's path
+   * (`"https://rancher.example/k8s/clusters/c-1"`). The address must not have a user, a query or a fragment.
    */
   readonly server: string | URL;
-  /** The default namespace of objects that are read by name or created. @default {"", none} */
+  /**
+   * The namespace for objects that you create or address by name, if neither the collection nor the object has one.
+   * With `""`, such a call for a namespaced kind throws a `TypeError`. @default {""}
+   */
   readonly namespace?: string;
-  /** Sends requests; disposed with the client. @default {globalThis.fetch} */
+  /** Sends the requests. When you dispose the client, it disposes the transport. @default {globalThis.fetch} */
   readonly transport?: Transport;
-  /** Adds credentials to requests. @default {none: the server sees "system:anonymous"} */
+  /** Adds credentials to each request. Without credentials, the server sees `system:anonymous`. @default {none} */
   readonly credentials?: Credentials;
-  /** The `User-Agent` header; browsers send their own. @default {"kube-informer/<version>"} */
+  /** The `User-Agent` header. Browsers send their own instead. @default {"kube-informer/<version>"} */
   readonly userAgent?: string;
   /**
-   * Requests lists compressed by gzip, which are faster over slow networks and slower over fast ones.
+   * Whether to request gzip compression, except for watches. It makes lists faster over slow networks, and slower over
+   * fast networks.
    *
    * @default {true}
    */
   readonly compress?: boolean;
   /**
-   * The number of times that a request is repeated which the server delays by `Retry-After`, or a read whose connection
-   * was reset or which the server answered with 500, 502, 503 or 504, at most 5 times. 0 repeats nothing. @default {10}
+   * How often the client repeats a request that the server delays with `Retry-After`. Reads are also repeated, at most
+   * 5 times, if the connection was reset before the response, or if the status is 500, 502, 503 or 504. 0 turns off
+   * both. @default {10}
    */
   readonly retries?: number;
   /**
-   * The largest size of one object on the wire, uncompressed, in bytes; a larger one is a `DecodeError`. It applies to
-   * each object of lists and watches, and to each other answer, those of discovery too. @default {67_108_864}
+   * The largest size for one object, in bytes without compression. A larger object leads to a `DecodeError`. The limit
+   * applies to each object in lists and watches. It also applies to each other response that the client parses,
+   * including discovery. @default {67_108_864}
    */
   readonly maxObjectBytes?: number;
-  /** Called with the text of each `Warning` that the server sends. The request rejects with an error that it throws. */
+  /**
+   * Called with the text of each `Warning` header from the server. If it throws, the request rejects with that error.
+   * By default, warnings are ignored.
+   */
   readonly onWarning?: (warning: string) => void;
-  /** Called with each step of each request, as `logRequests()` writes them. @default {none, which costs nothing} */
+  /**
+   * Called at each step of each request, for example to log it with `logRequests()`. By default nothing is reported,
+   * and there is no cost.
+   */
   readonly onRequest?: (report: RequestReport) => void;
 }
 
 /**
- * A client of one API server.
+ * Sends requests to one API server: reads, writes and watches objects of every kind. Create it with an address, or let
+ * `connect()` create it from a kubeconfig or a pod's service account. It has no cache, so use a `SharedInformerFactory`
+ * for frequent reads.
  *
- * Disposing it ends every request and watch under way, and its transport.
+ * Dispose the client to end all its requests and watches, and its transport.
  *
- * It renews a watch whose connection may be dead, which no byte would show: it opens another watch at the same version,
- * which takes the place of the old one when the server accepts it. If that fails, the watch ends: informers and
- * `follow()` resume it, and `watch()` rejects with an `UnreachableError`. Renewed are:
+ * **Dead connections.** A dead connection delivers neither bytes nor an error. The client therefore replaces a watch
+ * whose connection may be dead: it opens another watch at the same version, and switches when the server accepts it. If
+ * that fails, the watch ends. Informers and `follow()` then resume it, and `watch()` rejects with an
+ * `UnreachableError`. The client replaces:
  *
- * - each watch, when the time of day has gained more than 20 s on the monotonic clock: the computer was suspended. It
- *   looks every 5 s while a watch is open; a clock that was set back renews nothing.
- * - each watch, when nothing has come from the server for some 20 s, and a probe over a new connection has no response
- *   within 7 s. Needs `Transport.probe`, which transports of `connect()` have.
- * - a watch that asked for bookmarks and has missed one, if other watches or a list of one object show that the server
- *   has something new. Cost: at most three requests a minute while nothing comes, and none otherwise.
+ * - All watches, after the computer was suspended: the time of day has gained more than 20 s on the monotonic clock.
+ *   The client checks this every 5 s while a watch is open. If somebody sets the clock back, nothing happens.
+ * - All watches, if the server has sent nothing for about 20 s, and a probe over a new connection gets no response
+ *   within 7 s. This needs `Transport.probe`, which transports from `connect()` have.
+ * - A watch that requested bookmarks and missed one, if the server has newer changes. Other watches or a list of one
+ *   object show this.
+ *
+ * These checks cost at most three requests a minute while the server sends nothing, and none otherwise.
  *
  * @example
  * ```ts
@@ -345,22 +369,22 @@ export interface ClientOptions {
  * ```
  */
 export class Client implements ResourceClients, Disposable {
-  /** The default namespace of objects that are read by name or created; `""` for none. */
+  /** The namespace for objects that you create or address by name, or `""` for none. */
   readonly namespace: string;
   readonly #server: URL;
   #connection: Connection;
-  /** Receives the errors of groups that cannot be read, where there is no `onError`. */
+  /** Receives discovery errors if there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
-  /** The last complete answer of {@linkcode discover} and its monotonic time; `undefined` before the first. */
+  /** The last complete result of {@linkcode discover}, with its monotonic time. `undefined` before the first one. */
   #discovered: { readonly at: number; readonly resources: readonly ApiResource[] } | undefined;
-  /** The number of calls of {@linkcode forgetDiscovery}: an answer to a request before the last one is not kept. */
+  /** How often {@linkcode forgetDiscovery} was called. A response to an earlier request is not cached. */
   #forgotten = 0;
 
   /**
-   * Creates a client. Nothing is sent yet.
+   * Creates a client, and sends nothing yet.
    *
-   * @throws {TypeError} when the server is not an http or https address, or has a user, a query or a fragment.
-   * @throws {RangeError} when `retries` or `maxObjectBytes` is not a whole number of at least 0.
+   * @throws {TypeError} if the server is not an http or https address, or has a user, a query or a fragment.
+   * @throws {RangeError} if `retries` or `maxObjectBytes` is not a whole number from 0.
    */
   constructor(options: ClientOptions) {
     checkNames("create a client", options, CLIENT_OPTIONS);
@@ -383,20 +407,20 @@ export class Client implements ResourceClients, Disposable {
     });
   }
 
-  /** A copy of the address of the server, with the path that precedes those of requests. */
+  /** A copy of the server's address, with the path to which request paths are appended. */
   get server(): URL {
     return new URL(this.#server);
   }
 
   /**
-   * Returns the collection of a kind, or the part of it that `selection` selects.
+   * Returns the client for one kind, or for the part that `selection` selects. It sends nothing yet.
    *
-   * `T` is the type of the objects. It may be given for a kind that was found by discovery, whose objects are
-   * {@linkcode DynamicObject}s otherwise.
+   * `resource` is a constant such as `Pod`, or a result from {@linkcode find} or {@linkcode discover}. For a discovered
+   * kind, you can pass the object type as `T`. Otherwise its objects are {@linkcode DynamicObject}s.
    *
-   * @throws {TypeError} when `selection` has several `namespaces`: a request is of one namespace, or of all. Use a
-   * `SharedInformerFactory` for several, or a collection for each.
-   * @throws {SyntaxError} when a selector does not parse.
+   * @throws {TypeError} if `selection` has several `namespaces`, because a request covers one namespace or all. Use a
+   * `SharedInformerFactory`, or one collection for each namespace.
+   * @throws {SyntaxError} if a selector does not parse.
    */
   resource<T extends KubernetesObject>(
     resource: Resource<T> | ApiResource,
@@ -417,11 +441,13 @@ export class Client implements ResourceClients, Disposable {
   }
 
   /**
-   * Resolves with the resource of a name, as {@linkcode findResource} reads it: `"po"`, `"deployments.apps"`. Asks the
-   * server again if the last answer, of up to a minute ago, does not have it: a CRD may have been installed since
-   * (client-go `DeferredDiscoveryRESTMapper`). Cost: none while the answer is kept, else two requests.
+   * Finds the resource for a name such as `"po"` or `"deployments.apps"`, by the rules in {@linkcode findResource}. If
+   * the cached discovery (up to a minute old) does not have the name, the client asks the server again, because
+   * somebody may have installed the CRD since (client-go `DeferredDiscoveryRESTMapper`).
    *
-   * @throws {Error} when the server has no such resource; the message names similar ones.
+   * A name in the cached discovery costs nothing. Otherwise it costs two requests, and more before Kubernetes 1.27.
+   *
+   * @throws {Error} if the server has no such resource. The message suggests similar names.
    */
   async find(name: string, options: Abortable = {}): Promise<ApiResource> {
     try {
@@ -434,17 +460,18 @@ export class Client implements ResourceClients, Disposable {
   }
 
   /**
-   * Sends a request to any path of the server, with the credentials of the client, as `fetch` would.
+   * Sends a request to any path on the server with the client's credentials, like the global `fetch`. Use it for paths
+   * without a method of their own, such as `/version` or a pod's log.
    *
-   * - The path begins with a slash, may have a query, and stays below the path of the server. `init` is that of
-   *   `fetch`; `init.signal` aborts the body too.
-   * - The answer's status is 2xx. Its body must be read to the end or cancelled, and its `url` is empty.
-   * - A request that the server delays by `Retry-After` is repeated, unless its body is a stream. Redirects are errors,
-   *   unless `init.redirect` says otherwise.
+   * - The path begins with a slash, may have a query, and stays below the server's path. `init` is the same as for
+   *   `fetch`, and `init.signal` also aborts the body.
+   * - The response has a 2xx status, and its `url` is empty. Read its body to the end, or cancel it.
+   * - A request is repeated as the option `retries` says, unless its body is a stream. A redirect is an error unless
+   *   you set `init.redirect`.
    *
-   * @throws {StatusError} when the status is not 2xx.
-   * @throws {UnreachableError} when the server cannot be reached, or the connection is lost while the body is read.
-   * @throws {TypeError} when the path leads to another server or out of the path of the server.
+   * @throws {StatusError} if the status is not 2xx.
+   * @throws {UnreachableError} if the server cannot be reached, or the connection is lost while you read the body.
+   * @throws {TypeError} if the path leads to another server, or out of the server's path.
    */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const { signal, ...rest } = init;
@@ -454,13 +481,16 @@ export class Client implements ResourceClients, Disposable {
   }
 
   /**
-   * Returns the kinds that the server has, with their names, verbs and versions. `findResource` finds one by its name.
+   * Returns the kinds that the server has, with their names, verbs and versions. To get one kind by its name, use
+   * {@linkcode find}.
    *
-   * Two requests on servers since 1.27, one more for each group version on older ones. A group that cannot be read (the
-   * server of an aggregated API is down) is reported to `onError`, and the others are returned. A complete answer is
-   * cached for a minute, or as long as `maxAgeMs` allows.
+   * - The core group comes first, then the other groups in server order. Each group begins with its preferred version.
+   * - If a group cannot be read, because an aggregated API's server is down, `onError` receives the error. The others
+   *   are still returned.
+   * - A complete result is cached for a minute, or as long as `maxAgeMs` allows.
+   * - It costs two requests. Before Kubernetes 1.27 it costs one more for each group version.
    *
-   * @throws {Error} the error of the first request, when nothing could be read.
+   * @throws {Error} the first request's error, if nothing could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
     checkNames("discover resources", options, "signal maxAgeMs onError");
@@ -492,20 +522,23 @@ export class Client implements ResourceClients, Disposable {
   }
 
   /**
-   * Returns a client whose requests are those of another user, with that user's rights alone. The credentials of this
-   * client need the verb `impersonate`, as the guide to permissions says; the server refuses by 403 what they may not.
+   * Returns a client that sends its requests as another user, with only that user's rights. Use it in a server that
+   * should answer each caller with the caller's own rights. This client's credentials need the verb `impersonate`:
+   * without it, the server responds with 403. See the page
+   * [Permissions](../../docs/operations/permissions.md#act-as-another-user).
    *
-   * - It shares transport, credentials and options with this client. It costs nothing until it is used, so that there
-   *   may be one for each request that a program serves. Disposing it ends its own requests; those that are under way
-   *   end with the client that has connected, too.
-   * - It replaces the user that a kubeconfig or an option acts as, with groups, uid and extra values.
-   * - `discover()` asks for itself, because the right to do that is the user's, too. {@linkcode accessUsed} has the
-   *   rights of this user, and those to impersonate it for the client that has connected.
+   * - It shares this client's transport, credentials and options. It costs nothing until you use it, so you can create
+   *   one for each incoming request.
+   * - If you dispose it, only its own requests end. They also end if you dispose the original client.
+   * - It replaces the user whom a kubeconfig or an option impersonates, including groups, uid and extra values.
+   * - It does its own discovery, because the result depends on the user's rights.
+   * - {@linkcode accessUsed} returns this user's rights for it. For the original client, it includes the rights to
+   *   impersonate.
    *
-   * Several groups, and several values of an extra key, need a transport that sends a header line for each, as that of
-   * `connect()` does: `fetch` of browsers and Node joins them to one.
+   * Several groups, or several values for one extra key, need a transport that sends a header line for each. The
+   * transport from `connect()` does. `fetch` in browsers and Node joins them into one line.
    *
-   * @throws {TypeError} when a member is empty, or cannot be sent in a header.
+   * @throws {TypeError} if a member is empty, or cannot be sent in a header.
    *
    * @example
    * ```ts
@@ -526,19 +559,25 @@ export class Client implements ResourceClients, Disposable {
     return client;
   }
 
-  /** Makes the next {@linkcode discover} ask the server, because it may have other kinds now. */
+  /**
+   * Drops the cached discovery, so that the next {@linkcode discover} asks the server. Call it after you install or
+   * delete CRDs.
+   */
   forgetDiscovery(): void {
     this.#forgotten++;
     this.#discovered = undefined;
   }
 
-  /** Ends all requests and watches under way, which reject, and disposes the transport. A second call does nothing. */
+  /**
+   * Ends all open requests and watches, which reject, and disposes the transport. A client from {@linkcode as} leaves
+   * the shared transport open. A second call does nothing.
+   */
   [Symbol.dispose](): void {
     this.#connection[Symbol.dispose]();
   }
 }
 
-/** Returns the selection with `namespace` alone. @throws {TypeError} when it has several namespaces. */
+/** Returns the selection with only `namespace`. @throws {TypeError} if it has several namespaces. */
 function oneNamespace(resource: Resource, selection: Selection): Selection {
   if (selection.namespaces === undefined) return selection;
   const { namespaces: _several, ...rest } = selection;
@@ -552,7 +591,7 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
   );
 }
 
-/** Parses the address. Its errors do not show anything that could be a password. */
+/** Parses the address. Its errors do not show text that could be a password. */
 function serverOf(server: string | URL): URL {
   const text = String(server);
   let url: URL;
@@ -580,20 +619,21 @@ function serverOf(server: string | URL): URL {
   return url;
 }
 
-/** The number of names that are suggested for an unknown one. */
+/** The number of suggestions for an unknown name. */
 const SUGGESTIONS = 3;
 
 /**
- * Returns the resource that `text` names, by the rules of kubectl.
+ * Finds the resource that `text` names, by the rules of kubectl. To search on a server directly, use
+ * {@linkcode Client.find}.
  *
- * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. A plural
- *   of one resource takes precedence over a singular of another, and so on in this order.
- * - A group, or the beginning of one, may follow, and a version before it: `"deployments.apps"`,
- *   `"deployments.v1.apps"`; `"pods.v1"` is of the core group.
- * - Of several resources the first is returned: the core group's, then in the order of `resources`; of several versions
- *   the one that the server prefers, if that has the resource.
+ * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. They take
+ *   precedence in this order, so one resource's plural wins over another's singular.
+ * - You may append a group or its beginning, and put a version before the group: `"deployments.apps"`,
+ *   `"deployments.v1.apps"`. `"pods.v1"` names the core group.
+ * - If several groups have the name, the first in `resources` wins. `discover()` returns the core group first.
+ * - If several versions have it, the server's preferred version wins.
  *
- * @throws {Error} when there is none; the message suggests similar names.
+ * @throws {Error} if no resource matches. The message suggests similar names.
  *
  * @example
  * ```ts
@@ -640,7 +680,7 @@ const NAMES: readonly ((resource: ApiResource) => readonly string[])[] = [
   ({ kind }) => [kind.toLowerCase()],
 ];
 
-/** The text after the first dot may match in these ways; an exact group comes before the beginning of one. */
+/** How the text after the first dot may match. An exact group wins over a beginning. */
 const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
   ({ group }, place) => group === place,
   ({ group, version }, place) => place === `${version}.${group}` || (group === "" && place === version),
@@ -659,7 +699,7 @@ function explain(resources: readonly ApiResource[], wanted: string): string {
   return `it is not among the server's ${resources.length} resources in ${groups.size} API versions`;
 }
 
-/** Returns the names most similar to `wanted`: they differ in at most a third of its characters, or in one. */
+/** Returns the names most similar to `wanted`. They differ in at most a third of its characters, or in one. */
 function nearestTo(resources: readonly ApiResource[], wanted: string): string[] {
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   const distances = new Map<string, number>();
@@ -679,24 +719,28 @@ function quote(names: readonly string[], word = "and"): string {
 
 /** Options for {@linkcode installCrds}. */
 export interface InstallCrdsOptions extends Abortable {
-  /** The manager that owns the fields of the definitions. @default {"kube-informer"} */
+  /** The manager that owns the fields in the CRDs. @default {"kube-informer"} */
   readonly fieldManager?: string;
 }
 
-/** The wait between two looks at a definition, in milliseconds: it doubles from the first to the last. */
+/** The wait between two checks of a CRD, in milliseconds. It doubles from the first to the last value. */
 const LOOK_MS = { first: 50, last: 1_000 };
 
 /**
- * Makes the server serve custom kinds: applies their definitions (server-side apply, which takes fields from other
- * managers), waits until each is established and discovery lists its served versions, and lets the client forget what
- * it has discovered. A definition that is the same already costs three requests.
+ * Installs CRDs, and waits until the server serves their kinds. Call it before you use a custom kind for the first
+ * time.
  *
- * It needs `get`, `create` and `patch` of `customresourcedefinitions`. Without a signal it waits as long as it takes.
- * Of several API servers another one may answer 404 for a moment longer.
+ * 1. It applies each CRD with server-side apply, and takes over fields from other managers.
+ * 2. It waits until each CRD is established, and discovery lists its served versions.
+ * 3. It calls {@linkcode Client.forgetDiscovery}.
  *
- * @throws {StatusError} when the server refuses a definition.
- * @throws {InformerError} when the names of a definition are those of another.
- * @throws the reason of the signal.
+ * A CRD that is already installed and unchanged costs three requests. The client needs the verbs `get`, `create` and
+ * `patch` for `customresourcedefinitions`. Pass a signal with a time limit, because the wait is otherwise unlimited. If
+ * the cluster has several API servers, another one may respond with 404 a moment longer.
+ *
+ * @throws {StatusError} if the server refuses a CRD.
+ * @throws {InformerError} if another CRD already has the same names.
+ * @throws the signal's reason.
  *
  * @example
  * ```ts
@@ -740,7 +784,7 @@ export async function installCrds(
   client.forgetDiscovery();
 }
 
-/** @throws {InformerError} when the server does not accept the names of the definition. */
+/** @throws {InformerError} if the server does not accept the CRD's names. */
 async function isServed(
   client: Client,
   { metadata: { name }, spec: { group, names, versions }, status }: CustomResourceDefinition,

@@ -1,8 +1,8 @@
 /**
  * The calls for one collection: get, list, watch, follow, and writes.
  *
- * {@linkcode Collection} is the entry point: it implements `ResourceClient` over a `Connection`. `follow()` throws
- * after an expired version, where an informer lists again. It keeps no objects.
+ * {@linkcode Collection} is the entry point. It implements `ResourceClient` with a `Connection`. It keeps no objects.
+ * After an expired version `follow()` throws, whereas an informer lists again.
  *
  * @module
  */
@@ -90,26 +90,26 @@ import {
 } from "./resource_client.ts";
 import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
 
-/** The shortest time between the beginnings of two attempts (client-go `tools/watch/retrywatcher.go`). */
+/** The shortest time between the starts of two attempts (client-go `tools/watch/retrywatcher.go`). */
 const MIN_PERIOD_MS = 1_000;
 
 /** A watch that stayed open this long was healthy, even without an event. */
 const HEALTHY_MS = 10_000;
 
-/** The number of deleted objects that are remembered, to recognize a deletion that is sent again. */
+/** How many deleted objects are remembered, to recognize a deletion that is sent again. */
 const DELETIONS = 1_000;
 
 /** Status codes of temporary refusals: a request timeout, a conflict, too many requests. */
 const TEMPORARY = [408, 409, 429];
 
-/** Opens one watch, as `ResourceClient.watchChanges` does: its first batch is empty and says that the watch is open. */
+/** Opens one watch like `ResourceClient.watchChanges`: its first batch is empty and means that the watch is open. */
 type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly WatchChange<T>[]>;
 
 /**
- * Checks the options of a watch that resumes.
+ * Checks the options for a watch that resumes.
  *
- * @throws {TypeError} when `resourceVersion` is missing, or `sendInitialEvents` is given.
- * @throws {RangeError} when `resourceVersion` is no version from which a watch can resume.
+ * @throws {TypeError} if `resourceVersion` is missing, or `sendInitialEvents` is given.
+ * @throws {RangeError} if no watch can resume from `resourceVersion`.
  */
 function checkRetryWatch(what: string, options: FollowOptions): void {
   const { resourceVersion, sendInitialEvents } = options;
@@ -181,11 +181,11 @@ async function* retryWatch<T>(
   }
 }
 
-/** The position of the caller in the sequence of changes. */
+/** The caller's position in the sequence of changes. */
 interface Position {
   /** The version at which the next watch resumes. */
   version: string;
-  /** The uids (or keys) of the objects whose last yielded event is a deletion; the latest thousand of them. */
+  /** The uids (or keys) of the last thousand objects whose last yielded event is a deletion. */
   readonly deleted: Set<string>;
 }
 
@@ -214,7 +214,7 @@ function* unseen<T>(
       continue;
     }
     const id = change.entry.uid || key;
-    // Not every server gives a deletion a version of its own: it may carry one that is known.
+    // Not every server gives a deletion a version of its own: it may carry a known version.
     if (known && (change.type !== "DELETED" || position.deleted.has(id))) continue;
     const { object } = change.entry;
     if (!known) position.version = version;
@@ -269,7 +269,7 @@ function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
 }
 
 /**
- * Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the
+ * Fetches one page. It calls `onContinue` as soon as the next page's token has arrived, which may be long before the
  * end.
  */
 type FetchPage<T> = (
@@ -278,18 +278,18 @@ type FetchPage<T> = (
   onContinue: (token: string) => void,
 ) => Promise<ObjectList<T>>;
 
-/** The longest time until the server accepts a watch that is to replace another one, in milliseconds. */
+/** How long the server may take to accept a watch that replaces another one, in milliseconds. */
 const REPLACE_MS = 5_000;
 
-/** The default number of objects to a page (client-go `tools/pager`). */
+/** The default page size (client-go `tools/pager`). */
 const PAGE_SIZE = 500;
 
 /**
- * Yields the pages of a list, and fetches one page ahead: page `n + 1` is requested when page `n` is waited for and its
- * token has arrived, so at most two are under way or held. When a token has expired, the list begins anew, once, in one
+ * Yields a list's pages, and fetches one page ahead. It requests page `n + 1` when the caller waits for page `n`, and
+ * the token has arrived. So at most two pages are open or held. After an expired token, the list restarts once, as one
  * page.
  *
- * @throws {DecodeError} when the pages do not come closer to an end.
+ * @throws {DecodeError} if the pages come no closer to an end.
  */
 async function* pagesOf<T>(
   what: string,
@@ -332,19 +332,19 @@ async function* partsOf<T>(
   yield { list: await page };
 }
 
-/** A {@linkcode ResourceClient} over a {@linkcode Connection}. */
+/** Implements {@linkcode ResourceClient} with a {@linkcode Connection}. */
 export class Collection<T extends KubernetesObject> implements ResourceClient<T> {
-  /** The resource of the objects. */
+  /** The objects' resource. */
   readonly resource: Resource<T>;
-  /** The part of the collection that lists and watches are about. */
+  /** The part of the collection that lists and watches cover. */
   readonly selection: Selection;
   readonly #connection: Connection;
   readonly #options: Pick<ResourceClients, "namespace"> & ResourceClientOptions;
   readonly #memory = new WatchMemory();
 
   /**
-   * A client for the objects of `resource` that match `selection`. `options.namespace` is that of objects that are
-   * addressed by name if the selection has none; `""` for none.
+   * Creates a client for the objects in `resource` that match `selection`. If the selection has no namespace, objects
+   * that are addressed by name are in `options.namespace`, where `""` means none.
    */
   constructor(
     connection: Connection,
@@ -358,7 +358,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     this.#options = options;
   }
 
-  /** The same selection in another namespace. */
+  /** Returns the same selection in another namespace. */
   namespace(namespace: string): Collection<T> {
     return new Collection(this.#connection, this.resource, { ...this.selection, namespace }, this.#options);
   }
@@ -515,7 +515,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return answer;
   }
 
-  /** Reports a write that the server has accepted. */
+  /** Reports a write that the server accepted. */
   #wrote({ dryRun }: { readonly dryRun?: boolean }, write: () => ObjectWrite | undefined): void {
     const { onWrite } = this.#options;
     const written = onWrite === undefined || dryRun ? undefined : write();
@@ -523,8 +523,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /**
-   * Sends a request, which the signal of its options ends, and that of this client. Reports a write of which it is not
-   * known whether it took effect.
+   * Sends a request, which the signal in its options or this client's signal can end. If it is unknown whether a write
+   * took effect, this is reported.
    */
   async #json(spec: RequestSpec, { signal, dryRun }: WriteOptions): Promise<unknown> {
     try {
@@ -540,7 +540,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { ...spec, beforeSent: this.#options.beforeSent };
   }
 
-  /** The namespace of objects that are addressed by name; `""` where they have none. */
+  /** The namespace for objects that are addressed by name, or `""` for cluster-scoped objects. */
   get #place(): string {
     return this.resource.scope === "Namespaced" ? this.selection.namespace || this.#options.namespace : "";
   }
@@ -602,7 +602,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       }), options.signal);
   }
 
-  /** Sends a request, yields an item when the server has accepted it, and then the decoded parts of its body. */
+  /** Sends a request. It yields an item when the server has accepted it, and then the decoded parts of the body. */
   #stream<P>(
     spec: RequestSpec,
     signal: AbortSignal | undefined,
@@ -617,8 +617,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /**
-   * The items of the iterator that `start` creates, as a stream that the signal of the options cancels, without an
-   * error where it is by `quiet`.
+   * Returns a stream with the items from the iterator that `start` creates. The signal in the options cancels it. If
+   * `quiet` cancels it, there is no error.
    */
   #streamOf<I>(
     { signal }: Abortable,
@@ -628,7 +628,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { signal: all } = this.#options;
     return new CancellableStream(
       (signal) => {
-        // The signal aborts at the end of the stream, and so frees that of the client.
+        // The signal aborts at the end of the stream, and so frees the client's signal.
         return new IteratorSource(start(all === undefined ? signal : new DerivedController(signal, all).signal));
       },
       signal,

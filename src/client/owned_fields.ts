@@ -1,10 +1,10 @@
 /**
  * Decides from a cached object whether a server-side apply would change it, without the schema of its kind.
  *
- * The entry of the manager in `managedFields` names the fields of its last apply. A field whose value somebody else has
- * changed since is missing there. So the object stays as it is if an apply has the same fields, each with its present
- * value. A server fills in defaults, and writes some values in another form; what is known of that is in the tables
- * below, for built-in kinds alone. In doubt, an apply changes something.
+ * {@linkcode needToApply} is the entry point. The manager's entry in `managedFields` names the fields in its last
+ * apply. If somebody else has changed a field's value since, the entry no longer has the field. So the object stays
+ * unchanged if an apply has the same fields, each with its present value. A server fills in defaults, and writes some
+ * values in another form: the tables below know this only for built-in kinds. In doubt, an apply is needed.
  *
  * @module
  */
@@ -28,14 +28,14 @@ type Members = Readonly<Record<string, unknown>>;
 /** Names of members, or of a structure and a member. */
 type Names = ReadonlySet<string>;
 
-/** The object that an apply is about, as a cache has it. */
+/** The object that an apply concerns, from a cache. */
 interface Target {
   readonly key: ObjectKey;
   readonly current: KubernetesObject | undefined;
   readonly fieldManager: string;
 }
 
-/** Returns why an apply of `draft`, as it is sent, is needed; `undefined` if the object would stay as it is. */
+/** Returns why `draft`, as it is sent, must be applied. Returns `undefined` if the object would stay unchanged. */
 export function needToApply(
   resource: Resource,
   draft: KubernetesObject,
@@ -75,7 +75,7 @@ export function needToApply(
   return same ? undefined : `${formatFieldPath(comparison.differsAt)} differs`;
 }
 
-/** @throws {TypeError} when the cached object is another one, or lacks fields that the server has. */
+/** @throws {TypeError} if the cached object is another object, or lacks fields that the server has. */
 function checkCurrent(action: string, key: ObjectKey, current: KubernetesObject & Reduced): void {
   if (keyOf(current) !== key) throw new TypeError(`Cannot ${action}: the cached object is "${keyOf(current)}"`);
   if (current[reduced] === undefined) return;
@@ -85,15 +85,15 @@ function checkCurrent(action: string, key: ObjectKey, current: KubernetesObject 
   );
 }
 
-/** True for the fields that a manager has applied to an object itself. */
+/** Returns true for the fields that a manager has applied to an object itself. */
 function isApplied({ manager, operation, subresource }: ManagedFieldsEntry, wanted: string): boolean {
   return manager === wanted && operation === "Apply" && !subresource;
 }
 
-/** Members of the metadata that nobody owns, and that an apply does not change. */
+/** Members in metadata that nobody owns, and that an apply does not change. */
 const UNOWNED: Names = new Set(["name", "creationTimestamp", "generation", "selfLink"]);
 
-/** True for an object without fields that somebody may own, which has no managedFields on the server either. */
+/** Returns true for an object without fields that somebody may own. It has no managedFields on the server either. */
 function hasNothing({ apiVersion: _, kind: __, metadata, ...fields }: KubernetesObject): boolean {
   const { namespace: ___, uid: ____, resourceVersion: _____, ...others } = metadata;
   return Object.values(fields).every((value) => value === null) &&
@@ -101,8 +101,9 @@ function hasNothing({ apiVersion: _, kind: __, metadata, ...fields }: Kubernetes
 }
 
 /**
- * The groups whose fields the server reads into types of its own: others are those of custom and aggregated kinds. Not
- * those with fields of any form (`apiextensions`, `resource`): these have no defaults and no other forms here.
+ * The groups whose fields the server reads into its own types. Other groups belong to custom and aggregated kinds.
+ * Groups with fields in any form (`apiextensions`, `resource`) are left out: these have no defaults and no other forms
+ * here.
  */
 const BUILT_IN = new RegExp(
   "^(|apps|autoscaling|batch|policy|(admissionregistration|apiregistration|certificates|coordination|discovery|events|" +
@@ -113,7 +114,7 @@ function isBuiltIn({ group, kind }: Resource): boolean {
   return BUILT_IN.test(group) && kind !== "ControllerRevision"; // its data are of any form
 }
 
-/** Fields of built-in kinds, by their name, or by that of a structure and a member of it. */
+/** Fields in built-in kinds, by their own name, or by the names of a structure and its member. */
 export const KNOWN_FIELDS = {
   /** Lists of which each item has owners: an empty one has no owned field. */
   mergedLists: names(

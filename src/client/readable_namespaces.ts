@@ -1,8 +1,8 @@
 /**
- * Finds the namespaces that a client may read, by access reviews.
+ * Finds the namespaces that a client may read, with access reviews.
  *
- * {@linkcode readableNamespaces} is the entry point. It remembers nothing; informers that follow such namespaces ask
- * again.
+ * {@linkcode readableNamespaces} is the entry point. It remembers nothing. An informer that follows such namespaces
+ * asks again.
  *
  * @module
  */
@@ -49,14 +49,16 @@ const VERBS: readonly ReadVerb[] = ["list", "watch"];
 const AT_ONE_TIME = 10;
 
 /**
- * Returns the names of the namespaces in which the client may list and watch all of `resources`, sorted: for clients
- * that may not do so in all namespaces at once.
+ * Finds the namespaces in which the client may list and watch all `resources`. Use it if your credentials may not read
+ * them in all namespaces at once, and pass the result to an informer's or a factory's `namespaces`. The names are
+ * sorted.
  *
- * The namespaces are those of the server where the client may list them, else that of the client alone. It asks one
- * SelfSubjectRulesReview for each, ten at a time; where the server cannot name all rules, as with webhooks that
- * authorize, also a SelfSubjectAccessReview for each verb and resource.
+ * - It checks every namespace on the server, if the client may list namespaces. Otherwise it checks only the client's
+ *   own namespace (or `default`).
+ * - It sends one SelfSubjectRulesReview per namespace, ten at a time. If the server cannot name all rules, for example
+ *   because a webhook authorizes, it also sends a SelfSubjectAccessReview for each verb and resource.
  *
- * @throws as `ResourceClient.list()` and `create()`.
+ * @throws the same errors as `ResourceClient.list()` and `create()`.
  *
  * @example
  * ```ts
@@ -82,12 +84,12 @@ export async function readableNamespaces(
 }
 
 /**
- * Returns `undefined` if the client has the rights to `verbs` of all of `resources` in all namespaces at once, and else
- * the names of the namespaces in which it has them, as {@linkcode readableNamespaces} finds them; there may be none.
+ * Returns `undefined` if the client may use `verbs` on all `resources` in all namespaces at once. Otherwise it returns
+ * the namespaces in which the client may, like {@linkcode readableNamespaces}. The result may be empty.
  *
- * It asks one SelfSubjectAccessReview for each verb and resource, until one is refused.
+ * It sends one SelfSubjectAccessReview for each verb and resource, until one is refused.
  *
- * @throws as {@linkcode readableNamespaces}.
+ * @throws the same errors as {@linkcode readableNamespaces}.
  */
 export async function readablePart(
   client: ResourceClients,
@@ -120,7 +122,7 @@ async function namespacesWith(
   return readable;
 }
 
-/** Returns the names of all namespaces, or that of the client where they may not be listed. */
+/** Returns the names of all namespaces. If the client may not list them, it returns the client's namespace. */
 async function namesOf(client: ResourceClients, options: Abortable): Promise<readonly string[]> {
   try {
     const names: string[] = [];
@@ -134,7 +136,7 @@ async function namesOf(client: ResourceClients, options: Abortable): Promise<rea
   }
 }
 
-/** Returns `true` if the client may list or watch a kind, in a namespace or in all. */
+/** Returns `true` if the client may list or watch a kind, in one namespace or in all namespaces. */
 async function mayRead(
   client: ResourceClients,
   { group, version, plural }: Resource,

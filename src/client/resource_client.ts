@@ -1,8 +1,8 @@
 /**
- * The typed calls for one kind: their options, results, and what they report of writes.
+ * The typed calls for one kind: their options, their results, and the writes that they report.
  *
- * {@linkcode ResourceClient} is the entry point; `Collection` implements it. A write is reported to `onWrite`, by which
- * a reconciler knows its own writes.
+ * {@linkcode ResourceClient} is the entry point. `Collection` implements it, and sends the requests that this file
+ * builds. It passes each write to `onWrite`, so that a reconciler recognizes its own writes.
  *
  * @module
  */
@@ -32,37 +32,42 @@ import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { RequestSpec } from "./http/connection.ts";
 
-/** A write that the server has accepted: an object has a new version, or was deleted. */
+/** A write that the server accepted: the object has a new version, or was deleted. */
 export interface ObjectWrite {
-  /** The kind of the object. */
+  /** The object's kind. */
   readonly resource: Resource;
-  /** The key of the object. */
+  /** The object's key. */
   readonly key: ObjectKey;
-  /** The namespace of the object; `""` when cluster-scoped. */
+  /** The object's namespace, or `""` if it is cluster-scoped. */
   readonly namespace: string;
-  /** The uid of the object; `""` when the answer to a deletion does not have it. */
+  /** The object's uid. It is `""` if the response to a deletion does not contain it. */
   readonly uid: string;
-  /** The version of the object since the write; `""` for a deletion. */
+  /** The object's new version, or `""` after a deletion. */
   readonly resourceVersion: string;
   /**
-   * The version before a `deleteCollection`, whose answer has no later one: the object is gone, or has a later version
-   * because finalizers or a grace period keep it. Absent for all other writes.
+   * The object's version before a `deleteCollection`, because the response has no later one. The object is gone, or
+   * finalizers or a grace period keep it at a later version. Absent for all other writes.
    */
   readonly after?: string;
-  /** The object as the server has answered, which may be reduced or that of a subresource; absent for a deletion. */
+  /**
+   * The object in the server's response. It may be reduced, or belong to a subresource. Absent after a deletion, unless
+   * the response shows that the server keeps the object.
+   */
   readonly object?: KubernetesObject;
-  /** The request; absent for a deletion. */
+  /** The request. Absent for a deletion. */
   readonly sent?: {
-    /** The kind of write. */
+    /** The call, or the patch's type. */
     readonly type: "create" | "update" | Patch["type"];
-    /** The subresource; `""` for the object itself. */
+    /** The subresource, or `""` for the object itself. */
     readonly subresource: string;
-    /** The object or patch. */
+    /** The object or patch that was passed to the call. */
     readonly body: unknown;
   };
 }
 
-/** Returns the write that an answer to a create, update or patch shows; `undefined` if that is no object. */
+/**
+ * Returns the write that the response to a create, update or patch shows, or `undefined` if the response is no object.
+ */
 export function writeOf(resource: Resource, answer: unknown, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
   const object = answer as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
@@ -70,16 +75,16 @@ export function writeOf(resource: Resource, answer: unknown, sent?: ObjectWrite[
   return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, sent };
 }
 
-/** The members of answers to deletions that say what has become of the object. */
+/** The members in responses to deletions that say whether the object is gone. */
 interface DeletionAnswer extends Partial<KubernetesObject> {
   readonly details?: { readonly uid?: string };
-  /** Of a Namespace, which is kept until it is empty. */
+  /** Set for a Namespace, which the server keeps until it is empty. */
   readonly spec?: { readonly finalizers?: readonly string[] };
 }
 
 /**
- * Returns the write that an answer to a deletion shows. An object that finalizers or a grace period keep is a new
- * version; every other answer is about an object that is gone.
+ * Returns the write that the response to a deletion shows. If finalizers or a grace period keep the object, it has a
+ * new version. Every other response means that the object is gone.
  */
 export function deletionOf(
   resource: Resource,
@@ -95,8 +100,8 @@ export function deletionOf(
 }
 
 /**
- * Returns the write that an item of the answer to a deletion of a collection shows, which is the object as it was
- * before; `undefined` for one that was being deleted already: it may have no later version.
+ * Returns the write for one item in the response to a `deleteCollection`. The item is the object before the deletion.
+ * The result is `undefined` if the object was being deleted already, because it may have no later version.
  */
 export function collectedOf(resource: Resource, item: KubernetesObject): ObjectWrite | undefined {
   const { namespace = "", uid, resourceVersion: after, deletionTimestamp } = item.metadata;
@@ -104,281 +109,315 @@ export function collectedOf(resource: Resource, item: KubernetesObject): ObjectW
   return { resource, key: keyOf(item), namespace, uid, resourceVersion: "", after };
 }
 
-/** A list, or one page of it. */
+/** A list, or one page of a list. */
 export interface ObjectList<T> {
   /** The objects, in the server's order. */
   readonly items: readonly T[];
-  /** The version of the collection; all pages of a list have the same. */
+  /** The collection's version, from which a watch can start. All pages of one list have the same version. */
   readonly resourceVersion: string;
-  /** The token of the next page; absent on the last one. */
+  /** The next page's token. Absent on the last page. */
   readonly continue?: string;
-  /** The number of objects on later pages, where the server sends it. */
+  /** The number of objects on later pages, if the server sends it. */
   readonly remainingItemCount?: number;
   /**
-   * `true` for the first page of `pages()` after the list has begun anew: the pages before it are no longer part of it.
+   * `true` on the first page from `pages()` after the list has restarted. Discard the earlier pages: they are no longer
+   * part of the list.
    */
   readonly restarted?: boolean;
 }
 
-/** A change to an object, in one of four forms. */
+/** A change to an object, in one of four formats. */
 export type Patch<T extends KubernetesObject = DynamicObject> =
   | {
-    /** Merge (RFC 7386): values replace, `null` deletes, lists are replaced. */
+    /** JSON merge patch (RFC 7386): values replace, `null` deletes, and a list replaces the whole list. */
     readonly type: "merge";
-    /** The part of the object that changes. */
+    /** The fields to change. */
     readonly body: MergePatch<T>;
   }
   | {
-    /** Strategic merge: as merge, but lists are merged by their keys, and `$patch` and others direct the server. */
+    /** Strategic merge patch: it merges lists by their keys, and directives such as `$patch` guide the server. */
     readonly type: "strategic";
-    /** The part of the object that changes. */
+    /** The fields to change, and directives. */
     readonly body: unknown;
   }
   | {
-    /** RFC 6902. */
+    /** JSON patch (RFC 6902). */
     readonly type: "json";
-    /** The operations, all of which must succeed. */
+    /** The operations. All of them must succeed. */
     readonly body: readonly unknown[];
   }
   | ({
-    /** Server-side apply: creates the object if it does not exist. */
+    /** Server-side apply. It creates the object if it does not exist. */
     readonly type: "apply";
-    /** The fields that the manager owns. apiVersion and kind are filled in. */
+    /** The fields that the manager owns. The client fills in `apiVersion` and `kind`. */
     readonly body: ApplyFields<T> & { readonly metadata?: Partial<ApplyMeta> };
   } & ApplyOwner);
 
-/** The owner of the fields that an apply sets. */
+/** The field manager for an apply. */
 export interface ApplyOwner {
-  /** The owner of the fields from now on. */
+  /** The manager that owns the applied fields from now on. */
   readonly fieldManager: string;
-  /** Takes fields over from other managers, instead of failing with 409. @default {false} */
+  /** Whether to take over fields from other managers. With `false`, a conflict fails with 409. @default {false} */
   readonly force?: boolean;
 }
 
-/** Options for `apply`. */
+/** Options for {@linkcode ResourceClient.apply}. */
 export interface ApplyOptions extends Omit<WriteOptions, "fieldManager">, ApplyOwner {}
 
-/** Options for `applyIfChanged`. */
+/** Options for {@linkcode ResourceClient.applyIfChanged}. */
 export interface ApplyIfChangedOptions<T> extends Omit<ApplyOptions, "subresource"> {
   /**
-   * The object as a cache has it, with the managedFields of the manager; `undefined` if the cache lacks it. @default
-   * {the one in the caches of the reconciler, if the client is that of a reconcile; else none}
+   * The cached object, including the manager's managedFields. Pass `undefined` if the cache does not have it: then the
+   * fields are sent. If you leave the option out, a reconcile's client looks in its reconciler's caches. Other clients
+   * always send the fields.
    */
   readonly current?: (T & Complete) | undefined;
 }
 
-/** The result of `applyIfChanged`. */
+/** The result from {@linkcode ResourceClient.applyIfChanged}. */
 export interface AppliedIfChanged<T> {
-  /** The answer of the server; the cached object if nothing was sent. */
+  /** The object in the server's response, or the cached object if nothing was sent. */
   readonly object: T;
-  /** Why the fields were sent, `"spec.replicas differs"`; absent if nothing was. */
+  /** Why the fields were sent, e.g. `"spec.replicas differs"`. Absent if nothing was sent. */
   readonly reason?: string;
 }
 
 /**
- * A draft of another kind than that of the collection, which a subresource takes: an eviction, a binding, a token
- * request.
+ * A draft for a subresource whose kind differs from the collection's kind: an eviction, a binding or a token request.
  */
 export interface SubresourceDraft {
   /** Any other member. */
   readonly [member: string]: unknown;
-  /** The name of the object that the subresource belongs to. */
+  /** The name of the object that has the subresource. */
   readonly metadata: DraftMeta & { readonly name: string };
 }
 
-/** Options for `get`. */
+/** Options for {@linkcode ResourceClient.get}. */
 export interface GetOptions extends RequestOptions {
-  /** A subresource: `"status"`, `"scale"`. */
+  /** The subresource to read, e.g. `"status"` or `"scale"`. */
   readonly subresource?: string;
 }
 
-/** Options of a {@linkcode ResourceClient}. */
+/** Options for a {@linkcode ResourceClient}. */
 export interface ResourceClientOptions {
   /**
-   * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor
-   * for subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was
-   * lost may have taken effect without a call: see `onUnanswered`.
+   * Called with each accepted write, before the call resolves. It is not called for dry runs, or for subresources
+   * without an object in the response (`eviction`, `binding`, `token`). If a response was lost, the write may have
+   * taken effect without this call: see `onUnanswered`.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
   /**
-   * Called when a write of this client has failed without an answer that says whether it took effect: the server could
-   * not be reached, a time was over, or it answered 5xx.
+   * Called if a write failed and no response says whether it took effect. The server was unreachable, a time limit was
+   * over, or the server responded with 5xx.
    */
   readonly onUnanswered?: (resource: Resource) => void;
   /**
-   * Returns the object of a key as a cache has it, for `applyIfChanged`; `undefined` if no cache has it for sure.
-   *
-   * @default {none has it}
+   * Returns the cached object for a key, for `applyIfChanged`. Return `undefined` if it is not certain that a cache has
+   * it. By default, no object counts as cached.
    */
   readonly cached?: (resource: Resource, key: ObjectKey) => KubernetesObject | undefined;
   /**
-   * Called just before each request is sent, also when it is sent again. When it throws an error, the request is not
-   * sent, and rejects with that error.
+   * Called just before each request is sent, including repeated requests. If it throws, the request is not sent, and
+   * rejects with that error.
    */
   readonly beforeSent?: () => void;
-  /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
+  /**
+   * Ends all requests and streams from this client, in addition to each call's own signal. They reject with the
+   * signal's reason.
+   */
   readonly signal?: AbortSignal;
 }
 
-/** Gives clients for kinds: a `Client`, or the client that a reconcile receives. */
+/**
+ * Anything that returns clients for kinds: a `Client`, or the client that a reconcile receives. Write your functions
+ * for this type to use them with both.
+ */
 export interface ResourceClients {
-  /** The default namespace of objects that are read by name or created; `""` for none. */
+  /** The namespace for objects that you create or address by name, or `""` for none. */
   readonly namespace: string;
-  /** Returns the collection of a kind, or the part of it that `selection` selects; see `Client.resource`. */
+  /** Returns the client for one kind, or for the part that `selection` selects. See `Client.resource`. */
   resource<T extends KubernetesObject>(resource: Resource<T>, selection?: Selection): ResourceClient<T>;
 }
 
 /** Options for writes. */
 export interface WriteOptions extends RequestOptions {
-  /** The server checks the request and answers as usual, and stores nothing. @default {false} */
+  /** If `true`, the server checks the request and responds as usual, but stores nothing. @default {false} */
   readonly dryRun?: boolean;
-  /** The owner of the written fields. @default {taken by the server from the user agent} */
+  /** The manager that owns the written fields. By default, the server takes it from the user agent. */
   readonly fieldManager?: string;
-  /** The reaction of the server to fields that it does not know. @default {the server's choice, "Warn"} */
+  /** How the server handles fields that it does not know. By default the server decides, and uses `"Warn"`. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
-  /** A subresource: `"status"`, `"scale"`, `"eviction"`. */
+  /** The subresource to write, e.g. `"status"`, `"scale"` or `"eviction"`. */
   readonly subresource?: string;
 }
 
-/** Options for `delete`. */
+/** Options for {@linkcode ResourceClient.delete}. */
 export interface DeleteOptions extends WriteOptions {
-  /** Deletes only the object with this uid or version; otherwise the server answers 409. */
+  /** Deletes the object only if it has this uid or version. Otherwise the server responds with 409. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  /** The way in which dependent objects are deleted, or kept. @default {the kind's own, mostly "Background"} */
+  /**
+   * How the server deletes dependent objects, or whether it keeps them (`"Orphan"`). By default the kind decides,
+   * mostly on `"Background"`.
+   */
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
-  /** The time that the object has to terminate, in seconds; 0 is at once. @default {the object's own} */
+  /**
+   * How long the object may take to terminate, in seconds. 0 means immediately. By default, the object's own grace
+   * period applies.
+   */
   readonly gracePeriodSeconds?: number;
 }
 
-/** Options for `deleteCollection`: those of `delete`, except preconditions, which are about one object. */
+/**
+ * Options for {@linkcode ResourceClient.deleteCollection}: the options for lists and deletions. There are no
+ * preconditions, because they concern one object.
+ */
 export type DeleteCollectionOptions = ListOptions & Omit<DeleteOptions, "preconditions" | "subresource">;
 
-/** Options for `follow`. */
+/** Options for {@linkcode ResourceClient.follow}. */
 export interface FollowOptions extends WatchOptions {
-  /** Waits after failures. @default {800 ms, doubling to 30 s, each up to twice as long at random} */
+  /**
+   * How long to wait after failures in a row. By default, the first wait is a random time from 0.8 to 1.6 s, and the
+   * waits double up to at most 30 s. While the server cannot be reached, the first eight waits are 0.5 to 1 s, and
+   * later waits are at most 5 s.
+   */
   readonly backoff?: BackoffOptions;
   /**
-   * Called with each failure after which the watch resumes, and with the wait before that, in milliseconds.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Called with each failure after which the watch resumes. `delayMs` is the wait before that, in milliseconds. By
+   * default, each new cause is written to the console in one line, and again at most once a minute.
    */
   readonly onInterrupted?: (error: unknown, delayMs: number) => void;
 }
 
 /**
- * A collection on a server. It is a `ListerWatcher` too.
+ * Reads, writes and watches the objects of one kind. `Client.resource` returns it. It is also a `ListerWatcher`, so you
+ * can pass it to a `Reflector`.
  *
- * - Calls reject with a `StatusError` when the server refuses, with a `DecodeError` when the answer cannot be decoded,
- *   with an `UnreachableError` when the server cannot be reached or the connection is lost, and with the reason of the
- *   signal when that aborts.
- * - An invalid argument is a `TypeError`, `RangeError` or (selectors) `SyntaxError`, and nothing is sent.
- * - Requests that the server delays (429, or 5xx, with `Retry-After`) are repeated after that time, as often as the
- *   `retries` of the client allow (client-go's matrix). Reads are also repeated, up to 5 times within some 3 to 6 s,
- *   when the connection was reset before the answer, and after 500, 502, 503 and 504; writes are not. `watch`,
- *   `follow`, `listEntries` and `watchChanges` repeat nothing: their callers wait.
- * - Without `timeoutMs`, calls wait for a silent server until the signal aborts; `follow` has a time limit of its own.
- * - An option that a call does not know is refused with a `TypeError` that names it; see `query`.
- * - The namespace of a call replaces that of the collection. Selectors of a call are combined with those of the
- *   collection.
- * - Objects that are read by name or created are in the namespace of the collection, or else of the client. Lists and
- *   watches without a namespace are of all namespaces.
+ * - **Errors.** A call rejects with a `StatusError` if the server refuses it, and with a `DecodeError` if the response
+ *   cannot be decoded. It rejects with an `UnreachableError` if the server cannot be reached or the connection is lost.
+ *   If the signal aborts, it rejects with the signal's reason.
+ * - **Arguments.** An invalid argument is a `TypeError`, a `RangeError` or (for selectors) a `SyntaxError`, and nothing
+ *   is sent. An unknown option is a `TypeError` that names the option. Put other parameters into `query`.
+ * - **Retries.** If the server delays a request (429, or 5xx, with `Retry-After`), the client waits and repeats it. The
+ *   limit is the client's option `retries` (client-go's matrix). Reads are also repeated, up to 5 times in about 3 to 6
+ *   s, if the connection was reset before the response, and after 500, 502, 503 and 504. Writes are not. `watch`,
+ *   `follow`, `listEntries` and `watchChanges` repeat no request, because their callers wait.
+ * - **Time limits.** Without `timeoutMs`, a call waits for a silent server until the signal aborts. `follow` has its
+ *   own limit.
+ * - **Selection.** A namespace in a call replaces the collection's namespace. Selectors in a call are combined with the
+ *   collection's selectors. Lists and watches without a namespace cover all namespaces.
+ * - **Names.** Objects that you create or address by name are in the collection's namespace. If it has none, they are
+ *   in the client's namespace.
  */
 export interface ResourceClient<T extends KubernetesObject> {
-  /** The kind of the collection. */
+  /** The collection's kind. */
   readonly resource: Resource<T>;
 
-  /** Returns the same collection in one namespace. A cluster-scoped collection stays as it is. */
+  /** Returns the same collection in one namespace. A cluster-scoped collection does not change. */
   namespace(namespace: string): ResourceClient<T>;
 
-  /** Reads an object, or a subresource of it. */
+  /** Reads an object, or its subresource. If the object does not exist, `isNotFound` is true for the error. */
   get(name: string, options?: GetOptions): Promise<T>;
 
   /**
-   * Reads an object as `get` does, and resolves with `undefined` when there is none of that name. A kind that the
-   * server does not have is an error.
+   * Reads an object like `get`, but resolves with `undefined` if no object has the name. If the server does not have
+   * the kind, it still rejects.
    */
   getOrUndefined(name: string, options?: GetOptions): Promise<T | undefined>;
 
   /**
-   * Lists the objects by one request: all of them, or one page of `limit`. The answer is read as it arrives and never
-   * held as one string, and every object is parsed; an object that cannot be parsed rejects the call. Items have kind
-   * and apiVersion.
+   * Lists the objects with one request: all objects, or one page if you set `limit`. For large collections, use
+   * `pages`. The items have `kind` and `apiVersion`.
+   *
+   * The response is read while it arrives, and is never held as one string. Every object is parsed: if one cannot be
+   * parsed, the call rejects.
    */
   list(options?: ListOptions): Promise<ObjectList<T>>;
 
   /**
-   * Lists in pages of `limit` (500 unless given), which all have the same version.
+   * Lists page by page, so that a large collection needs little memory. A page has `limit` objects (by default 500),
+   * and all pages have the same version.
    *
-   * The next page is fetched while the caller handles one; leaving the loop cancels it. If the list takes so long that
-   * the version expires on the server (5 minutes and more), it begins anew, once, in one page, which is marked as
-   * `restarted`: the pages before it no longer count. A second time it ends with a `StatusError` for which `isExpired`
-   * is true. If the server repeats a continue token, or sends 100 pages in a row without an object, it ends with a
-   * `DecodeError`.
+   * - While you handle one page, the next one is fetched. If you leave the loop, that request is cancelled.
+   * - If you take so long that the version expires on the server (5 minutes or more), the list restarts once, as one
+   *   page. This page is marked as `restarted`: discard the earlier pages.
+   *
+   * @throws {StatusError} if the version expires a second time (`isExpired`).
+   * @throws {DecodeError} if the server repeats a continue token, or sends 100 pages in a row without an object.
    */
   pages(options?: ListOptions): AsyncIterableIterator<ObjectList<T>>;
 
   /**
-   * Watches until the server ends the watch, or the signal aborts: then the iterator ends without an error. An object
-   * that cannot be parsed ends it with a `DecodeError`, a suspension of the computer with an `UnreachableError`, see
-   * `Client`.
+   * Watches until the server ends the watch or the signal aborts. Then the iterator ends without an error. To resume
+   * after the end, use `follow`.
+   *
+   * @throws {DecodeError} if an object cannot be parsed.
+   * @throws {UnreachableError} if the connection is lost, or if it may be dead and no other watch could replace it. One
+   * cause is a suspended computer, see `Client`.
    */
   watch(options?: WatchOptions): AsyncIterableIterator<WatchEvent<T>>;
 
   /**
-   * Watches, and resumes after every interruption at the last version. It begins after `resourceVersion`: that of a
-   * list, or the last one of another watch.
+   * Watches, and resumes from the last version after every interruption. It starts after `resourceVersion`, which you
+   * take from a list or from another watch's last event.
    *
-   * - Each change is yielded once, in order: changes that an earlier watch has delivered are skipped. A deletion is
-   *   yielded whatever version it has, because some servers send the object's last version.
-   * - A watch that ends in good order is followed by the next at once, but attempts begin at least a second apart;
-   *   after a failure the wait grows, or is what the server asks for. Unless `timeoutSeconds` says otherwise the server
-   *   is asked to end each watch after 2 to 4 minutes. One that stays open 10 s longer counts as lost, whatever it
-   *   sends; time that the caller takes for an event does not count towards these 10 s. One that the client renews, see
-   *   `Client`, has not failed.
-   * - It throws when the version has expired (`isExpired`: list again, and follow from the version of the list), on
-   *   401, 403 and 404, when the server refuses the request (any other 4xx as its answer but 408, 409 and 429, or a
-   *   redirect), and when an object or a line cannot be decoded twice. After every other failure, such as a failed
-   *   credential plugin or a web page from a proxy, it calls `onInterrupted` and resumes.
-   * - It ends without an error when the signal aborts.
-   * - Bookmarks are yielded if `allowBookmarks` is set.
+   * - **Each change once.** You receive changes in order, and changes that an earlier watch delivered are skipped. You
+   *   also receive a deletion with an old version, because some servers send the object's last version.
+   * - **Waits.** After a watch has ended normally, the next one starts immediately, but at least a second after the
+   *   previous start. After a failure the wait grows, or is as long as the server asks.
+   * - **Time limit.** Unless you set `timeoutSeconds`, it asks the server to end each watch after 2 to 4 minutes. A
+   *   watch that stays open 10 s longer counts as lost, even if it sends events. Your own time for an event does not
+   *   count towards these 10 s.
+   * - **Dead connections.** If the client renews a watch (see `Client`), this is not a failure.
+   * - **End.** When the signal aborts, it ends without an error.
+   * - **Bookmarks.** You receive them only if you set `allowBookmarks`.
    *
-   * @throws {TypeError} when `resourceVersion` is missing, or `sendInitialEvents` is given.
-   * @throws {RangeError} when `resourceVersion` is `""` or `"0"`, from which no watch can resume.
+   * It throws instead of resuming in these cases:
+   *
+   * - The version has expired (`isExpired`). List again, and follow from that list's version.
+   * - The server responds with 401, 403 or 404.
+   * - The server refuses the request with another 4xx (except 408, 409 and 429) or a redirect.
+   * - An object or a line cannot be decoded twice.
+   *
+   * After every other failure it calls `onInterrupted` and resumes. Examples are a failed credential plugin, and a web
+   * page from a proxy.
+   *
+   * @throws {TypeError} if `resourceVersion` is missing, or you pass `sendInitialEvents`.
+   * @throws {RangeError} if `resourceVersion` is `""` or `"0"`, because no watch can resume from it.
    */
   follow(options?: FollowOptions): AsyncIterableIterator<WatchEvent<T>>;
 
   /**
-   * Lists by one request, and yields entries as they arrive, unparsed. The first part is empty and arrives as soon as
-   * the server has accepted the request; then there is one part for each chunk of the body.
+   * Lists with one request, and yields unparsed entries while they arrive. The first part is empty, and arrives as soon
+   * as the server accepts the request. Then each chunk of the body yields one part.
    */
   listEntries(options?: ListOptions): AsyncIterableIterator<ListPart<T>>;
 
   /**
-   * Watches until the server ends the watch, and yields changes unparsed. The first batch is empty and arrives as soon
-   * as the server has accepted the request; then there is one batch for each chunk of the body, which may be empty too.
+   * Watches until the server ends the watch, and yields unparsed changes. The first batch is empty, and arrives as soon
+   * as the server accepts the request. Then each chunk of the body yields one batch, which may be empty too.
    */
   watchChanges(options?: WatchOptions): AsyncIterableIterator<readonly WatchChange<T>[]>;
 
   /**
-   * Creates an object. Missing apiVersion, kind and namespace are filled in.
+   * Creates an object. The client fills in `apiVersion`, `kind` and the namespace if they are missing.
    *
-   * @throws {TypeError} when the resource has namespaces and none is given, or that of the draft is not that of the
-   *   collection.
+   * @throws {TypeError} if the kind is namespaced and no namespace is given, or if the draft's namespace differs from
+   * the collection's namespace.
    */
   create(object: ObjectDraft<T>, options?: WriteOptions): Promise<T>;
   /**
-   * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) of the object that the draft names, and resolves with
-   * the answer, which is of the subresource's kind.
+   * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) for the object that the draft names. Resolves with the
+   * response, which has the subresource's kind.
    *
-   * @throws {TypeError} as above; when the draft has no name.
+   * @throws {TypeError} for the same reasons, and if the draft has no name.
    */
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
 
   /**
-   * Replaces an object: a changed copy, which `copyOf` makes of one that was read. If its resourceVersion is not the
-   * newest, the server answers 409 (`isConflict`).
+   * Replaces an object. Change a copy from `copyOf`, and pass the copy. If its resourceVersion is not the newest, the
+   * server responds with 409 (`isConflict`).
    *
-   * @throws {TypeError} when it has a part that is `reduced`: the server would remove the fields that it lacks.
+   * @throws {TypeError} if it has a `reduced` part, because the server would remove the missing fields.
    */
   update(object: Mutable<T> & Complete, options?: WriteOptions): Promise<T>;
 
@@ -386,37 +425,38 @@ export interface ResourceClient<T extends KubernetesObject> {
   apply(object: Apply<T>, options: ApplyOptions): Promise<T>;
 
   /**
-   * Applies the fields that a manager owns, unless the cached object shows that it would stay as it is: then nothing is
-   * sent.
+   * Applies fields like `apply`, but sends nothing if the cached object shows that the object would not change. Use it
+   * in a reconcile to save requests.
    *
-   * - Nothing is sent if the manager's entry in the managedFields of the cached object has exactly the fields of
-   *   `object`, and each has its present value. What the server has filled in is no difference, nor is a quantity in
-   *   another form, `"1000m"` for `"1"`.
-   * - In doubt the fields are sent: without a cached object or its managedFields, where another manager has taken a
-   *   field, where items of a list have another order. So it is worth its while for fields that are written as the
-   *   server stores them, without `null` and empty members.
-   * - An informer drops managedFields, unless its option `managedFields` keeps them: `{ manager: "shop-operator" }`.
-   * - It reads what the cache has. Where that is behind the server, the change that is missing there is an event later,
-   *   and a reconcile of it applies again.
+   * - **Nothing is sent** if the manager's managedFields entry in the cached object has exactly the fields in `object`,
+   *   and each field has its present value. Values that the server filled in do not count as differences. Nor do
+   *   quantities in another form, such as `"1000m"` for `"1"`.
+   * - **In doubt, the fields are sent**: without a cached object or its managedFields, if another manager has taken a
+   *   field, or if list items have another order. So write fields in the form that the server stores, without `null`
+   *   and empty members.
+   * - **Informers drop managedFields**, unless you set their option `managedFields`, e.g.
+   *   `{ manager: "shop-operator" }`.
+   * - **A stale cache does no harm.** The missing change arrives later as an event, and its reconcile applies again.
    *
-   * @throws {TypeError} as `apply`; when the cached object is another one, or `reduced`.
+   * @throws {TypeError} for the same reasons as `apply`, and if the cached object is another object or is `reduced`.
    */
   applyIfChanged(object: Apply<T>, options: ApplyIfChangedOptions<T>): Promise<AppliedIfChanged<T>>;
 
-  /** Patches an object; a patch of type `"apply"` creates it if it does not exist. */
+  /** Patches an object. A patch with the type `"apply"` creates the object if it does not exist. */
   patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;
 
   /**
-   * Deletes an object. Resolves with its last state if it is deleted later (finalizers, a grace period) or the server
-   * sends it for this kind, else with a `Status`. An object has `metadata`, a `Status` has `code`.
+   * Deletes an object. Resolves with the object's last state if finalizers or a grace period delay the deletion, or if
+   * the server sends the object for this kind. Otherwise it resolves with a `Status`. An object has `metadata`, and a
+   * `Status` has `code`.
    */
   delete(name: string, options?: DeleteOptions): Promise<T | ApiStatus>;
 
   /**
-   * Deletes the selected objects of one namespace.
+   * Deletes the selected objects in one namespace, or the selected objects of a cluster-scoped kind.
    *
-   * @throws {TypeError} when the resource has namespaces and neither the collection nor the options name one: servers
-   * do not delete across namespaces.
+   * @throws {TypeError} if the kind is namespaced, and neither the collection nor the options name a namespace. The
+   * server does not delete across namespaces.
    */
   deleteCollection(options?: DeleteCollectionOptions): Promise<void>;
 }
@@ -430,7 +470,7 @@ const DELETE = `${WRITE} preconditions propagationPolicy gracePeriodSeconds` as 
 const LIST = `${ANY} ${READ} resourceVersionMatch limit continue` as const;
 const WATCH = `signal query ${READ} timeoutSeconds allowBookmarks sendInitialEvents` as const;
 
-/** The options of each call. */
+/** The option names for each call. */
 const OPTIONS = {
   get: namesOf<GetOptions>()(ANY, "subresource"),
   list: namesOf<ListOptions>()(LIST),
@@ -440,7 +480,7 @@ const OPTIONS = {
   deleteCollection: namesOf<ListOptions & DeleteOptions>()(LIST, DELETE),
 } as const;
 
-/** Parameters that options or the client set, under the names that the server has for them. */
+/** Parameters that options or the client set, under the server's names. */
 const PARAMETERS = [
   ...new Set(Object.values(OPTIONS).flat()),
   "watch",
@@ -449,9 +489,9 @@ const PARAMETERS = [
   "pretty",
 ];
 
-/** The rest of a request, beside the place that it is about and its options. */
+/** A request without its place and options. */
 interface Call {
-  /** The call whose options it has. */
+  /** The call that accepts these options. */
   readonly call: keyof typeof OPTIONS;
   /** The parameters that the call sets. @default {"pretty=false"} */
   readonly query?: URLSearchParams | string;
@@ -461,10 +501,10 @@ interface Call {
 }
 
 /**
- * Returns a request to a place, with the parameters of `query` and the limit of `timeoutMs` of its options.
+ * Returns a request to a place, with the `query` parameters and the `timeoutMs` limit from its options.
  *
- * @throws {TypeError} when an option is unknown, or `query` has the name of an option, or nearly so.
- * @throws {RangeError} when `timeoutMs` is no duration.
+ * @throws {TypeError} if an option is unknown, or `query` has an option's name, or nearly so.
+ * @throws {RangeError} if `timeoutMs` is no duration.
  */
 function requestTo(
   { action, resource, path }: Pick<Place, "action" | "resource" | "path">,
@@ -496,13 +536,13 @@ function checkParameter(name: string, action: string): void {
   throw new TypeError(`Cannot ${action}: ${problem}`);
 }
 
-/** The part of a collection that a request is about. */
+/** The part of a collection that a request concerns. */
 export interface Target<T extends KubernetesObject = KubernetesObject> {
   /** The kind. */
   readonly resource: Resource<T>;
-  /** The part of the collection. */
+  /** The selected part. */
   readonly selection: Selection;
-  /** The namespace of objects that are read by name or created, where the selection has none; `""` for none. */
+  /** The namespace for objects that are created or addressed by name, if the selection has none. `""` means none. */
   readonly defaultNamespace: string;
 }
 
@@ -518,9 +558,9 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 };
 
 /**
- * Returns the request of a list.
+ * Builds the request for a list.
  *
- * @throws {RangeError | SyntaxError} when an option is invalid.
+ * @throws {RangeError | SyntaxError} if an option is invalid.
  */
 export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
@@ -531,10 +571,10 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
 }
 
 /**
- * Returns the request of a watch. It refuses content encodings: servers may compress each event separately, and Deno's
+ * Builds the request for a watch. It refuses content encodings: servers may compress each event separately, and Deno's
  * `fetch` ends the body after the first of several gzip members, so that later events would be lost without an error.
  *
- * @throws {RangeError | SyntaxError | TypeError} when an option is invalid.
+ * @throws {RangeError | SyntaxError | TypeError} if an option is invalid.
  */
 export function watchRequest(target: Target, options: WatchOptions): RequestSpec {
   const { resource } = target;
@@ -563,7 +603,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   return requestTo(place, { call: "watch", query, init, patient: false }, options);
 }
 
-/** Returns the request of an object. @throws {TypeError} when the object has no address. */
+/** Builds the request to read an object. @throws {TypeError} if the object has no address. */
 export function getRequest(target: Target, name: string, options: GetOptions): RequestSpec {
   const { subresource } = options;
   const place = placeOf(target, "get", { name, subresource });
@@ -573,7 +613,7 @@ export function getRequest(target: Target, name: string, options: GetOptions): R
   return requestTo(place, { call: "get", query, init }, options);
 }
 
-/** Returns the request of a creation. @throws {TypeError} when the object has no address. */
+/** Builds the request to create an object. @throws {TypeError} if the object has no address. */
 export function createRequest(
   target: Target,
   object: { readonly metadata: Partial<KubernetesObject["metadata"]> },
@@ -595,7 +635,7 @@ export function createRequest(
   );
 }
 
-/** Returns the request of an update. @throws {TypeError} when the object has no address. */
+/** Builds the request to update an object. @throws {TypeError} if the object has no address. */
 export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions): RequestSpec {
   refusePartial(target.resource, "update");
   const { name, namespace } = object.metadata ?? {};
@@ -606,9 +646,9 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
 }
 
 /**
- * Returns the request of a patch.
+ * Builds the request for a patch.
  *
- * @throws {TypeError} when the object has no address, or an apply has no field manager.
+ * @throws {TypeError} if the object has no address, or an apply has no field manager.
  */
 export function patchRequest<T extends KubernetesObject>(
   target: Target,
@@ -638,9 +678,9 @@ export function patchRequest<T extends KubernetesObject>(
 }
 
 /**
- * Returns the request of a deletion.
+ * Builds the request to delete an object.
  *
- * @throws {RangeError | TypeError} when the object has no address or an option is invalid.
+ * @throws {RangeError | TypeError} if the object has no address or an option is invalid.
  */
 export function deleteRequest(target: Target, name: string, options: DeleteOptions): RequestSpec {
   refuseTable(target.resource, "delete");
@@ -658,9 +698,9 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
 }
 
 /**
- * Returns the request that deletes the selected objects.
+ * Builds the request that deletes the selected objects.
  *
- * @throws {RangeError | SyntaxError | TypeError} when no namespace is given, or an option is invalid.
+ * @throws {RangeError | SyntaxError | TypeError} if no namespace is given, or an option is invalid.
  */
 export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): RequestSpec {
   refuseTable(target.resource, "delete");
@@ -691,14 +731,14 @@ interface Place extends PathParts {
   readonly namespace: string;
 }
 
-/** Returns the path of a collection. */
+/** Returns a collection's path. */
 function collectionOf({ resource, selection }: Target, verb: string, options: Selection): Place {
   const { namespace = selection.namespace ?? "" } = options;
   const action = describe(verb, resource, { namespace });
   return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), namespace };
 }
 
-/** Returns the path of an existing or new object. */
+/** Returns the path for an existing or new object. */
 function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const { resource, selection, defaultNamespace } = target;
   if (resource.scope === "Cluster") {
@@ -802,9 +842,7 @@ function accept(resource: Resource, suffix: "" | "List"): string {
   return `${JSON_TYPE};${form},${JSON_TYPE}`;
 }
 
-/**
- * Fills in apiVersion and kind. A subresource may be of another kind (Scale, Eviction), which only the caller knows.
- */
+/** Fills in apiVersion and kind. A subresource may have another kind (Scale, Eviction), which only the caller knows. */
 function fillIn(resource: Resource, object: object, subresource: string | undefined): object {
   if (subresource && subresource !== "status") return object;
   const { apiVersion = apiVersionOf(resource), kind = resource.kind, ...rest } = object as Partial<KubernetesObject>;

@@ -1,8 +1,8 @@
 /**
- * The sources of the streams of a collection: each sends a request, and decodes its answer.
+ * The sources for a collection's streams: each sends a request, and decodes its response.
  *
  * {@linkcode RequestSource} is one list or watch. {@linkcode WatchSource} is a watch whose connection can be replaced
- * by another one while it is read. When that is necessary is decided by `http/open_watches.ts`.
+ * while it is read. This file does not decide when that is necessary: `http/open_watches.ts` does.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { checkJsonResponse, checkPlainResponse } from "./http/response.ts";
 export interface RequestSourceOptions<P> {
   /** Sends the request. */
   readonly open: () => Promise<Exchange>;
-  /** The item that says that the server has answered. */
+  /** The first item, which means that the server has responded. */
   readonly first: P;
   /** Creates the decoder of the body. */
   readonly decoder: () => BodyDecoder<P>;
@@ -27,22 +27,22 @@ export interface RequestSourceOptions<P> {
   readonly plain: boolean;
   /** Called with each part of the body, before it is yielded. */
   readonly onPart?: (part: P) => void;
-  /** Called for each chunk of the body, with the time that decoding it took, in milliseconds. */
+  /** Called for each chunk of the body, with the decoding time in milliseconds. */
   readonly onDecoded?: (ms: number) => void;
 }
 
 /**
- * A source for a stream that sends a request and decodes its answer: first an item when the server has accepted the
- * request, then the parts of the body. Everything is freed at the end.
+ * A source for a stream that sends a request and decodes its response. It yields one item when the server has accepted
+ * the request, and then the parts of the body. At the end it frees everything.
  *
- * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body of another
- * content type, or with a refused content encoding.
+ * A failure becomes the error from {@linkcode Exchange.explain}. A body with another content type, or with a refused
+ * content encoding, is a `DecodeError`.
  */
 export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array> | undefined> {
   readonly #options: RequestSourceOptions<P>;
   /** Set once the server has accepted the request. */
   #exchange: Exchange | undefined;
-  /** Set once the answer's headers have been checked. */
+  /** Set once the response's headers have been checked. */
   #body: BodyReader<P> | undefined;
   /** The body that a read waits for. */
   #reading: BodyReader<P> | undefined;
@@ -59,11 +59,11 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
     return this.#body === undefined ? this.#send() : this.#body.read();
   }
 
-  /** Decodes a chunk; `undefined` is the answer's headers. */
+  /** Decodes a chunk. `undefined` means the response's headers. */
   decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
     const isReplaced = this.#reading !== this.#body;
     this.#reading = undefined;
-    // The answer that has taken its place repeats what this one has.
+    // The response that replaced this one repeats its data.
     if (result === undefined || isReplaced) return { done: false, value: this.#options.first };
     const { onDecoded, onPart } = this.#options;
     const beganMs = onDecoded === undefined ? 0 : monotonicMs();
@@ -97,14 +97,14 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
     }
   }
 
-  /** `true` while a read waits for the answer's next chunk. */
+  /** `true` while a read waits for the response's next chunk. */
   get isReading(): boolean {
     return this.#reading !== undefined;
   }
 
   /**
-   * Reads on from another answer, which continues what was read, if `isWanted` returns `true`; otherwise, and if the
-   * source has ended meanwhile, cancels it. Returns whether it reads on.
+   * Continues with another response, which follows the data that was read, if `isWanted` returns `true`. Otherwise, or
+   * if the source has ended meanwhile, it cancels the response. Returns whether it continues.
    */
   async continueWith(exchange: Exchange, isWanted: () => boolean): Promise<boolean> {
     try {
@@ -141,20 +141,20 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
 interface WatchSourceOptions<T> extends Pick<RequestSourceOptions<readonly WatchChange<T>[]>, "decoder" | "onDecoded"> {
   /** The request in words that follow "Cannot" in messages. */
   readonly action: string;
-  /** The memory of the collection. */
+  /** The collection's memory. */
   readonly memory: WatchMemory;
-  /** The options of the watch. */
+  /** The watch's options. */
   readonly watch: WatchOptions;
-  /** Sends the request of the watch, or one that resumes it in its place. */
+  /** Sends the request for the watch, or a request that resumes the watch and replaces it. */
   readonly open: (
     watch: WatchHealth,
     resumed?: Pick<WatchOptions, "resourceVersion" | "timeoutSeconds">,
   ) => Promise<Exchange>;
-  /** Resolves with the version of the server, by a list of one object. */
+  /** Resolves with the server's version, with a list of one object. */
   readonly newestVersion: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** A source of the changes that a watch delivers, whose connection can be replaced by another one. */
+/** A source for the changes that a watch delivers. Its connection can be replaced by another one. */
 export class WatchSource<T> extends RequestSource<readonly WatchChange<T>[]> implements WatchConnection {
   readonly #options: WatchSourceOptions<T>;
   readonly #beganMs = monotonicMs();

@@ -70,14 +70,15 @@ export interface FieldPath<P extends string> {
 }
 
 /**
- * Returns a field of objects, as index function and for filters, that an informer reads from the unparsed text of an
- * object: a tenth of the cost of parsing a pod. Of an object that is parsed already it reads the parsed field.
+ * Returns a field of objects, for an index or a filter. An informer reads the field from the unparsed text of an
+ * object, for a tenth of the cost of parsing a pod. If the object is already parsed, it reads the parsed field.
  *
- * Keys are separated by dots; a key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
- * brackets: `metadata.annotations["example.com/owner"]`. A path passes through arrays: `spec.containers.image` is the
- * image of each container. Of an array of texts or numbers, a number names the element at this position. The compiler
- * refuses a path that is no field of the objects, and a value that an enum does not have. A path or value of the type
- * `string` is not checked: use one for a value that only newer servers have.
+ * Dots separate keys. A key with characters other than letters, digits, `_`, `-` and `$` is a JSON string in brackets:
+ * `metadata.annotations["example.com/owner"]`. A path passes through arrays: `spec.containers.image` is the image of
+ * each container. In an array of strings or numbers, a number is the position of an element.
+ *
+ * The compiler refuses a path that the objects do not have, and a value that an enum does not have. It does not check a
+ * path or value whose type is `string`: use such a string for a value that only newer servers have.
  *
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  *

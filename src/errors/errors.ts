@@ -1,15 +1,16 @@
 /**
  * Errors as text: one line, the chain of causes, redaction, similar names, and the console.
  *
- * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. This is the only file that writes to the
- * console, where a program has no `onError`. Remedies are in the messages themselves, and for commands in `cli/shared`.
+ * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. Only this file writes to the console,
+ * when a program has no `onError`. It adds no remedies: messages contain them, and `cli/shared` has remedies for
+ * commands.
  *
  * @module
  */
 import { callObserver } from "../async/signals.ts";
 import { monotonicMs } from "../async/time.ts";
 
-/** Returns the message of an error, or the text of any other thrown value. Never throws. */
+/** Returns an error's message, or the text of any other thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
@@ -18,20 +19,23 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** Returns a text for an error, which somebody else has given: it is cut to `most` characters. */
+/** Cuts a text from somebody else to `most` characters, so that it fits in an error message. */
 export function quoted(text: string, most = 100): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** Returns the name of an error, or the type of any other thrown value. */
+/** Returns an error's name, or the type of any other thrown value. */
 export function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : typeof thrown;
 }
 
-/** The number of errors of a chain of causes that are looked at. */
+/** The largest number of errors to follow in a chain of causes. */
 const MAX_CAUSES = 8;
 
-/** Returns an error and its causes, the outermost first; of an `AggregateError`, its first error is its cause. */
+/**
+ * Returns an error and its causes, the outermost first. An `AggregateError` without a cause is followed by its first
+ * error.
+ */
 export function causesOf(error: unknown): readonly unknown[] {
   const found: unknown[] = [];
   for (let next = error; next !== undefined && found.length < MAX_CAUSES && !found.includes(next);) {
@@ -42,13 +46,15 @@ export function causesOf(error: unknown): readonly unknown[] {
   return found;
 }
 
-/** Errors whose message says what matters of their causes, which {@linkcode errorLine} leaves out. */
+/** Errors whose message already says what matters, so that {@linkcode errorLine} leaves out their causes. */
 export const COMPLETE: WeakSet<object> = new WeakSet();
 
 /**
- * Returns an error as one line: its message and the messages of its causes, separated by colons. After a message that
- * ends with a remedy, as a second sentence, the cause is in brackets. A message that an earlier one includes is left
- * out. Never throws.
+ * Returns an error and its causes as one line: the messages, separated by colons. Use it to log an error with the
+ * reason that is hidden in its `cause`.
+ *
+ * If a message ends with a second sentence, such as a remedy, the cause follows in parentheses. A message that an
+ * earlier message includes is left out. Never throws.
  *
  * @example
  * ```ts
@@ -73,37 +79,35 @@ export function errorLine(error: unknown): string {
   return line;
 }
 
-/** Appends a sentence to a text that may lack its period. */
+/** Appends a sentence to a text, and adds a period between them if it is missing. */
 export function withSentence(text: string, sentence: string): string {
   return `${text}${/[.?]$/.test(text) ? "" : "."} ${sentence}`;
 }
 
-/** Puts a text on one line, with one blank between two words. */
+/** Puts a text on one line, with one blank between words. */
 export function oneLine(text: string): string {
   return text.trim().split(/\s+/).join(" ");
 }
 
-/**
- * Returns the reason that the `fetch` of a runtime gives for a failure, without the address, which the caller names.
- */
+/** Returns a runtime's reason for a failed `fetch`, without the address, which the caller names. */
 export function withoutAddress(message: string): string {
   return message.replace(/^fetch failed: /, "")
     .replace(/error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /, "");
 }
 
-/** Stands for a secret. */
+/** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
 /**
- * Redacts known secrets in a text, the longest first, so that a secret that contains another one is redacted
- * completely. Texts of less than four characters are not secrets: redacting them would damage words.
+ * Redacts known secrets in a text, the longest first, so that a secret that contains another secret is redacted
+ * completely. Texts with fewer than four characters are not redacted, because that would damage words.
  */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   const known = [...secrets].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
   return known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
 }
 
-/** Words that precede a secret or end the name of one. */
+/** Words that precede a secret or end a secret's name. */
 const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";
 
 /** Texts that are secret by their form. */
@@ -123,12 +127,12 @@ const PATTERNS: readonly RegExp[] = [
   ),
 ];
 
-/** Matches the value after `lead`: a quoted text, or a word of four characters or more that `word` allows. */
+/** Matches the value after `lead`: a quoted text, or a word with at least four characters that `word` allows. */
 function after(lead: string, word = ""): RegExp {
   return new RegExp(`(?<=${lead}")[^"]+|(?<=${lead}')[^']+|(?<=${lead})${word}[^\\s"',;]{4,}`, "gi");
 }
 
-/** A long word without blanks; it is most likely a key if {@linkcode looksRandom} returns true. */
+/** A long word without blanks. It is most likely a key if {@linkcode looksRandom} returns `true`. */
 const LONG = /[\w+=-]{32,}/g;
 
 /** Returns `true` if a long word mixes upper case, lower case and digits, or has 32 letters and digits in a row. */
@@ -137,7 +141,10 @@ function looksRandom(word: string): boolean {
   return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /[a-z\d]{32}/i.test(word);
 }
 
-/** Puts a text on one line, without colours and other control characters, and redacts what has the form of a secret. */
+/**
+ * Puts a text on one line, removes colours and other control characters, and redacts everything that looks like a
+ * secret.
+ */
 export function redactSecrets(text: string): string {
   // Colours first, then other control characters and line ends, so that no pattern meets long runs of blanks.
   // deno-lint-ignore no-control-regex
@@ -146,10 +153,10 @@ export function redactSecrets(text: string): string {
   return line.replaceAll(LONG, (word) => looksRandom(word) ? REDACTED : word);
 }
 
-/** The shortest time between two lines about one cause. */
+/** The shortest time between two lines about the same cause. */
 const PERIOD_MS = 60_000;
 
-/** The largest number of lines within a period, over all causes. */
+/** The largest number of lines per period, over all causes. */
 const MAX_CONSOLE_LINES = 20;
 
 /** The longest line, in characters. */
@@ -166,22 +173,23 @@ interface Known {
 }
 
 /**
- * Writes errors to the console (standard error in Deno and Node) where no `onError` is given: each new cause once, in
- * one line without secrets, and a cause that remains at most once a minute, with the number of repeats. After 20 lines
- * of a minute, errors are only counted, and their number is written with the next line.
+ * Writes errors to the console (standard error in Deno and Node) if a program has no `onError`.
  *
- * It has no timer: a line is written when an error is reported, or never.
+ * Each new cause is written once, on one line without secrets. A cause that persists is written at most once a minute,
+ * with the number of repeats. After 20 lines in a minute, errors are only counted, and the next line has their number.
+ *
+ * It has no timer: it writes only when an error is reported.
  */
 export class ConsoleReporter {
   readonly #known = new Map<string, Known>();
-  /** The beginning of the present period, and the lines written in it. */
+  /** When the current period began, and the lines written since. */
   #period = { beganMs: -Infinity, lines: 0 };
-  /** The number of errors that were left out since the last line, because of `MAX_CONSOLE_LINES`. */
+  /** The number of errors left out since the last line, because of `MAX_CONSOLE_LINES`. */
   #leftOut = 0;
 
   /**
-   * Reports an error of `subject`, which begins the line: `informer of "pods"`. Errors that differ only by `key`, the
-   * object that they are about, by its name, or by a version that they name, have one cause.
+   * Reports an error about `subject`, which begins the line: `informer of "pods"`. Errors have the same cause if they
+   * differ only by `key` (the object's key), by the object's name, or by a version.
    */
   report(subject: string, error: unknown, key = ""): void {
     const nowMs = monotonicMs();
@@ -210,8 +218,8 @@ export class ConsoleReporter {
 }
 
 /**
- * Returns a function that passes an error, and what it is about, to `onError`. Without `onError` it writes the error to
- * the console, about what `subject` returns; `key` returns the key of the object, see {@linkcode ConsoleReporter}.
+ * Returns a function that passes an error and its subject to `onError`. Without `onError`, it writes the error to the
+ * console, with the text from `subject`. `key` returns the object's key, see {@linkcode ConsoleReporter}.
  */
 export function errorObserver<A extends readonly unknown[]>(
   onError: ((error: unknown, ...about: A) => unknown) | undefined,
@@ -223,7 +231,7 @@ export function errorObserver<A extends readonly unknown[]>(
   return (error, ...about) => callObserver(() => (onError ?? write)(error, ...about));
 }
 
-/** Returns a text that errors of one cause have in common, whatever request or object they are about. */
+/** Returns a text that all errors with one cause share, whatever request or object they are about. */
 function causeKey(error: unknown, key: string): string {
   const root = causesOf(error).at(-1);
   const text = messageOf(root);
@@ -235,8 +243,8 @@ function causeKey(error: unknown, key: string): string {
 }
 
 /**
- * Counts insertions, deletions, replacements and swaps of neighbours that turn one short text into the other. Costs the
- * product of their lengths.
+ * Counts the edits between two short texts: insertions, deletions, replacements and swaps of neighbours. The cost is
+ * the product of the two lengths.
  */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];
@@ -254,8 +262,8 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * Returns the candidate with the fewest edits, if they are at most `max` (by default one, or a third of the name's
- * length).
+ * Returns the candidate with the fewest edits, if it needs at most `max`. The default for `max` is one, or a third of
+ * the name's length if that is more.
  */
 export function nearest(name: string, candidates: Iterable<string>, max?: number): string | undefined {
   if (name.length > 200) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The base of the errors of this package.
+ * The base class for this package's errors.
  *
  * {@linkcode InformerError} is the entry point. It leaves out a cause that its message repeats, and prints a chain of
  * causes in at most ten lines.
@@ -11,41 +11,44 @@ import { causesOf, errorLine, messageOf, nameOf } from "./errors.ts";
 /** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
 
-/** The largest number of lines of a printed error. */
+/** The largest number of lines for a printed error. */
 const MAX_LINES = 10;
 
-/** The largest numbers of stack frames that are printed of the error itself and of its last cause. */
+/**
+ * The largest number of stack frames that are printed for the error itself. Its last cause gets the remaining lines.
+ */
 const OWN_FRAMES = 3;
 
 /**
- * The base of the errors of this package. A message does not repeat that of its `cause`; `errorLine` joins them.
+ * The base class for this package's errors. Catch it to tell them from other errors.
  *
- * `console.error(error)` prints at most ten lines in Deno and Node: the messages of the error and its causes, and the
- * stack frames nearest to the failure. `JSON.stringify` has its name, message and cause.
+ * A message does not repeat its `cause`, so log an error with `errorLine`, which joins both. `console.error(error)`
+ * prints at most ten lines in Deno and Node: the messages of the error and its causes, and the stack frames nearest to
+ * the failure. `JSON.stringify` writes name, message and cause.
  */
 export class InformerError extends Error {
-  /** The name of the class. */
+  /** The class name. */
   override readonly name: string = "InformerError";
 
-  /** Creates an error. A cause whose message `message` includes is left out, in favour of its own cause. */
+  /** Creates an error. If `message` already includes the cause's message, the cause's own cause takes its place. */
   constructor(message?: string, options: ErrorOptions = {}) {
     super(message, unsaid(message, options.cause));
   }
 
-  /** Name, message and cause, for `JSON.stringify`. */
+  /** Returns name, message and cause, for `JSON.stringify`. */
   toJSON(): ErrorJson {
     return errorJson(this);
   }
 
-  /** Printed by the consoles of Deno and Node. */
+  /** Returns the text that the consoles in Deno and Node print. */
   [INSPECT](): string {
     return inspectError(this);
   }
 }
 
 /**
- * Awaits all jobs, and then throws what has failed: a single error itself, several as one error, "Cannot `action`: …".
- * An error that is `known` to the caller already does not count.
+ * Waits until all jobs have ended, and then throws if any has failed. A single error is thrown unchanged, and several
+ * become one error: "Cannot `action`: …". An error that equals `known` does not count.
  */
 export async function allEnded(action: string, jobs: Iterable<Promise<unknown>>, known?: unknown): Promise<void> {
   const ends = await Promise.allSettled(jobs);
@@ -57,7 +60,7 @@ export async function allEnded(action: string, jobs: Iterable<Promise<unknown>>,
 
 /** An error as `JSON.stringify` writes it. */
 export interface ErrorJson {
-  /** The name of the error. */
+  /** The error's name. */
   readonly name: string;
   /** The message. */
   readonly message: string;
@@ -65,7 +68,7 @@ export interface ErrorJson {
   readonly cause?: ErrorJson;
 }
 
-/** Returns name, message and causes of a thrown value. */
+/** Returns a thrown value's name, message and causes. */
 function errorJson(error: unknown): ErrorJson {
   const chain = causesOf(error);
   return chain.reduceRight<ErrorJson | undefined>((cause, it) => {
@@ -74,14 +77,14 @@ function errorJson(error: unknown): ErrorJson {
 }
 
 /**
- * Returns `value`, which `JSON.stringify` writes with all its errors as {@linkcode ErrorJson}, so that their messages
- * are not lost.
+ * Makes `JSON.stringify` write all errors in `value` as {@linkcode ErrorJson}, so that their messages are not lost.
+ * Returns `value`.
  */
 export function withErrorJson<V extends object>(value: V): V {
   return Object.defineProperty(value, "toJSON", { value: () => plain(value), enumerable: false });
 }
 
-/** Returns options with the first of `cause` and its causes that `message` does not include. */
+/** Returns options with the first error among `cause` and its causes that `message` does not include. */
 function unsaid(message: string | undefined, cause: unknown): ErrorOptions | undefined {
   const found = causesOf(cause).find((it) => !(message ?? "").includes(messageOf(it)));
   return found === undefined ? undefined : { cause: found };
@@ -96,7 +99,7 @@ function plain(value: object): object {
   return Object.fromEntries(entries);
 }
 
-/** Returns the text of an error for a console, in at most ten lines. */
+/** Returns an error's text for a console, in at most ten lines. */
 function inspectError(error: Error): string {
   const chain = causesOf(error);
   const shown = chain.slice(0, MAX_LINES - OWN_FRAMES);
@@ -115,8 +118,7 @@ function inspectError(error: Error): string {
 }
 
 /**
- * Returns the first stack frames of an error, without those of the runtime and, where there are others, of this
- * package.
+ * Returns an error's first stack frames, without the runtime's frames and, if there are others, without this package's.
  */
 function framesOf(error: unknown, max: number): string[] {
   const stack = error instanceof Error ? error.stack ?? "" : "";

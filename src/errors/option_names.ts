@@ -2,7 +2,7 @@
  * Refuses options that do not exist.
  *
  * {@linkcode checkNames} is the entry point. The compiler finds a misspelt option only in an object literal, not in a
- * spread object, in a configuration file or in JavaScript. Values are checked where they are used.
+ * spread object, a configuration file or JavaScript. Values are checked where they are used.
  *
  * @module
  */
@@ -14,26 +14,26 @@ type Words<S extends string> = S extends `${infer A} ${infer B}` ? Words<A> | Wo
 
 type KeysOf<O> = O extends unknown ? keyof O & string : never;
 
-/** `S`, if the words in it are the names of all options of `O`, and no others. */
+/** `S`, if its words are the names of all options in `O` and no others. */
 type Names<O, S extends string> = [KeysOf<O>, Words<S>] extends [Words<S>, KeysOf<O>] ? S : never;
 
-/** Returns a function that splits the names of all options of a type, between spaces; see {@linkcode checkNames}. */
+/** Returns a function that splits the names of a type's options at spaces, see {@linkcode checkNames}. */
 export function namesOf<O>(): <const S extends string>(...names: readonly Names<O, S>[]) => readonly string[] {
   return (...names) => names.join(" ").split(" ");
 }
 
 /**
- * Refuses options of a plain object that do not exist: a misspelt one would have no effect. Instances of classes may
- * have members of their own.
+ * Throws if a plain object has an option that does not exist, because a misspelt option would have no effect. It
+ * ignores class instances, which may have other members.
  *
  * ```ts ignore
  * checkNames("open a queue", options, "name rate"); // "Cannot open a queue: there is no option "rat". Did you mean "rate"?"
  * ```
  *
- * @param action The action of the caller, which follows "Cannot" in the error.
- * @param names All names, between spaces, which the compiler compares with the type of the options; or a list of them.
- * @param remedy What to do with an option that is similar to no other.
- * @throws {TypeError} which names the option, and the one that was meant.
+ * @param action The caller's action, which follows "Cannot" in the error.
+ * @param names All names, separated by spaces, or a list. The compiler compares the text with the options' type.
+ * @param remedy The advice if no other option is similar.
+ * @throws {TypeError} The message names the option, and the similar option if there is one.
  */
 export function checkNames<O extends object, const S extends string>(
   action: string,
@@ -51,10 +51,10 @@ export function checkNames<O extends object, const S extends string>(
 }
 
 /**
- * Checks the options of a back-off.
+ * Checks the options for a back-off.
  *
- * @throws {RangeError} when an option is negative, not a number, or the factor is below 1.
- * @throws {TypeError} as {@linkcode checkNames}.
+ * @throws {RangeError} if an option is negative or not a number, or the factor is below 1.
+ * @throws {TypeError} like {@linkcode checkNames}.
  */
 export function checkBackoff(options: BackoffOptions): void {
   checkNames("back off", options, "initialMs maxMs factor jitter");

@@ -416,7 +416,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
    * `next()`. It ends with the view, when the signal aborts, or at `break`.
    *
    * Changes are collected until you call `next()`. If there are more changes than rows in the window, you get all rows
-   * instead. So a slow reader needs no more memory than its window.
+   * instead. So the memory for a slow reader is limited to its window.
    *
    * @param options A signal, and a window that differs from the view's.
    * @throws {RangeError} if the offset or limit is not a count.

@@ -83,8 +83,8 @@ export const OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; c
  * Returns metric families as text in the OpenMetrics format, version 1.0.0. Families without samples have their
  * description.
  *
- * @throws {TypeError} when a name or label is not allowed, a family has a unit that is not the end of its name, a name
- * is used twice, or a counter is no number of at least 0.
+ * @throws {TypeError} when a name or label is not allowed, or a name is used twice. Also when the name of a family
+ * does not end with its unit, or a counter is below 0 or no number.
  */
 export function openMetricsText(families: readonly MetricFamily[]): string {
   const names = new Set<string>();

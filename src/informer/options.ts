@@ -141,7 +141,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   readonly onError?: (error: unknown) => unknown;
   /**
    * The parts that a factory gives an informer: the limit that its caches share, and what finds the namespaces of a
-   * client that may read these. Then the source is that of all namespaces.
+   * client that may read these. Then the source reads all namespaces.
    *
    * @internal
    */

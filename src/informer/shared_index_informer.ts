@@ -80,7 +80,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /** @internal */
   readonly [internals]: {
-    /** The cache, and what writes to it. A derived collection has those of its objects here. */
+    /** The cache and its writer. In a derived collection, the ones for its own objects. */
     readonly sync: CollectionSync<T>;
     /** The comparisons with the server. */
     readonly checks: ConsistencyChecks<T>;

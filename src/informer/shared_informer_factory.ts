@@ -164,8 +164,8 @@ export class SharedInformerFactory implements AsyncDisposable {
       };
     },
     /**
-     * Returns the namespaces that an informer with these options is limited to; `undefined` if it has all, or those
-     * that it finds.
+     * Returns the namespaces that limit an informer with these options. `undefined` if it has all namespaces, or
+     * finds them itself.
      */
     namespacesFor: (
       { scope }: Resource,

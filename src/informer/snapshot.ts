@@ -76,7 +76,7 @@ export interface SnapshotOptions {
 
 /** Options for the snapshots that a factory keeps of its caches. */
 export interface FactorySnapshots extends SnapshotOptions {
-  /** Where to keep the snapshots. */
+  /** The place of the snapshots. */
   readonly store: SnapshotStore;
   /**
    * The time between two snapshots of a changing cache, in milliseconds. `Infinity` writes only when the informer

@@ -240,8 +240,8 @@ export class QueueReplacement<V> {
   }
 
   /**
-   * Stages values. If two have the same key, the later one counts. A known value replaces a staged one that is the
-   * same.
+   * Stages values. If two have the same key, the later one counts. A known value replaces an equal
+   * staged value.
    */
   add(values: readonly V[]): void {
     this.#check("add to");

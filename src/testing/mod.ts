@@ -1,8 +1,12 @@
 /**
- * A fake API server and fake time for tests, with builders of objects and random histories.
+ * Tests code that watches a cluster, without a cluster: a fake API server, fake time, object builders and random
+ * histories.
  *
- * {@linkcode FakeApiServer} is a `Transport`, so that a client needs no sockets, and a handler for `Deno.serve`, so
- * that any client can reach it over a port. It answers like kube-apiserver, and injects faults on request.
+ * {@linkcode FakeApiServer} answers like kube-apiserver, and injects faults when your test asks for them. It is a
+ * `Transport`, so a client needs no sockets, and a handler for `Deno.serve`, so any client can reach it over a port.
+ * {@linkcode FakeTime} lets timeouts pass in milliseconds. {@linkcode pod} and the other builders make objects.
+ *
+ * Read the guide: [Test with the fake server](../../docs/testing/fake-server.md).
  *
  * @example
  * ```ts
@@ -14,9 +18,9 @@
  * assertEquals((await response.json()).kind, "PodList");
  * ```
  *
- * A test of a controller sets and reads objects on the server itself, gives the controller a client of that server, and
- * injects faults by the server's methods. Here an informer misses a deletion while the server restarts with a compacted
- * history, and delivers it after a relist:
+ * In a controller's test, you set and read objects on the server, give the controller a client for that server, and
+ * inject faults by the server's methods. In this example, the server restarts with a compacted history, and an informer
+ * misses a deletion. It delivers the deletion after a relist:
  *
  * @example
  * ```ts
@@ -55,7 +59,7 @@
  * await running;
  * ```
  *
- * `kubectl` works with the same server on a port: `informer fake --port 8001`, or
+ * `kubectl` works with the same server on a port. Run `informer fake --port 8001`, or
  * `Deno.serve({ hostname: "127.0.0.1", port: 8001 }, server.fetch)`, and then
  * `kubectl --server http://127.0.0.1:8001 get pods`. Without a host name, `Deno.serve` listens on all interfaces.
  *

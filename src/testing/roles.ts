@@ -1,7 +1,32 @@
 /**
- * A test of roles: a manifest grants the rights that a program uses.
+ * Tests that an RBAC manifest grants every permission that a program uses.
  *
- * It is beside `./testing`, which is imported faster without a reader of YAML.
+ * Import this module in a test: {@linkcode assertAccess} fails if your `Role` or `ClusterRole` lacks a permission, and
+ * prints the missing rules. It is separate from `./testing` because it needs a YAML parser, without which `./testing`
+ * is imported faster.
+ *
+ * Read the guide: [Permissions](../../docs/operations/permissions.md).
+ *
+ * @example
+ * ```ts
+ * import { accessUsed, Client, SharedIndexInformer } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertAccess } from "@kube/informer/testing/roles";
+ *
+ * const manifest = `
+ * apiVersion: rbac.authorization.k8s.io/v1
+ * kind: ClusterRole
+ * metadata: { name: pod-reader }
+ * rules: [{ apiGroups: [""], resources: [pods], verbs: [list, watch] }]
+ * `; // or: await Deno.readTextFile("deploy.yaml")
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * await using pods = new SharedIndexInformer(client.resource(Pod));
+ * pods.run();
+ * await pods.waitForCacheSync();
+ * assertAccess(accessUsed(client), manifest);
+ * ```
  *
  * @module
  */
@@ -9,21 +34,24 @@ import { loadAll } from "js-yaml";
 import { type PlacedRule, rolesYaml } from "../api/roles.ts";
 import type { ClusterRole, PolicyRule, Role } from "../kinds/rbac/v1.ts";
 
-/** A rule of a role, and the namespace in which it grants; `"*"` for any namespace, `""` for the entire cluster. */
+/** A rule in a role, and the namespace in which it applies: `"*"` for any namespace, `""` for the entire cluster. */
 interface GrantedRule extends PolicyRule {
   readonly namespace: string;
 }
 
 /**
- * Fails when a program has used rights that a manifest does not grant: `used` is the result of `accessUsed(client)`,
- * after a test in which the program did all that it does.
+ * Fails if a program has used a permission that a manifest does not grant. Call it at the end of a test in which the
+ * program did everything that it can do, and pass the result of `accessUsed(client)`.
  *
- * The manifest is YAML with any number of documents. A `ClusterRole` counts for the entire cluster, a `Role` for its
- * namespace, and a `Role` without a namespace for any one; bindings and other documents are passed over. `*` matches as
- * on the server.
+ * The manifest is YAML with one or more documents:
  *
- * @throws {Error} that lists the missing rules as YAML.
- * @throws {TypeError} when the manifest has no role, or one without a list of rules.
+ * - A `ClusterRole` counts for the entire cluster, and a `Role` for its namespace. A `Role` without a namespace counts
+ *   for any one namespace.
+ * - `*` matches like on the server.
+ * - Bindings and other documents are ignored.
+ *
+ * @throws {Error} if a permission is missing. The message lists the missing rules as YAML.
+ * @throws {TypeError} if the manifest has no role, or a role without a list of rules.
  *
  * @example
  * ```ts
@@ -56,7 +84,7 @@ export function assertAccess(used: readonly PlacedRule[], manifest: string): voi
   );
 }
 
-/** Splits a rule into rules of one verb, group, resource and name each. */
+/** Splits a rule into rules with one verb, group, resource and name each. */
 function single({ verbs, groups, resources, names, namespace }: PlacedRule): PlacedRule[] {
   const each = names?.map((name) => [name]) ?? [undefined];
   return verbs.flatMap((verb) =>
@@ -68,7 +96,7 @@ function single({ verbs, groups, resources, names, namespace }: PlacedRule): Pla
   );
 }
 
-/** As RBAC compares them on the server (`pkg/apis/rbac/v1/evaluation_helpers.go`). */
+/** Compares rules like RBAC on the server (`pkg/apis/rbac/v1/evaluation_helpers.go`). */
 function grants(
   granted: GrantedRule,
   { verbs: [verb], groups: [group], resources: [resource], ...used }: PlacedRule,

@@ -4,7 +4,10 @@ import { ROOT } from "../support/pages.ts";
 /** Texts of others that the page explains: of Deno, of Node, and of a user's program. */
 const FOREIGN = new Set([
   "Connection refused",
+  "ECONNREFUSED",
   "dns error",
+  "connection reset",
+  "ECONNRESET",
   "UnknownIssuer",
   "unable to verify",
   "certificate not valid for name",

@@ -118,7 +118,7 @@ const RUNS: Readonly<Record<string, Run>> = {
       server.patch(Pod, "shop/web-0", { status: { phase: "Failed" } });
       await prints("shop/web-0 has failed");
       server.delete(Pod, "shop/web-0");
-      await prints("shop/web-0 is gone");
+      await prints("shop/web-0 is deleted, or no longer failed");
     },
   },
   "rollout.ts": {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { addressProblem, readAddresses, withAbsolutePictures } from "../../tools/addresses.ts";
 import { withText } from "../../tools/release.ts";
+import { Program } from "../support/program.ts";
 
 const REPOSITORY = "https://github.com/example/informer";
 const SITE = "https://example.github.io/informer";
@@ -26,6 +27,24 @@ Deno.test("addresses: nothing is published before both are set", () => {
     "Cannot publish: the repository address is empty",
     "Cannot publish: the site address is empty",
   ]);
+});
+
+const config = await Deno.readTextFile("deno.json");
+const problem = addressProblem(readAddresses(config));
+
+Deno.test({
+  name: `addresses: the tasks that publish refuse while one is empty${
+    problem === undefined ? ": both are in deno.json" : ""
+  }`,
+  ignore: problem === undefined,
+  fn: async () => {
+    const tag = `v${JSON.parse(config).version}`;
+    for (const args of [["tools/release.ts", "--tag", tag, "--dry-run"], ["tools/site.ts", "--build", "--public"]]) {
+      await using program = new Program(args[0], args.slice(1));
+      const { code, errors } = await program.ended();
+      assertEquals([code, errors], [1, `error: ${problem}\n`], args[0]);
+    }
+  },
 });
 
 Deno.test("addresses: pictures of README become absolute, and nothing else does", () => {

@@ -4,11 +4,15 @@ import { entriesIn, examplesOf } from "../../tools/node.ts";
 import { tagProblem } from "../../tools/release.ts";
 
 interface Job {
-  readonly needs?: readonly string[];
-  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+  readonly needs?: string | readonly string[];
+  readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[];
 }
 
-const { jobs } = load(await Deno.readTextFile(".github/workflows/ci.yml")) as { readonly jobs: Record<string, Job> };
+async function jobsOf(workflow: string): Promise<Record<string, Job>> {
+  return (load(await Deno.readTextFile(`.github/workflows/${workflow}`)) as { jobs: Record<string, Job> }).jobs;
+}
+
+const jobs = await jobsOf("ci.yml");
 const { tasks } = JSON.parse(await Deno.readTextFile("deno.json")) as { readonly tasks: Record<string, unknown> };
 const commands = new Map(
   Object.entries(jobs).map(([name, { steps }]) => [name, steps.flatMap(({ run }) => run ?? [])]),
@@ -21,6 +25,27 @@ Deno.test("each job of CI is one task, without logic", () => {
     assert(Object.hasOwn(tasks, taskOf(found[0]) ?? ""), `${name} runs "${found[0]}"`);
     assertEquals(/[;|&`]|\$\(/.test(found[0]), false, `${name} has logic: ${found[0]}`);
   }
+});
+
+Deno.test("the site is built by one task, which refuses while there are no addresses, and then deployed", async () => {
+  const { build, deploy, ...rest } = await jobsOf("site.yml");
+  assertEquals([rest, deploy.needs], [{}, "build"]);
+  assertEquals(build.steps.flatMap(({ run }) => run ?? []), ["deno task site --build --public --out .site/build"]);
+  assertEquals(build.steps.at(-1)!.with, { path: ".site/build" });
+  assertEquals(deploy.steps.flatMap(({ run }) => run ?? []), []);
+});
+
+Deno.test("actions are pinned to a commit, the same one everywhere, beside the name of its version", async () => {
+  const pins = new Map<string, Set<string>>();
+  for (const workflow of ["ci.yml", "site.yml"]) {
+    const lines = (await Deno.readTextFile(`.github/workflows/${workflow}`)).split("\n");
+    for (const line of lines.filter((line) => /^ *(?:- )?uses:/.test(line))) {
+      const [, action, pin] = /uses: ([\w-]+\/[\w-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)$/.exec(line) ?? [];
+      assert(action !== undefined, `${workflow}: ${line}`);
+      pins.set(action, (pins.get(action) ?? new Set()).add(pin));
+    }
+  }
+  for (const [action, found] of pins) assertEquals(found.size, 1, action);
 });
 
 Deno.test("publishing needs every other job of CI", () => {

@@ -95,6 +95,10 @@ export function useRepositoryMarkdown(markdown: Markdown, repository: Repository
     const page = path.slice(repository.pages.length + 1);
     for (const token of tokens) {
       if (token.type === "html_block") token.content = withBothPictures(token.content);
+      if (token.type === "inline" && token.content.startsWith("<picture>")) {
+        const content = withBothPictures(token.content);
+        token.children!.splice(0, Infinity, Object.assign(new Token("html_inline", "", 0), { content }));
+      }
       changeLinks(token.children ?? [], page, repository);
     }
     if (page !== "index.md") return;
@@ -106,7 +110,7 @@ export function useRepositoryMarkdown(markdown: Markdown, repository: Repository
 function changeLinks(tokens: readonly Token[], page: string, repository: Repository): void {
   let isDropped = false;
   for (const token of tokens) {
-    if (token.type === "html_inline" && token.content.startsWith("<picture")) {
+    if (token.type === "html_inline" && token.content === "<picture>") {
       throw new Error(`Cannot show docs/${page}: a <picture> is within a paragraph. Put an empty line before it.`);
     }
     if (token.type === "link_open") {

@@ -1,8 +1,8 @@
 /**
  * The reference of all entry points, as `deno doc --html` writes it, made a part of the site.
  *
- * {@linkcode writeReference} is the entry point. Each page gets a language, names for its fields, a link to the pages
- * for users, and the site's choice of light and dark.
+ * {@linkcode writeReference} is the entry point. Each page gets a language, a heading, names for its parts, links to
+ * the pages for users, and the site's choice of light and dark.
  *
  * @module
  */
@@ -31,9 +31,18 @@ addEventListener("DOMContentLoaded", () => {
 });
 `;
 
-/** The link to the pages for users. */
+/** The link to the pages for users, a page's heading for screen readers, and colors with a contrast of 4.5 to 1. */
 const STYLE = `
 .ddoc .guides { margin-right: 1.5rem }
+.ddoc .for-readers { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+html:not(.dark) .ddoc a code { color: #1d4ed8 }
+html:not(.dark) .ddoc .documentNavigation ul ul { color: #57534e }
+html:not(.dark) .ddoc .token:is(.comment, .punctuation) { color: #59636e }
+html:not(.dark) .ddoc .token:is(.string, .builtin, .attr-name) { color: #446600 }
+html:not(.dark) .ddoc .token:is(.operator, .entity, .url) { color: #7a5220 }
+html:not(.dark) .ddoc .token:is(.keyword, .atrule) { color: #00628a }
+html:not(.dark) .ddoc .token:is(.class-name, .function) { color: #b3213f }
+html:not(.dark) .ddoc .token:is(.regex, .important, .variable) { color: #8a5200 }
 `;
 
 /** The picture of a link to a heading, three kilobytes of most headings. */
@@ -49,7 +58,7 @@ const ANCHOR = /<svg\b[^>]*>\s*<g clip-path="url\(#clip0_1081_1237\)">[^]*?<\/sv
 export function finished(html: string, path: string, name: string): string {
   const home = "../".repeat(path.split("/").length);
   const entry = /<meta name="doc-current-file" content="([^"]*)">/.exec(html)?.[1] ?? "";
-  const shown = entry === "" ? name : `${name}/${entry}`;
+  const shown = entry === "" || entry === "." ? name : `${name}/${entry}`;
   const places = new Set(Array.from(html.matchAll(/ id="(type_param_[^"]*)"/g), ([, id]) => id));
   return html
     .replace("<html>", '<html lang="en">')
@@ -57,9 +66,18 @@ export function finished(html: string, path: string, name: string): string {
     .replaceAll(ANCHOR, "#")
     // The names that a mapped or conditional type binds have no place of their own.
     .replaceAll(/<a href="#(type_param_[^"]*)"[^>]*>([^]*?)<\/a>/g, (link, id, text) => places.has(id) ? link : text)
+    // Comments link to the pages from their own place in the repository.
+    .replaceAll(/(<a href=")(?:\.{1,2}\/)+docs\/([\w./-]+)\.md(?=[#"])/g, (_, before, page) => {
+      return `${before}${home}${page.replace(/(^|\/)README$/, "$1index")}.html`;
+    })
     // `deno doc` shows imports from the key in `exports`.
     .replaceAll(`from &quot;${entry || "."}&quot;`, `from &quot;${shown}&quot;`)
     .replace('<ul class="breadcrumbs">', `<a href="${home}" class="guides">Guides</a>\n  <ul class="breadcrumbs">`)
+    .replace(/<main\b[^>]*>/, `$&<h1 class="for-readers">${/<title>([^<]*)/.exec(html)?.[1]}</h1>`)
+    .replace('<nav class="topSymbols"', '$& aria-label="Symbols"')
+    .replace('<nav class="documentNavigation"', '$& aria-label="On this page"')
+    .replaceAll('<button class="copyButton"', '$& aria-label="Copy"')
+    .replaceAll('<code class="language-', '<code tabindex="0" class="language-') // scrolls by keys
     .replace('id="searchbar"', 'id="searchbar" aria-label="Search names"');
 }
 

@@ -94,7 +94,10 @@ class ChunkReader {
   }
 }
 
-/** The chunks of a body, each valid until the next one is read. Leaving early cancels the body. */
+/**
+ * Yields a body's chunks. Each is valid until you read the next one. If you leave the loop early, the body is
+ * cancelled.
+ */
 export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const chunks = new ChunkReader(body);
   try {
@@ -115,15 +118,15 @@ function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader 
 
 /** Decodes a body chunk by chunk. */
 export interface BodyDecoder<P> {
-  /** The part in one chunk. The chunk's bytes are valid during the call. */
+  /** Returns the part in one chunk. The chunk's bytes are valid during the call. */
   push(chunk: Uint8Array): P;
-  /** The part behind the last chunk, or `undefined` if there is none. */
+  /** Returns the part after the last chunk, or `undefined` if there is none. */
   end(): P | undefined;
-  /** The error that follows the latest part; then no further chunk is pushed. */
+  /** The error that follows the latest part. After it, no further chunk is pushed. */
   readonly failure?: { readonly error: unknown };
 }
 
-/** Reads a body and decodes it: one part to a chunk, and perhaps one at the end. */
+/** Reads a body and decodes it: one part for each chunk, and perhaps one at the end. */
 export class BodyReader<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array>> {
   readonly #chunks: ChunkReader;
   readonly #decoder: BodyDecoder<P>;
@@ -151,7 +154,7 @@ export class BodyReader<P> implements StreamSource<P, ReadableStreamReadResult<U
     return last === undefined ? { done: true, value: undefined } : { done: false, value: last };
   }
 
-  /** Cancels the body; an error of that is dropped in favor of `error`. */
+  /** Cancels the body. If that fails too, `error` wins. */
   fail(error: unknown): unknown {
     this.#chunks.cancel().then(undefined, () => undefined);
     return error;
@@ -168,7 +171,7 @@ const SMALLEST_BYTES = 16_384;
 /** A buffer larger than this is freed when it is cleared. */
 const LARGEST_KEPT_BYTES = 1_048_576;
 
-/** Joins bytes that arrive in parts, in one buffer that is allocated by the first part and grows by doubling. */
+/** Joins bytes that arrive in parts. The first part allocates one buffer, which grows by doubling. */
 export class ByteBuffer {
   /** Its first `#length` bytes are the content. */
   #bytes = new Uint8Array(0);
@@ -203,21 +206,24 @@ export class ByteBuffer {
   }
 }
 
-/** `bytes[start, end)` as text if all of it is ASCII, so that each byte is one character; else `undefined`. */
+/**
+ * Returns `bytes[start, end)` as text if all bytes are ASCII, so that each byte is one character. Otherwise returns
+ * `undefined`.
+ */
 export function asciiOf(bytes: Uint8Array, start: number, end: number): string | undefined {
   const text = decoder.decode(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
-  // Every other character is decoded from two bytes or more, except the one that replaces a broken byte.
+  // Every other character is decoded from two bytes or more, except the replacement for a broken byte.
   return text.length === end - start && !text.includes("\ufffd") ? text : undefined;
 }
 
-/** The default limit of a line or a list item, in bytes: 64 MiB, four times the limit of client-go. */
+/** The default limit for a line or a list item, in bytes: 64 MiB, four times client-go's limit. */
 export const MAX_OBJECT_BYTES = 67_108_864;
 
 const NEWLINE = 10;
 const SPACE = 32;
 /** The most regions in a row that are cut as bytes, without a check for ASCII. */
 const MOST_AS_BYTES = 63;
-/** Larger regions are searched as bytes: the size of a decoded text must not depend on the size of chunks. */
+/** Larger regions are searched as bytes, because the size of a decoded text must not depend on the chunk size. */
 export const LARGEST_TEXT = 1_048_576;
 
 /**
@@ -227,11 +233,11 @@ export const LARGEST_TEXT = 1_048_576;
 type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string | undefined) => void;
 
 /**
- * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings, so
- * the cut is exact however the chunks are split. A line without a line break at its end is incomplete, and not emitted.
+ * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings. So
+ * the cut is exact, however the chunks are split. A line without a line break at its end is incomplete, and not
+ * emitted.
  *
- * ASCII is searched as text: decoding a region once and searching the text is faster than searching the bytes one by
- * one.
+ * It searches ASCII as text. To decode a region once and search the text is faster than to search byte by byte.
  */
 export class LineSplitter {
   /** The incomplete line at the end of the chunks so far. */
@@ -239,7 +245,7 @@ export class LineSplitter {
   readonly #maxBytes: number;
   /** The number of following regions that are cut as bytes. */
   #asBytes = 0;
-  /** The value of `#asBytes` after the latest region that was not ASCII; 0 after one that was. */
+  /** The value of `#asBytes` after the latest region that was not ASCII. 0 after an ASCII region. */
   #backOff = 0;
 
   /** Accepts lines of at most `maxBytes` bytes. */
@@ -253,10 +259,10 @@ export class LineSplitter {
   }
 
   /**
-   * Calls `line` for each line that ends in this chunk. White space around a line is trimmed, such as that of CRLF, and
-   * empty lines are skipped.
+   * Calls `line` for each line that ends in this chunk. White space around a line, such as CRLF, is trimmed. Empty
+   * lines are skipped.
    *
-   * @throws {DecodeError} when a line is longer than allowed.
+   * @throws {DecodeError} if a line is longer than allowed.
    */
   push(chunk: Uint8Array, line: LineTarget): void {
     let start = 0;

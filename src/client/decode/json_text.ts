@@ -36,15 +36,14 @@ const KIND = encoder.encode("kind");
 const API_VERSION = encoder.encode("apiVersion");
 
 /**
- * Finds the identity of an object in its JSON bytes, at a twentieth of the cost of parsing it.
+ * Finds an object's identity in its JSON bytes, at a twentieth of the cost of parsing it.
  *
- * A walk is exact or declines. Exact means: the result is that of `JSON.parse`, for every text that `JSON.parse`
- * accepts and whose keys are unique at the top and in `metadata`. It declines at white space, at escapes and non-ASCII
- * bytes in the values that it reads, and at unusual layouts; then the text has to be parsed. For a text that is not
- * JSON the result is undefined.
+ * A walk is exact or declines. Exact means that the result is the same as with `JSON.parse`. This holds for every text
+ * that `JSON.parse` accepts and whose keys are unique at the top and in `metadata`. It declines at white space, at
+ * escapes and non-ASCII bytes in the values that it reads, and at unusual layouts. Then the text must be parsed. For a
+ * text that is not JSON, the result is undefined.
  *
- * The fields are positions in the bytes of the latest walk. Each pair is a half-open range; `-1` means that there is
- * none.
+ * The fields are positions in the bytes of the latest walk. Each pair is a half-open range, and `-1` means none.
  */
 export class JsonWalker {
   /** Start of the text of `metadata.name`, inside its quotes. */
@@ -254,9 +253,9 @@ function endOfPlainString(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * End of the array of managedFields at `at`. If no other array opens before the first `]`, and the following bytes
- * prove that this `]` is not in a string, it is the end, and the bytes before it are not read; else the array is
- * walked. The proof: in `],"x` or `]},"x` the quote cannot close a string, as no letter may follow a string.
+ * Returns the end of the managedFields array at `at`. The first `]` is the end, if no other array opens before it and
+ * the following bytes prove that it is not in a string. Then the bytes before it are not read. Otherwise the array is
+ * walked. The proof: in `],"x` or `]},"x` the quote cannot close a string, because no letter may follow a string.
  */
 function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: string | undefined): number {
   const close = text === undefined ? bytes.indexOf(CLOSE_BRACKET, at + 1) : text.indexOf("]", at + 1);
@@ -310,7 +309,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** Position behind the closing quote of the string whose text begins at `at`; -1 if it does not end. */
+/** Returns the position after the closing quote for the string text at `at`, or -1 if the string does not end. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
   for (; at < end; at++) {
     const byte = bytes[at];
@@ -353,7 +352,7 @@ export class ItemScanner {
   readonly #mayBeTable: boolean;
   /** The position of the scanner: outside of the items, between two of them, or inside of one. */
   #place: "outline" | "between" | "item" = "outline";
-  /** Between items: `none` before the first one, `may` behind an item, `had` behind a comma. */
+  /** Between items: `none` before the first item, `may` after an item, `had` after a comma. */
   #comma: "none" | "may" | "had" = "none";
   /** The number of open brackets and braces: of the list outside of its items, else of the item. */
   #depth = 0;
@@ -363,7 +362,7 @@ export class ItemScanner {
   /** The number of bytes of the key and its colon that come directly before this byte, at depth 1. */
   #matched = 0;
 
-  /** Passes the parts of a list to `target`; with `mayBeTable` also those of a table. */
+  /** Passes the parts of a list to `target`. With `mayBeTable`, it also accepts a table. */
   constructor(target: ItemScannerTarget, mayBeTable = false) {
     this.#target = target;
     this.#mayBeTable = mayBeTable;
@@ -538,17 +537,17 @@ export class Projector {
   bytes: Uint8Array = new Uint8Array(4_096);
   /** The length of the copy. */
   length = 0;
-  /** The position of the copied value of `metadata`, and of the position behind it; -1 if there is none. */
+  /** The start of the copied value of `metadata`, or -1 if there is none. */
   metadataStart = -1;
-  /** The position behind it. */
+  /** The position after it. */
   metadataEnd = -1;
-  /** The position of the copied value of `metadata.labels`; -1 if it is not kept, not there, or no object. */
+  /** The start of the copied value of `metadata.labels`, or -1 if it is not kept, not there, or no object. */
   labelsStart = -1;
-  /** The position behind it. */
+  /** The position after it. */
   labelsEnd = -1;
-  /** The position behind the copied `metadata.uid`, which ends with a quote; -1 if its position is not known. */
+  /** The position after the copied `metadata.uid`, which ends with a quote. -1 if it is not known. */
   uidEnd = -1;
-  /** As `uidEnd`, of `metadata.resourceVersion`. */
+  /** The same for `metadata.resourceVersion`. */
   versionEnd = -1;
   /** True if labels are not copied by their name; then their position is not known. */
   readonly keepsMetadata: boolean;
@@ -578,15 +577,15 @@ export class Projector {
   }
 
   /**
-   * Copies the kept fields of the object at `start`. Returns the position behind the object; -1 if it declines, or the
-   * object does not end before `end`. `text` is the source as ASCII text, which is faster to search.
+   * Copies the kept fields of the object at `start`. Returns the position after the object, or -1 if it declines, or if
+   * the object does not end before `end`. `text` is the source as ASCII text, which is faster to search.
    */
   project(source: Uint8Array, start: number, end: number, text?: string): number {
     return this.#project(source, start, end, text, false);
   }
 
   /**
-   * As {@linkcode project}, of an object that is known to end at `end`: the bytes behind the last kept field are not
+   * Copies like {@linkcode project}, for an object that ends at `end`: the bytes after the last kept field are not
    * read. Returns false if it declines.
    */
   projectWhole(source: Uint8Array, start: number, end: number, text?: string): boolean {
@@ -618,7 +617,9 @@ export class Projector {
     return this.#object(start, this.#root, stopsEarly);
   }
 
-  /** Copies the object at `at`; `isLastKept` if no kept field follows it. Returns the position behind it, or -1. */
+  /**
+   * Copies the object at `at`. `isLastKept` means that no kept field follows it. Returns the position after it, or -1.
+   */
   #object(at: number, node: Node, isLastKept: boolean): number {
     const source = this.#source;
     const end = this.#end;
@@ -671,7 +672,7 @@ export class Projector {
     }
   }
 
-  /** Copies what is kept of the value at `at`. Returns the position behind the value, or -1. */
+  /** Copies the kept parts of the value at `at`. Returns the position after the value, or -1. */
   #value(at: number, node: Node, isLast: boolean): number {
     const first = this.#source[at];
     if (!node.isLeaf) {

@@ -1,9 +1,9 @@
 /**
- * Turns the bytes of one object into an entry.
+ * Turns one object's bytes into an entry.
  *
- * {@linkcode ObjectReader} is the entry point. It skips objects of other shards, yields known entries again, and leaves
- * out managedFields, the data of Secrets, and fields that an informer does not keep. It reads JSON only, and does not
- * split streams.
+ * {@linkcode ObjectReader} is the entry point. It skips objects in other shards, and yields known entries again. It
+ * leaves out managedFields, the data in Secrets, and fields that an informer does not keep. It reads only JSON, and
+ * does not split streams.
  *
  * @module
  */
@@ -26,23 +26,26 @@ import { messageOf } from "../../errors/errors.ts";
 import { JsonWalker, Projector, skipSpace, skipValue } from "./json_text.ts";
 
 /**
- * Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is
- * returned.
+ * Options for reading objects. If `known` has an object in the same version, the object is not decoded, and the known
+ * entry is returned.
  */
 export interface ReadOptions extends KnownEntries, Projection, DecodeOptions, ShardOption {
-  /** The resource of the objects, for messages. */
+  /** The objects' resource, for messages. */
   readonly resource: Resource;
-  /** The kind of the objects. One of another kind becomes a broken entry with the key `""`. @default {any} */
+  /** The objects' kind. An object with another kind becomes a broken entry with the key `""`. @default {any} */
   readonly expectedKind?: string;
-  /** Those that are dropped are cut out of the bytes before an object is parsed. */
+  /** Which managedFields to keep. Dropped ones are cut out of the bytes before an object is parsed. */
   readonly managedFields: NonNullable<DecodeOptions["managedFields"]>;
-  /** `"now"` parses objects at once, for callers that read all of them. @default {"later"} */
+  /** `"now"` parses objects immediately, for callers that read all of them. @default {"later"} */
   readonly parse?: "now" | "later";
   /** The largest object, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
 
-/** The identity of an object without a key. It has no version: a watch must not resume from that of another kind. */
+/**
+ * The identity for an object without a key. It has no version, because a watch must not resume from another kind's
+ * version.
+ */
 const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const COMMA = 44;
@@ -52,8 +55,8 @@ const NOTHING: Uint8Array = new Uint8Array(0);
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
 /**
- * Converts the bytes of objects to entries. An entry is unparsed if {@linkcode JsonWalker} finds the identity of its
- * object.
+ * Converts the bytes of objects to entries. An entry stays unparsed if {@linkcode JsonWalker} finds its object's
+ * identity.
  */
 export class ObjectReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
@@ -93,8 +96,8 @@ export class ObjectReader<T extends KubernetesObject> {
   #asked = 0;
 
   /**
-   * Reads objects of one resource. An object without metadata is refused with a `DecodeError`, or becomes a broken
-   * entry with the key `""`, as one without a name does.
+   * Reads objects for one resource. An object without metadata is refused with a `DecodeError`, or becomes a broken
+   * entry with the key `""`, like an object without a name.
    */
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
@@ -108,7 +111,9 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#parsesAll = parse === "now" && managedFields === "keep" && this.#projector === undefined;
   }
 
-  /** Inserts kind and apiVersion, in the order of watch events, in following objects that begin with `metadata`. */
+  /**
+   * Inserts kind and apiVersion into following objects that begin with `metadata`, in the order that watch events use.
+   */
   fillIn(kind: string, apiVersion: string): void {
     this.#kind = kind;
     this.#apiVersion = apiVersion;
@@ -116,8 +121,8 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * Walks the object that begins at `start`. Returns the end of its metadata if that is found before `end`; else -1. A
-   * following {@linkcode read} of the same bytes uses this walk.
+   * Walks the object that begins at `start`. Returns the end of its metadata if it is found before `end`, otherwise -1.
+   * A following {@linkcode read} for the same bytes uses this walk.
    */
   walk(bytes: Uint8Array, start: number, end: number): number {
     if (this.#parsesAll || !this.#walker.walk(bytes, start, end)) return -1;
@@ -132,9 +137,9 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * Copies the named fields of the object that begins at `start`, if objects are reduced to them. Returns the end of
-   * the object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy.
-   * `text` is as in `read`.
+   * Copies the selected fields from the object that begins at `start`, if objects are reduced to them. Returns the
+   * object's end if it is found before `end`, otherwise -1. A following {@linkcode read} for the same bytes uses this
+   * copy. `text` is the same as in `read`.
    */
   project(bytes: Uint8Array, start: number, end: number, text?: string): number {
     if (this.#projector === undefined) return -1;
@@ -149,15 +154,15 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the bytes as
-   * text if all of it is ASCII; the entry does not keep it in memory.
+   * Returns the object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the
+   * bytes as text if all of it is ASCII. The entry does not keep it in memory.
    *
-   * An object without a name becomes a broken entry with the key `""`. So does one of another kind, unless its kind
-   * comes after its metadata, where no API server writes it.
+   * An object without a name becomes a broken entry with the key `""`. An object with another kind does too, unless its
+   * kind comes after its metadata. No API server writes it there.
    *
    * Returns `undefined` for an object that is not in the shard.
    *
-   * @throws {DecodeError} when it is no JSON object, or has no metadata and such objects are refused.
+   * @throws {DecodeError} if it is no JSON object, or has no metadata and such objects are refused.
    */
   read(bytes: Uint8Array, start: number, end: number, text?: string): CacheEntry<T> | undefined {
     if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
@@ -167,7 +172,7 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#walked = undefined;
     const projected = this.#projected === bytes && this.#projectedStart === start;
     this.#projected = undefined;
-    // A known object needs no further walk, and neither does one that is copied by the projector.
+    // A known object needs no further walk, nor does an object that the projector copies.
     const named = walked ||
       (known === undefined && this.#projector === undefined
         ? walker.walk(bytes, start, end, text)
@@ -207,7 +212,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return this.#complete(bytes, start, end, text, key, namespace);
   }
 
-  /** The entry of the walked object, with all fields but those that are cut out. */
+  /** Returns the walked object's entry, with all fields except the cut ones. */
   #complete(
     bytes: Uint8Array,
     start: number,
@@ -253,7 +258,7 @@ export class ObjectReader<T extends KubernetesObject> {
       : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
-  /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
+  /** Returns the walked object's entry, with only its selected fields, which the projector has copied. */
   #reduced(copy: Projector, bytes: Uint8Array, key: ObjectKey, namespace: string): CacheEntry<T> {
     const prefix = this.#walker.metadataFirst ? this.#typeMeta.length : 0;
     const own = prefix === 0
@@ -300,7 +305,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return this.parse(rewritten, 0, rewritten.length);
   }
 
-  /** The object in `bytes[start, end)`, parsed at once. Unusual objects are read in this way. */
+  /** Returns the object in `bytes[start, end)`, parsed immediately. Unusual objects are read in this way. */
   parse(bytes: Uint8Array, start: number, end: number, text?: string): CacheEntry<T> | undefined {
     let object: unknown;
     try {
@@ -312,15 +317,15 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * An entry around a parsed value, with kind, apiVersion and managedFields treated as in the text; `undefined` if it
-   * is not in the shard.
+   * Returns an entry around a parsed value. It treats kind, apiVersion and managedFields like in the text. Returns
+   * `undefined` if the object is not in the shard.
    *
-   * @throws {DecodeError} when it is no object, or has no metadata and such objects are refused.
+   * @throws {DecodeError} if it is no object, or has no metadata and such objects are refused.
    */
   entryOf(value: unknown): CacheEntry<T> | undefined {
     const entry = this.#entryOf(value);
     const shard = this.#shard;
-    // What has no key is reported in each shard.
+    // An object without a key is reported in each shard.
     return shard === undefined || entry.key === "" || shard.has(entry) ? entry : this.#drop();
   }
 
@@ -488,8 +493,8 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The member managedFields of the walked object, which is cut out, with the elements of the manager alone, and with
-   * the comma beside it.
+   * Returns the walked object's managedFields member, which is cut out. It has only the manager's elements, and
+   * includes the comma next to it.
    */
   #keptOfCut(bytes: Uint8Array): Uint8Array {
     const { cutStart, cutEnd } = this.#walker;
@@ -555,14 +560,17 @@ function spells(text: string, bytes: Uint8Array, start: number, end: number): bo
   return true;
 }
 
-/** True if `bytes[start, end)` begins with `prefix`. */
+/** Returns true if `bytes[start, end)` begins with `prefix`. */
 export function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
   if (end - start < prefix.length) return false;
   for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
   return true;
 }
 
-/** Says that a text is not JSON, and why. The text of Secrets is not quoted, nor the error that quotes it kept. */
+/**
+ * Returns the error for a text that is not JSON, with the reason. For Secrets, it neither quotes the text nor keeps an
+ * error that quotes it.
+ */
 export function notJson(what: string, resource: Resource, cause: unknown): DecodeError {
   const action = `Cannot read ${what} of "${resourceName(resource)}"`;
   return isSecret(resource)

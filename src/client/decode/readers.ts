@@ -1,8 +1,8 @@
 /**
- * Readers of bodies: lists, watches, and rows of tables.
+ * Reads response bodies: lists, watches, and table rows.
  *
- * {@linkcode ListReader} and {@linkcode WatchReader} are the entry points; both pass the bytes of each object to an
- * `ObjectReader`. The items of a list are cut out of the stream, so a list is never one string. They send no requests.
+ * {@linkcode ListReader} and {@linkcode WatchReader} are the entry points. Both pass each object's bytes to an
+ * `ObjectReader`. They cut a list's items out of the stream, so a list is never one string. They send no requests.
  *
  * @module
  */
@@ -30,17 +30,17 @@ interface ServerTable {
   readonly rows?: readonly unknown[] | null;
 }
 
-/** Returns true for a table; in a group of its own, a custom resource may be called Table too. */
+/** Returns true for a table. A custom resource in its own group may also be called Table. */
 function isTable(value: unknown): value is ServerTable {
   const { kind, apiVersion } = (value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
   return kind === "Table" && String(apiVersion).startsWith("meta.k8s.io/");
 }
 
 /**
- * Converts the bytes of rows to entries, and remembers the columns, which only the first event of a watch has. The
- * object of a row stays unparsed, as in {@linkcode ObjectReader}; its cells are parsed.
+ * Converts the bytes of rows to entries. It remembers the columns, because only a watch's first event has them. A row's
+ * object stays unparsed, like in {@linkcode ObjectReader}, but its cells are parsed.
  *
- * A server that knows no tables sends objects, which become rows without its cells. `R` is the type of the rows.
+ * If a server does not know tables, it sends objects. They become rows without cells. `R` is the row type.
  */
 export class RowReader<R extends KubernetesObject> {
   readonly #options: ReadOptions;
@@ -48,40 +48,41 @@ export class RowReader<R extends KubernetesObject> {
   /** The columns; `undefined` while the server has sent objects, and no table. */
   #columns: readonly TableColumn[] | undefined;
 
-  /** As {@linkcode ObjectReader}. */
+  /** Takes the same options as {@linkcode ObjectReader}. */
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
     this.#objects = new ObjectReader<KubernetesObject>(options, withoutMetadata);
   }
 
-  /** Takes the columns of a table; without any, those of the table before it stay. */
+  /** Takes a table's columns. If it has none, the previous table's columns stay. */
   begin(table: ServerTable): void {
     const { columnDefinitions } = table;
     this.#columns = Array.isArray(columnDefinitions) ? columnDefinitions : this.#columns ?? [];
   }
 
-  /** As `ObjectReader.fillIn`, for objects that are no rows. */
+  /** Works like `ObjectReader.fillIn`, for objects that are no rows. */
   fillIn(kind: string, apiVersion: string): void {
     this.#objects.fillIn(kind, apiVersion);
   }
 
-  /** Always -1: the metadata of a row's object is not at its beginning. */
+  /** Always returns -1, because the metadata of a row's object is not at its beginning. */
   walk(): number {
     return -1;
   }
 
-  /** Always false: rows are not reduced to named fields. */
+  /** Always false, because rows are not reduced to selected fields. */
   readonly projects = false;
 
-  /** Always -1. */
+  /** Always returns -1. */
   project(): number {
     return -1;
   }
 
   /**
-   * The row in `bytes[start, end)`, or the object if the server sends no tables; `undefined` if it is not in the shard.
+   * Returns the row in `bytes[start, end)`, or the object if the server sends no tables. Returns `undefined` if it is
+   * not in the shard.
    *
-   * @throws {DecodeError} as `ObjectReader`.
+   * @throws {DecodeError} for the same reasons as `ObjectReader`.
    */
   read(bytes: Uint8Array, start: number, end: number): CacheEntry<R> | undefined {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
@@ -97,14 +98,16 @@ export class RowReader<R extends KubernetesObject> {
     return entry && this.#rowOf(entry, this.#parse(bytes, cellsStart, cellsEnd) as readonly unknown[]);
   }
 
-  /** As `read`, of a parsed value. */
+  /** Works like `read`, for a parsed value. */
   entryOf(value: unknown): CacheEntry<R> | undefined {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.entryOf(value), undefined);
     const { cells, object } = (value ?? {}) as { readonly cells?: unknown; readonly object?: unknown };
     return this.#rowOf(this.#objects.entryOf(object), Array.isArray(cells) ? cells : []);
   }
 
-  /** The row of an event, whose object is a table with one row in `bytes[start, end)`. @throws {DecodeError} */
+  /**
+   * Returns an event's row. The event's object is a table with one row in `bytes[start, end)`. @throws {DecodeError}
+   */
   readEvent(bytes: Uint8Array, start: number, end: number): CacheEntry<R> | undefined {
     if (
       this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && startsWith(bytes, end - 2, end, TABLE_END)
@@ -117,7 +120,7 @@ export class RowReader<R extends KubernetesObject> {
     return this.eventOf(this.#parse(bytes, start, end));
   }
 
-  /** As `readEvent`, of a parsed value. */
+  /** Works like `readEvent`, for a parsed value. */
   eventOf(value: unknown): CacheEntry<R> | undefined {
     if (!isTable(value)) return this.#rowOf(this.#objects.entryOf(value), undefined);
     this.begin(value);
@@ -132,7 +135,7 @@ export class RowReader<R extends KubernetesObject> {
     return this.entryOf(rows[0]);
   }
 
-  /** A broken entry, and one that is known already, stay as they are. */
+  /** Returns broken and known entries unchanged. */
   #rowOf(
     entry: CacheEntry<KubernetesObject> | undefined,
     cells: readonly unknown[] | undefined,
@@ -166,11 +169,11 @@ interface Outline {
 }
 
 /**
- * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to
- * be parsed at once.
+ * Decodes a list while its body arrives. It cuts the items out of the bytes. The rest, the outline, is small enough to
+ * be parsed in one step.
  *
- * The version and the token of the next page are in the first part that knows them: the first one for built-in kinds,
- * the last one for custom resources. They are in the last part too.
+ * The version and the next page's token are in the first part that knows them. For built-in kinds this is the first
+ * part, and for custom resources the last part. The last part always has them too.
  */
 export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListPart<T>> {
   readonly #options: ReadOptions;
@@ -192,7 +195,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   /** The list's metadata, as far as it is known; replaced when more is known. */
   #metadata: Omit<ListPart<T>, "entries"> = {};
 
-  /** Decodes a list of the objects that `options` describe. */
+  /** Decodes a list with the objects that `options` describe. */
   constructor(options: ReadOptions) {
     this.#options = options;
     this.#maxBytes = options.maxObjectBytes ?? MAX_OBJECT_BYTES;
@@ -211,9 +214,9 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   }
 
   /**
-   * The items that end in this chunk.
+   * Returns the items that end in this chunk.
    *
-   * @throws {DecodeError} when the chunk cannot be part of a list, or an object is longer than allowed.
+   * @throws {DecodeError} if the chunk cannot be part of a list, or an object is longer than allowed.
    */
   push(chunk: Uint8Array): ListPart<T> {
     const before = this.#metadata;
@@ -231,10 +234,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   }
 
   /**
-   * The last part: the list's metadata. Only a list with an unusual outline has items in it.
+   * Returns the last part: the list's metadata. It has items only if the list has an unusual outline.
    *
-   * @throws {StatusError} when the body is a failure's `Status`.
-   * @throws {DecodeError} when the body is no list, or is cut off.
+   * @throws {StatusError} if the body is a failure's `Status`.
+   * @throws {DecodeError} if the body is no list, or is cut off.
    */
   end(): ListPart<T> {
     const { resource } = this.#options;
@@ -361,11 +364,11 @@ const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
 const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${type}","object":`) }));
 
 /**
- * Decodes a watch: one batch of changes to a chunk of the body. A batch may be empty; it shows that the connection is
- * alive. An incomplete line at the end of the body is dropped.
+ * Decodes a watch: each chunk of the body becomes one batch of changes. A batch may be empty, which shows that the
+ * connection is alive. An incomplete line at the end of the body is dropped.
  *
- * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`,
- * or a `StatusError`.
+ * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it. The failure is a
+ * `DecodeError` or a `StatusError`.
  */
 export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly WatchChange<T>[]> {
   readonly #lines: LineSplitter;
@@ -374,19 +377,19 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
   #batch: WatchChange<T>[] = [];
   #failure: { readonly error: unknown } | undefined;
 
-  /** Decodes a watch of the objects that `options` describe. */
+  /** Decodes a watch with the objects that `options` describe. */
   constructor(options: ReadOptions) {
     const lines = new LineSplitter(options.maxObjectBytes);
     this.#lines = lines;
     this.#events = new WatchEventReader<T>(options);
   }
 
-  /** The error that ends the watch, behind the latest batch. */
+  /** The error that ends the watch, after the latest batch. */
   get failure(): { readonly error: unknown } | undefined {
     return this.#failure;
   }
 
-  /** The changes whose lines end in this chunk. */
+  /** Returns the changes whose lines end in this chunk. */
   push(chunk: Uint8Array): readonly WatchChange<T>[] {
     const batch: WatchChange<T>[] = this.#batch = [];
     try {
@@ -397,7 +400,7 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
     return batch;
   }
 
-  /** Nothing: an incomplete line is no event. */
+  /** Returns nothing, because an incomplete line is no event. */
   end(): undefined {
     return undefined;
   }
@@ -492,7 +495,7 @@ class WatchEventReader<T extends KubernetesObject> {
     }
   }
 
-  /** The beginning of a line, for messages; that of Secrets, which may have data, is not quoted. */
+  /** Returns a line's beginning, for messages. Lines about Secrets may have data, and are not quoted. */
   #found(text: string): string {
     return isSecret(this.#options.resource) ? `${text.length} characters` : excerpt(text);
   }

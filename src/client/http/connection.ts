@@ -1,8 +1,8 @@
 /**
- * Requests to one API server over `fetch`, and their answers as JSON or as streams of bytes.
+ * Sends requests to one API server with `fetch`, and returns the responses as JSON or as streams of bytes.
  *
- * {@linkcode Connection} is the entry point: it adds credentials and headers, retries where the server asks for it, and
- * explains errors. This folder knows neither resources nor how a connection is configured.
+ * {@linkcode Connection} is the entry point. It adds credentials and headers, repeats requests if the server asks for
+ * it, and explains errors. This folder knows neither resources nor how a connection is configured.
  *
  * @module
  */
@@ -21,35 +21,37 @@ import { OpenWatches, type WatchHealth } from "./open_watches.ts";
 import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";
 
 /**
- * A step of a request, for the option `onRequest` of clients. It has no credentials and no bodies: the URL, headers and
- * errors are redacted, and messages of refusals, which may quote an object, are left out.
+ * A step in a request, for the client option `onRequest`. It contains no credentials and no bodies: secrets in the URL,
+ * headers and errors are redacted. It also leaves out the message of a refusal, which may quote an object.
  */
 export interface RequestReport {
   /**
-   * - `"sent"`: it is passed to the transport.
-   * - `"answered"`: the answer has begun.
-   * - `"ended"`: the answer was read, was left or broke off; or there was none.
+   * The step:
+   *
+   * - `"sent"`: the request is passed to the transport.
+   * - `"answered"`: the response has begun.
+   * - `"ended"`: the response was read, cancelled or broke off, or there was no response.
    */
   readonly step: "sent" | "answered" | "ended";
-  /** `"GET"`. */
+  /** The HTTP method, e.g. `"GET"`. */
   readonly method: string;
-  /** The address, with what looks like a secret replaced by `[redacted]`. */
+  /** The URL, with `[redacted]` for text that looks like a secret. */
   readonly url: string;
-  /** The headers of the request, where it is sent, and of the answer, where that has begun. */
+  /** The request's headers at step `"sent"`, the response's headers at step `"answered"`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The status of the answer, if there is one. */
+  /** The response's status code, if there is a response. */
   readonly status?: number;
-  /** The time since it was sent, in milliseconds. */
+  /** The time since the request was sent, in milliseconds. */
   readonly ms: number;
-  /** The bytes of the answer's body that have come, uncompressed. */
+  /** How many bytes of the body have arrived, without compression. */
   readonly bytes: number;
-  /** The failure, unless the server has refused the request. */
+  /** Why the request failed. Absent if the server refused it: see `status`. */
   readonly error?: string;
-  /** The reason for which it is sent again, and when. */
+  /** Why and when the request is sent again. */
   readonly retry?: string;
 }
 
-/** Names of headers with credentials. */
+/** The names of headers with credentials. */
 const SECRET_HEADER = /auth|cookie|token|secret|key|credential|passw/i;
 
 function redactedHeaders(headers: Headers): Readonly<Record<string, string>> {
@@ -58,26 +60,26 @@ function redactedHeaders(headers: Headers): Readonly<Record<string, string>> {
   );
 }
 
-/** Reports a request of a client, each time that it is sent. */
+/** Reports one request from a client, each time that it is sent. */
 export class RequestReporter {
   readonly #onRequest: (report: RequestReport) => void;
-  /** The attempt under way; `undefined` before the first and after the last has ended. */
+  /** The current attempt. `undefined` before the first one begins and after the last one has ended. */
   #attempt: { readonly method: string; readonly url: string; status?: number; bytes: number } | undefined;
   #sentAtMs = 0;
 
-  /** Reports to `onRequest`, whose errors are uncaught ones. */
+  /** Reports to `onRequest`. If it throws, that is an uncaught error. */
   constructor(onRequest: (report: RequestReport) => void) {
     this.#onRequest = onRequest;
   }
 
-  /** An attempt begins. */
+  /** Reports that an attempt begins. */
   sent(request: Request): void {
     this.#attempt = { method: request.method, url: redactSecrets(request.url), bytes: 0 };
     this.#sentAtMs = monotonicMs();
     this.#report({ step: "sent", headers: redactedHeaders(request.headers) });
   }
 
-  /** The answer has begun. Returns it, with a body that counts its bytes. */
+  /** Reports that the response has begun. Returns the response with a body that counts its bytes. */
   answered(response: Response): Response {
     const attempt = this.#attempt!;
     const { status, statusText, headers, body } = response;
@@ -93,7 +95,7 @@ export class RequestReporter {
     return new Response(body.pipeThrough(counter), { status, statusText, headers });
   }
 
-  /** The attempt has ended. Does nothing if it has ended already. */
+  /** Reports that the attempt has ended. Does nothing if it has ended already. */
   ended(error?: unknown, retry?: string): void {
     if (this.#attempt === undefined) return;
     // An error of the decoder quotes the body.
@@ -110,13 +112,14 @@ export class RequestReporter {
 }
 
 /**
- * Returns a function for the option `onRequest` of clients and of `connect()`, which writes a line about each request
- * to `sink`. Nothing in a line is a secret: neither credentials nor bodies are in it, and what looks like a secret in a
- * URL is replaced by `[redacted]`.
+ * Returns a function that writes a line for each request to `sink`. Pass it as `onRequest` to `Client` or `connect()`,
+ * to see what your program asks the server. Lines contain no secrets: neither credentials nor bodies, and `[redacted]`
+ * for text in a URL that looks like a secret.
  *
- * - A request is one line when its answer has been read, or it has failed: method, URL, status, time, uncompressed
- *   bytes, and the reason for which it is sent again. A watch is also a line when it begins.
- * - With `verbosity` 2 each request is also a line when it is sent and one when its answer begins, with the headers.
+ * - A request is one line, when its response has been read or it has failed. The line has the method, URL, status,
+ *   time, uncompressed bytes, and why the request is sent again. A watch is also a line when it begins.
+ * - With `verbosity` 2, each request is also a line when it is sent, and another when its response begins. Both have
+ *   the headers.
  *
  * @example
  * ```ts
@@ -131,7 +134,7 @@ export class RequestReporter {
 export function logRequests(
   sink: (line: string) => void,
   options: {
-    /** The details of lines. @default {1} */
+    /** How detailed the lines are. @default {1} */
     readonly verbosity?: 1 | 2;
   } = {},
 ): (report: RequestReport) => void {
@@ -154,38 +157,41 @@ export function logRequests(
   };
 }
 
-/** A request to the API server, without what all requests of a client have in common. */
+/** A request to the API server, without the parts that all requests of a client share. */
 export interface RequestSpec {
   /** The request in words that follow "Cannot" in messages: `list "pods" in namespace "shop"`. */
   readonly action: string;
-  /** Path and query, relative to the server's address; begins with a slash. */
+  /** Path and query, relative to the server's address. It begins with a slash. */
   readonly path: string;
-  /** The resource, `"crontabs.stable.example.com"`, if the request is about one. */
+  /** The resource, e.g. `"crontabs.stable.example.com"`, if the request concerns one. */
   readonly resource?: string;
   /** Method, headers and body. */
   readonly init: RequestInit;
   /**
-   * The longest time for the request, its retries and its answer, in milliseconds; for a `watch`, until the answer
-   * begins. @default {no limit}
+   * The time limit for the request, its retries and its response, in milliseconds. For a `watch`, it ends when the
+   * response begins. @default {no limit}
    */
   readonly timeoutMs?: number;
-  /** True if the client waits and retries when the server answers with `Retry-After`. */
+  /** True if the client waits and retries when the server responds with `Retry-After`. */
   readonly patient: boolean;
-  /** The watch that it opens. @default {it is no watch, or one that nobody renews} */
+  /** The watch that the request opens, if it should be renewed. @default {none} */
   readonly watch?: WatchHealth;
-  /** Called just before it is sent, each time. It is not sent when this throws an error. */
+  /** Called just before each attempt. If it throws, the request is not sent. */
   readonly beforeSent?: () => void;
 }
 
-/** The number of names that are remembered for one verb on one resource of one namespace. */
+/** The number of names that are remembered for one verb, resource and namespace. */
 const MAX_NAMES = 16;
 
-/** Remembers the access that requests need, as the API server derives it from method and path (`RequestInfo`). */
+/**
+ * Remembers the access that requests need. The API server derives it in the same way from method and path
+ * (`RequestInfo`).
+ */
 export class AccessLog {
-  /** The names by verb and place, as JSON; `undefined` for all names. */
+  /** The names by verb and place, as JSON. `undefined` means all names. */
   readonly #names = new Map<string, Set<string> | undefined>();
 
-  /** Records a request. Paths outside of `/api` and `/apis`, and discovery, need no rule and are passed over. */
+  /** Records a request. It skips discovery and paths outside `/api` and `/apis`, because they need no rule. */
   record({ path, init }: RequestSpec): void {
     const [pathname, query] = path.split("?", 2);
     const place = placeIn(pathname);
@@ -199,7 +205,7 @@ export class AccessLog {
     if (verb === "patch" && isApply(init.headers)) this.#add("create", place, place.name);
   }
 
-  /** Records an impersonation, whose members the server checks one by one. */
+  /** Records an impersonation. The server checks each member separately. */
   impersonate({ user, uid, groups = [], extra = {} }: Impersonation): void {
     const add = (plural: string, name: string, group = "", namespace = ""): void =>
       this.#add("impersonate", { group, version: "v1", namespace, plural, name, subresource: undefined }, name);
@@ -233,7 +239,7 @@ export class AccessLog {
   }
 }
 
-/** Returns the name that a selector selects: a rule with names allows a list or watch of exactly one of them. */
+/** Returns the name that a selector selects. A rule with names allows a list or watch that selects exactly one name. */
 function selectedName(parameters: URLSearchParams): string | undefined {
   return /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(parameters.get("fieldSelector") ?? "")?.[1];
 }
@@ -247,21 +253,25 @@ function placeIn(pathname: string): ResourcePlace | undefined {
 }
 
 function isApply(headers: HeadersInit | undefined): boolean {
-  // Those of this client are plain objects, of which a copy as `Headers` costs more than the rest of the record.
+  // This client passes plain objects. To copy them as `Headers` would cost more than the rest of the record.
   const own = (headers as Readonly<Record<string, string>> | undefined)?.["content-type"];
   const type = typeof own === "string" ? own : new Headers(headers).get("content-type");
   return type?.startsWith("application/apply-patch") ?? false;
 }
 
-/** Adds credentials to requests. */
+/**
+ * Adds credentials to requests. Implement it if the credentials from `connect()` do not fit, for example to fetch
+ * tokens yourself.
+ */
 export interface Credentials {
   /**
-   * Sets headers of one request, and is called again after a 401. The request rejects with what it throws.
+   * Sets headers on one request. It is called again after a 401, and if it throws, the request rejects with that error.
    *
-   * @param headers The request's headers, to be changed in place.
+   * @param headers The request's headers. Change them in place.
    * @param options `refresh` is true after a 401: cached credentials are stale. `signal` is the same one each time that
    * a request is sent again.
-   * @returns `false` if a refresh has found nothing new: the request is not sent again, and rejects with the 401.
+   * @returns `false` if a refresh found no new credentials. Then the request is not sent again, and rejects with the
+   * 401.
    */
   apply(
     headers: Headers,
@@ -272,36 +282,34 @@ export interface Credentials {
 /** Statuses with which a `Response` must not have a body. */
 const NULL_BODY = [101, 103, 204, 205, 304];
 
-/** A request that has been sent, and can be ended. Only the first call of `abort` or `end` has an effect. */
+/** A request that was sent and can be ended. Only the first call to `abort` or `end` has an effect. */
 interface PendingRequest {
-  /** Aborts with the caller's signal, with the client, and by `abort()`. */
+  /** Aborts with the caller's signal, with the client, and through `abort()`. */
   readonly signal: AbortSignal;
-  /** Aborts the request, and lets go of it. */
+  /** Aborts the request, and releases it. */
   abort(): void;
-  /** Lets go of a request that has ended. */
+  /** Releases a request that has ended. */
   end(): void;
-  /** Reports its end. @default {nobody asks for it} */
+  /** Reports the end. @default {none} */
   readonly reporter: RequestReporter | undefined;
   /**
-   * The last request that was sent. Held until its body has ended: on Node, a request that is collected aborts nothing.
+   * The last request that was sent. It is kept until its body has ended, because on Node a collected request cannot be
+   * aborted.
    */
   sent?: Request;
 }
 
-/**
- * A request that the server has accepted, and its answer, until the body has been read. Disposing it frees the
- * connection.
- */
+/** An accepted request and its response, until the body has been read. Dispose it to free the connection. */
 export class Exchange implements Disposable {
   /** The request in words that follow "Cannot" in messages. */
   readonly action: string;
-  /** The answer, whose body has not been read yet. */
+  /** The response, whose body has not been read yet. */
   readonly response: Response;
-  /** The address of the server. */
+  /** The server's address. */
   readonly server: URL;
   readonly #request: PendingRequest;
 
-  /** Takes over `request`, which has been answered. */
+  /** Takes over `request`, which has a response. */
   constructor(action: string, server: URL, response: Response, request: PendingRequest) {
     this.action = action;
     this.server = server;
@@ -310,7 +318,7 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`.
+   * Returns the error for the caller after the body threw `error`: the reason of an abort, or an `UnreachableError`.
    */
   explain(error: unknown): unknown {
     const { signal, reporter } = this.#request;
@@ -323,7 +331,7 @@ export class Exchange implements Disposable {
     );
   }
 
-  /** The answer as a `Response`. The exchange ends when its body has been read, is cancelled or fails. */
+  /** Returns the response as a `Response`. The exchange ends when its body has been read, is cancelled or fails. */
   detach(): Response {
     const { body, status, statusText, headers } = this.response;
     if (body === null || NULL_BODY.includes(status)) {
@@ -356,7 +364,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Lets go of the request, whose body has been read to its end or cancelled. It is not aborted, which would cost more.
+   * Releases the request after its body was read to the end or cancelled. It does not abort the request, which would
+   * cost more.
    */
   finish(): void {
     this.#request.end();
@@ -368,14 +377,14 @@ export class Exchange implements Disposable {
   }
 }
 
-/** True for the errors of this package that say already what failed. */
+/** True for this package's errors, which already say what failed. */
 function isKnownError(error: unknown): error is StatusError | DecodeError | UnreachableError {
   return error instanceof StatusError || error instanceof DecodeError || error instanceof UnreachableError;
 }
 
 /**
- * The error about a request or body that failed with `error`, whose message becomes part of this one's. A `TypeError`,
- * by which `fetch` reports every failure of the network, has nothing else to say, and is not kept as the cause.
+ * Returns the error for a request or body that failed with `error`, whose message is appended. With a `TypeError`,
+ * `fetch` reports every failure in the network. It says nothing else, so it is not kept as the cause.
  */
 function unreachableError(message: string, error: unknown): UnreachableError {
   // The address is in our own message.
@@ -383,16 +392,16 @@ function unreachableError(message: string, error: unknown): UnreachableError {
   return new UnreachableError(`${message}: ${reason}`, error instanceof TypeError ? {} : { cause: error });
 }
 
-/** Codes of Node's `fetch` (undici) for a connection that broke before an answer. */
+/** Codes in Node's `fetch` (undici) for a connection that broke before a response. */
 const CODES = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"];
 
-/** The same as texts, by which Deno (hyper, h2) and client-go (`IsProbableEOF`, `IsConnectionReset`) know them. */
+/** The same as texts, for Deno (hyper, h2) and client-go (`IsProbableEOF`, `IsConnectionReset`). */
 const TEXT =
   /connection reset|broken (?:pipe|connection)|connection closed before message completed|unexpected eof|unexpected end of file|other side closed|goaway|http2: client connection lost/i;
 
 /**
- * Returns true for a request whose connection broke before an answer, as an idle connection does that the server has
- * closed. A refused connection and a failed handshake are none: another attempt would fail too.
+ * Returns true if the connection broke before a response, for example because the server closed an idle connection. A
+ * refused connection or a failed handshake does not count: another attempt would fail too.
  */
 function isReset(error: unknown): boolean {
   return causesOf(error).some((cause) => {
@@ -401,18 +410,18 @@ function isReset(error: unknown): boolean {
   });
 }
 
-/** The waits before a read is repeated that failed without `Retry-After`: 0.1 to 0.2 s, and doubling. */
+/** The waits before a read without `Retry-After` is repeated: first 0.1 to 0.2 s, then doubling. */
 const REPEAT = { initialMs: 100, maxMs: 5_000 };
 
-/** The number of times that it is repeated. */
+/** The number of such repeats. */
 const MAX_FAILURES = 5;
 
-/** Statuses after which another server, or the same a moment later, may answer. */
+/** Statuses after which another server may respond, or the same server a moment later. */
 const TEMPORARY = [500, 502, 503, 504];
 
-/** Options for {@linkcode Connection}: what all its requests have in common. */
+/** Options for {@linkcode Connection}, which all its requests share. */
 interface ConnectionOptions {
-  /** The address of the server; its path comes before that of each request. */
+  /** The server's address. Request paths are appended to its path. */
   readonly server: URL;
   /** Sends requests. */
   readonly transport: Transport;
@@ -420,34 +429,34 @@ interface ConnectionOptions {
   readonly credentials?: Credentials;
   /** The `User-Agent` header. */
   readonly userAgent: string;
-  /** True if answers may be compressed. */
+  /** True if responses may be compressed. */
   readonly compress: boolean;
-  /** The number of retries of a request that the server answers with `Retry-After`. */
+  /** How often a request is sent again after a `Retry-After`. */
   readonly retries: number;
-  /** The largest answer that is one JSON value, in bytes. @default {67_108_864} */
+  /** The largest response that is one JSON value, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
-  /** Called with each warning of the server. */
+  /** Called with each warning from the server. */
   readonly onWarning?: (warning: string) => void;
-  /** Called with each step of each request. @default {none} */
+  /** Called at each step of each request. @default {none} */
   readonly onRequest?: (report: RequestReport) => void;
   /** Records the access that requests need. @default {none} */
   readonly access?: AccessLog;
-  /** Makes requests those of another user. @default {they are those of the user of the credentials} */
+  /** Makes each request act as another user. @default {none} */
   readonly impersonate?: (request: Request) => void;
 }
 
-/** Sends requests to one server: adds headers and credentials, retries, and explains errors. */
+/** Sends requests to one server: it adds headers and credentials, retries, and explains errors. */
 export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
-  /** A controller is in it if and only if its request has not ended. */
+  /** Has a controller if and only if its request has not ended. */
   readonly #underWay = new Set<DerivedController>();
-  /** The connection that it shares transport and credentials with, and ends with. */
+  /** The connection that shares its transport and credentials with this one. This one ends with it. */
   readonly #owner: Connection | undefined;
-  /** Ends the requests of connections that this one owns. */
+  /** Ends the requests on connections that this one owns. */
   readonly #life = new AbortController();
-  /** The watches that the server has accepted, those of connections that it owns among them. */
+  /** The watches that the server has accepted, including watches on connections that it owns. */
   readonly watches: OpenWatches;
-  /** Has the errors of requests whose connection was reset before an answer. */
+  /** Has the errors from connections that were reset before a response. */
   readonly #resets = new WeakSet<Error>();
   #disposed = false;
 
@@ -458,37 +467,37 @@ export class Connection implements Disposable {
     this.watches = owner === undefined ? new OpenWatches(probeOf(options)) : owner.watches;
   }
 
-  /** Returns a connection whose requests are of another user, with a record of their own, which ends with this one. */
+  /** Returns a connection that acts as another user and records the user's access. It ends with this one. */
   as(user: Impersonation, access: AccessLog): Connection {
     const owner = this.#owner ?? this;
     owner.#options.access?.impersonate(user);
     return new Connection({ ...this.#options, access, impersonate: impersonating(user) }, owner);
   }
 
-  /** The address of the server. */
+  /** The server's address. */
   get server(): URL {
     return this.#options.server;
   }
 
-  /** The largest answer that is one JSON value, and the largest object of a list or watch, in bytes. */
+  /** The largest response that is one JSON value, and the largest object in a list or watch, in bytes. */
   get maxObjectBytes(): number | undefined {
     return this.#options.maxObjectBytes;
   }
 
   /**
-   * Sends a request, and resolves when the server has accepted it. The exchange must be read to its end or disposed.
+   * Sends a request, and resolves when the server has accepted it. Read the exchange to its end, or dispose it.
    *
-   * - After a 401 the credentials are refreshed and the request is sent once more, unless they have nothing new.
-   * - After a 429 or 5xx with `Retry-After` a patient request is sent again after that time, 5 minutes at most
+   * - After a 401 it refreshes the credentials and sends the request once more, unless there are no new credentials.
+   * - After a 429 or 5xx with `Retry-After`, it sends a patient request again after that time, at most 5 minutes
    *   (client-go `with_retry.go`). A body that is a stream is sent once.
-   * - A patient GET is also sent again, up to 5 times, when its connection was reset before the answer, and after 500,
+   * - It also sends a patient GET again, up to 5 times, if the connection was reset before the response, or after 500,
    *   502, 503 and 504 without that header.
-   * - After the request's `timeoutMs` it fails with an `UnreachableError`, also while the answer is read.
-   * - A `watch` of the request is renewed as {@linkcode OpenWatches} says: then its answer fails with a `WatchRenewal`.
-   * - It ends with the first of `signals`. No listener is left on them when the exchange has ended.
+   * - After `timeoutMs` the request fails with an `UnreachableError`, even while its response is read.
+   * - A `watch` is renewed as {@linkcode OpenWatches} describes. Its response then fails with a `WatchRenewal`.
+   * - The request ends when one of `signals` aborts. After the exchange, no listener is left on them.
    *
-   * @throws {StatusError} when the server refuses the request.
-   * @throws {UnreachableError} when there is no answer.
+   * @throws {StatusError} if the server refuses the request.
+   * @throws {UnreachableError} if there is no response.
    */
   async open(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<Exchange> {
     for (const signal of signals) signal?.throwIfAborted();
@@ -542,8 +551,8 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Sends a request; resolves with the JSON value of its answer. Errors are those of {@linkcode open}, and
-   * `DecodeError`.
+   * Sends a request, and resolves with the JSON value in its response. It throws the same errors as {@linkcode open},
+   * and a `DecodeError`.
    */
   async json(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<unknown> {
     using exchange = await this.open(spec, ...signals);
@@ -557,7 +566,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** Aborts all pending requests, which reject, and disposes the transport, unless that is shared. */
+  /** Aborts all pending requests, which reject. It disposes the transport unless another connection owns it. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
@@ -569,7 +578,7 @@ export class Connection implements Disposable {
     this.#options.transport[Symbol.dispose]?.();
   }
 
-  /** The first answer with a 2xx status. */
+  /** Resolves with the first response that has a 2xx status. */
   async #send(spec: RequestSpec, pending: PendingRequest): Promise<Response> {
     const { signal, reporter } = pending;
     const { credentials } = this.#options;
@@ -584,7 +593,7 @@ export class Connection implements Disposable {
       reporter?.ended(error, `${reason}, again in ${Math.round(ms)} ms`);
       await sleep(ms, { signal });
     };
-    /** The 401 after which the credentials are to be refreshed. */
+    /** The 401 after which the credentials must be refreshed. */
     let refused: StatusError | undefined;
     for (;;) {
       let response: Response;
@@ -663,24 +672,26 @@ export class Connection implements Disposable {
   }
 }
 
-/** Returns the probe of the server, which asks for the path that each user may read; `undefined` without one. */
+/**
+ * Returns the server's probe, which requests a path that every user may read. `undefined` if the transport has none.
+ */
 function probeOf({ server, transport }: ConnectionOptions): ((signal: AbortSignal) => Promise<void>) | undefined {
   const url = `${server.origin}${basePath(server)}/version`;
   return transport.probe === undefined ? undefined : (signal) => transport.probe!(signal, url);
 }
 
-/** Returns the path of the server's address, without a slash at its end. */
+/** Returns the path in the server's address, without a slash at its end. */
 function basePath({ pathname }: URL): string {
   return pathname.replace(/\/+$/, "");
 }
 
 /**
- * Paths that have no empty segment, and none that begins with a dot or is encoded at its beginning: no URL leads out of
- * them.
+ * Paths without an empty segment, and without a segment that begins with a dot or is encoded at its beginning. No URL
+ * leads out of them.
  */
 const PLAIN_PATH = /^(?:\/[\w~:-][\w~:.-]*)+(?:\?[\w~:.=&%+,-]*)?$/;
 
-/** The URL of a request. @throws {TypeError} when it is not below the server's address. */
+/** Returns a request's URL. @throws {TypeError} if it is not below the server's address. */
 function urlOf(server: URL, spec: RequestSpec): string {
   const base = server.pathname === "/" ? "" : basePath(server);
   if (PLAIN_PATH.test(spec.path)) return `${server.origin}${base}${spec.path}`;

@@ -1,9 +1,9 @@
 /**
- * Finds watches whose connections are dead, which no byte shows, and replaces them.
+ * Finds watches whose connections are dead, although no byte shows this, and replaces them.
  *
- * {@linkcode OpenWatches} is the entry point: it has the open watches of a client, and looks at them every 5 s.
+ * {@linkcode OpenWatches} is the entry point. It has a client's open watches, and checks them every 5 s.
  * {@linkcode WatchHealth} is one watch. This file sends no request itself: `watch_source.ts` opens the watch that
- * replaces another one, `Transport.probe` asks whether the server can be reached.
+ * replaces another one, and `Transport.probe` checks whether the server can be reached.
  *
  * @module
  */
@@ -12,68 +12,71 @@ import { WatchRenewal } from "../../api/options.ts";
 import { UnreachableError } from "../../api/status.ts";
 import { LongTimer, monotonicMs, timedController } from "../../async/time.ts";
 
-/** The time between two looks at the clocks and the watches, in milliseconds. */
+/** The time between two checks of the clocks and watches, in milliseconds. */
 const LOOK_MS = 5_000;
 
-/** A time of day that has gained more than this on the monotonic clock shows a suspension, in milliseconds. */
+/** If the time of day gains more than this on the monotonic clock, the computer was suspended, in milliseconds. */
 const GAIN_MS = 20_000;
 
-/** The renewals of several watches are spread over this time, in milliseconds. */
+/** Several watches are renewed within this time, in milliseconds. */
 const SPREAD_MS = 2_000;
 
 /** The shortest time between two suspensions, and between two suspicions, in milliseconds. */
 const PERIOD_MS = 60_000;
 
-/** The server is probed after this time in which nothing came from it, in milliseconds. */
+/** The server is probed if it has sent nothing for this time, in milliseconds. */
 const QUIET_MS = 20_000;
 
-/** The shortest time between two probes, so that there are at most three requests in a minute, in milliseconds. */
+/** The shortest time between two probes, in milliseconds. It limits them to three requests a minute. */
 const PROBE_PERIOD_MS = 30_000;
 
 /** A probe without a response fails after this time, in milliseconds. */
 const PROBE_MS = 7_000;
 
-/** After this number of failed probes in a row that watches have refuted, there is none for a while. */
+/** After so many failed probes in a row that watches have refuted, probes pause. */
 const MAX_REFUTED = 3;
 
-/** The length of that while, in milliseconds. */
+/** How long probes pause, in milliseconds. */
 const REFUTED_MS = 600_000;
 
 /** The time between two bookmarks of kube-apiserver (`defaultBookmarkFrequency`), in milliseconds. */
 const BOOKMARK_MS = 60_000;
 
-/** A watch is suspect after this share of the time between two bookmarks. */
+/** A watch becomes suspect after this many bookmark intervals. */
 const MISSED = 1.25;
 
-/** A watch that was heard this much later than a suspect one shows that only the connection of that may be dead. */
+/**
+ * If another watch has received something this much later, perhaps only the suspect watch's connection is dead, in
+ * milliseconds.
+ */
 const ALIVE_MS = 20_000;
 
-/** The time after which a watch is suspected again that was suspected in vain, and has been silent since. */
+/** How long a silent watch is excused after a suspicion in vain, in milliseconds. */
 const EXCUSED_MS = 600_000;
 
-/** An event within this time after a silent watch was replaced shows that its connection was dead. */
+/** If an event comes so soon after a silent watch was replaced, its connection was dead. */
 const PROOF_MS = 2_000;
 
-/** Remembers suspicions about the watches of one collection, beyond the life of each. */
+/** Remembers suspicions about one collection's watches, longer than each watch lives. */
 export class WatchMemory {
-  /** The number of watches that missed a bookmark, and were looked at. */
+  /** The number of watches that missed a bookmark and were checked. */
   suspicions = 0;
   /** The number of watches that were replaced, or ended, because the connection might be dead. */
   renewals = 0;
-  /** The monotonic time of the last suspicion; `-Infinity` if there was none, or something has come since. */
+  /** The monotonic time of the last suspicion. `-Infinity` if there was none, or something has come since. */
   suspectedAtMs = -Infinity;
 }
 
-/** Replaces the connection of a watch. */
+/** Replaces a watch's connection. */
 export interface WatchConnection {
-  /** `true` while the reader of the watch waits for the server. */
+  /** `true` while the watch's reader waits for the server. */
   readonly isReading: boolean;
   /**
-   * Opens another watch at the version that this one has reached. When the server accepts it, it takes the place of
-   * this one, unless something has come meanwhile. Rejects if that fails.
+   * Opens another watch at the version that this watch has reached. When the server accepts it, it replaces this watch,
+   * unless something has come meanwhile. Rejects if that fails.
    */
   replace(): Promise<void>;
-  /** Resolves with the version of the server, by a list of one object. */
+  /** Resolves with the server's version, with a list of one object. */
   newestVersion(signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -89,15 +92,15 @@ interface WatchHealthOptions {
   readonly isSuccessor?: boolean;
 }
 
-/** A watch of a client: how its clocks stood when it was opened, and what has come since. */
+/** A client's watch: the clocks when it was opened, and its events since then. */
 export class WatchHealth {
-  /** The memory of its collection. */
+  /** The collection's memory. */
   readonly memory: WatchMemory;
-  /** The monotonic time of the last sign of life, as the last look knows it. */
+  /** The monotonic time of the last sign of life, from the last check. */
   heardAtMs = 0;
   /** The shortest time between two bookmarks, in milliseconds. */
   bookmarkMs = Infinity;
-  /** `true` if an event came as soon as it had replaced a silent watch. */
+  /** `true` if an event came immediately after this watch replaced a silent watch. */
   isProof = false;
   readonly #action: string;
   readonly #connection: WatchConnection;
@@ -133,14 +136,14 @@ export class WatchHealth {
     return this.#chunks;
   }
 
-  /** The version up to which everything has come; `""` while that is not known. */
+  /** The version up to which everything has come, or `""` if it is not known. */
   get version(): string {
     const { version, last } = { version: this.#version, last: this.#last };
     if (version === "" || last === undefined) return version;
     return last.type === "BOOKMARK" ? last.resourceVersion : last.entry.resourceVersion;
   }
 
-  /** Notes what came in one chunk, in constant time: a bookmark counts if it is the last change of its chunk. */
+  /** Records one chunk, in constant time. A bookmark counts if it is the chunk's last change. */
   heard(batch: readonly WatchChange<unknown>[]): void {
     this.#chunks++;
     this.memory.suspectedAtMs = -Infinity;
@@ -159,30 +162,32 @@ export class WatchHealth {
   }
 
   /**
-   * Notes how the clocks stand. Returns how much the time of day has gained since the watch was opened, in
-   * milliseconds, and whether something has come since the last look, which was at `lookedAtMs`.
+   * Records the clocks. Returns how much the time of day has gained since the watch was opened, in milliseconds. Also
+   * returns whether something has come since the last check, which was at `lookedAtMs`.
    */
   look(leadMs: number, lookedAtMs: number): { readonly gainMs: number; readonly isHeard: boolean } {
     const isHeard = this.#chunks !== this.#seen;
     this.#seen = this.#chunks;
-    // What waits for a slow reader has not been looked at: nothing is known of the connection.
+    // Data that waits for a slow reader has not been seen: nothing is known about the connection.
     if (isHeard || this.#leadMs === Infinity || !this.#connection.isReading) this.heardAtMs = lookedAtMs;
     this.#leadMs = Math.min(this.#leadMs, leadMs);
     return { gainMs: this.#isListing ? 0 : leadMs - this.#leadMs, isHeard };
   }
 
-  /** Returns `true` if nothing has come for so long that a server with this time between bookmarks has sent one. */
+  /**
+   * Returns `true` if nothing came for so long that the server, with this bookmark interval, must have sent a bookmark.
+   */
   isSilent(nowMs: number, bookmarkMs: number): boolean {
     return nowMs - this.heardAtMs > MISSED * bookmarkMs;
   }
 
-  /** Returns `true` if it has missed a bookmark, and was not suspected in vain. */
+  /** Returns `true` if the watch missed a bookmark, and no suspicion in vain excuses it. */
   isSuspect(nowMs: number, bookmarkMs: number): boolean {
     if (this.#isListing || !this.#hasBookmarks || !this.isSilent(nowMs, bookmarkMs)) return false;
     return nowMs - this.memory.suspectedAtMs >= EXCUSED_MS;
   }
 
-  /** Resolves with `true` if the server has another version than this watch. Rejects without a response. */
+  /** Resolves with `true` if the server has another version than this watch. Rejects if there is no response. */
   async isStale(signal: AbortSignal): Promise<boolean> {
     try {
       return await this.#connection.newestVersion(signal) !== this.version;
@@ -192,7 +197,7 @@ export class WatchHealth {
     }
   }
 
-  /** Replaces the watch. Rejects if there is nothing that can take its place. */
+  /** Replaces the watch. Rejects if no other watch can replace it. */
   async replace(): Promise<void> {
     if (this.#isListing || this.version === "") throw new Error("A new watch would begin with a list");
     await this.#connection.replace();
@@ -203,7 +208,7 @@ export class WatchHealth {
     return new WatchRenewal(`Cannot continue to ${this.#action}: ${reason}, so the connection may be dead`, { cause });
   }
 
-  /** Ends the list with its first bookmark, wherever that is in the chunk: from there on, versions are in order. */
+  /** Ends the list at its first bookmark, wherever the chunk has it. From there, versions are in order. */
   #endList(batch: readonly WatchChange<unknown>[]): void {
     const end = batch.find((change) => change.type === "BOOKMARK");
     if (end === undefined) return;
@@ -223,30 +228,30 @@ interface Renewal {
 }
 
 /**
- * The open watches of a client. It looks at them every 5 s, by one timer, which is armed while there are watches, and
- * renews those whose connections may be dead:
+ * A client's open watches. One timer checks them every 5 s, while there are watches. If connections may be dead, it
+ * renews:
  *
- * - All, when the time of day has gained more than 20 s on the monotonic clock since they were opened: the computer was
- *   suspended. That happens at most once a minute. A time of day that was set back renews none.
- * - All, when nothing has come from the server for some 20 s, and then a probe has no response within 8 s.
- * - One that has missed a bookmark, if another watch was heard 20 s later, or the server has another version than the
- *   watch. One such suspicion is looked at in a minute, and one that was in vain is not repeated for 10 minutes
- *   unless something comes. If events come as soon as the watch is replaced, all that have missed a bookmark are
- *   renewed.
+ * - All watches, if the time of day has gained more than 20 s on the monotonic clock since they were opened: the
+ *   computer was suspended. This happens at most once a minute. If somebody sets the clock back, nothing is renewed.
+ * - All watches, if the server has sent nothing for about 20 s, and then does not respond to a probe within 7 s.
+ * - A watch that has missed a bookmark, if another watch received something 20 s later, or the server has another
+ *   version. It checks one such suspicion per minute. After a suspicion in vain, the watch is excused for 10 minutes
+ *   unless something comes. If events come as soon as the watch is replaced, all watches that have missed a bookmark
+ *   are renewed.
  *
- * To renew is to open another watch at the same version, which takes the place of the old one when the server accepts
- * it, so that no event is late after a wrong suspicion. Only if that fails the watch ends, and its reader resumes.
- * Several renewals are spread over 2 s. Never renewed is a streaming list in progress; a failed probe ends it.
+ * To renew a watch, it opens another one at the same version, which replaces the watch when the server accepts it. So a
+ * wrong suspicion delays no event. If that fails, the watch ends, and its reader resumes. Several renewals are spread
+ * over 2 s. A streaming list in progress is never renewed, but a failed probe ends it.
  */
 export class OpenWatches implements Disposable {
-  /** The number of requests that ask whether the server responds: probes, and lists after a missed bookmark. */
+  /** How many requests checked whether the server responds: probes, and lists after a missed bookmark. */
   probes = 0;
-  /** The number of those without a response. */
+  /** How many of these requests got no response. */
   failedProbes = 0;
   readonly #probe: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Has a watch if and only if the server has accepted it and it has not ended; with the function that ends it. */
+  /** Maps each accepted watch that has not ended to the function that ends it. */
   readonly #watches = new Map<WatchHealth, (reason: Error) => void>();
-  /** Has a watch if and only if it is to be renewed, or is being renewed. */
+  /** Has a watch if and only if it is being renewed, or will be. */
   readonly #renewals = new Map<WatchHealth, Renewal>();
   /** Armed if and only if there are watches. */
   readonly #timer = new LongTimer(() => this.#fire());
@@ -278,7 +283,7 @@ export class OpenWatches implements Disposable {
     this.#probe = probe;
   }
 
-  /** Adds a watch that the server has accepted; `end` ends it. */
+  /** Adds a watch that the server has accepted. `end` ends it. */
   add(watch: WatchHealth, end: (reason: Error) => void): void {
     const nowMs = monotonicMs();
     watch.look(Date.now() - nowMs, nowMs);
@@ -299,7 +304,7 @@ export class OpenWatches implements Disposable {
     this.#life?.abort();
   }
 
-  /** Notes that a response has come from the server. */
+  /** Records that the server has responded. */
   answered(): void {
     this.#isAnswered = true;
   }
@@ -345,7 +350,7 @@ export class OpenWatches implements Disposable {
     void this.#checkPath(nowMs);
   }
 
-  /** Probes the server, if nothing has come from it for some time. */
+  /** Probes the server if it has sent nothing for some time. */
   async #checkPath(nowMs: number): Promise<void> {
     if (this.#probe === undefined || this.#isAsking || nowMs < this.#probeAtMs) return;
     if (nowMs - this.#heardAtMs < QUIET_MS) return;
@@ -358,17 +363,17 @@ export class OpenWatches implements Disposable {
     if (this.#refuted >= MAX_REFUTED) this.#probeAtMs = nowMs + REFUTED_MS;
   }
 
-  /** Looks at a watch that has missed a bookmark. */
+  /** Checks a watch that has missed a bookmark. */
   async #checkBookmarks(nowMs: number, isProven: boolean): Promise<void> {
     const bookmarkMs = this.#bookmarkMs === Infinity ? BOOKMARK_MS : Math.max(BOOKMARK_MS, this.#bookmarkMs);
     const watches = [...this.#watches.keys()];
     const suspects = watches.filter((watch) => watch.isSuspect(nowMs, bookmarkMs));
     if (suspects.length === 0 || this.#isAsking || (!isProven && nowMs - this.#suspectedAtMs < PERIOD_MS)) return;
-    // The one that was heard last, or most in one look, is of the collection that changes most.
+    // The watch that was heard last, or most in one check, belongs to the collection that changes most.
     suspects.sort((a, b) => b.heardAtMs - a.heardAtMs || b.chunks - a.chunks);
     const healthy = watches.filter((watch) => watch.chunks > 0 && !watch.isSilent(nowMs, bookmarkMs));
     const isAlive = healthy.some((watch) => watch.heardAtMs > suspects[0].heardAtMs + ALIVE_MS);
-    // One that was heard at about the same time may be dead, too: it is heard again soon, or suspect.
+    // A watch that was heard at about the same time may be dead, too: it is heard again soon, or suspect.
     if (!isProven && healthy.length > 0 && !isAlive) return;
     this.#suspectedAtMs = nowMs;
     for (const suspect of isProven ? suspects : suspects.slice(0, 1)) {
@@ -381,7 +386,7 @@ export class OpenWatches implements Disposable {
     }
   }
 
-  /** Sends a request to the server. Without a response, all watches are renewed, and the result is `false`. */
+  /** Sends a request to the server. Without a response, it renews all watches and resolves with `false`. */
   async #ask(send: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     const { signal } = this.#life!;
     using limit = timedController(PROBE_MS, "no response", signal);

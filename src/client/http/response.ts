@@ -1,7 +1,7 @@
 /**
  * Reads responses: errors, JSON, warnings, `Retry-After`, content types and encodings.
  *
- * {@linkcode statusErrorOf} makes the error of a failed request. Streams of objects are read by `client/decode`.
+ * {@linkcode statusErrorOf} creates the error for a failed request. This file reads no streams: `client/decode` does.
  *
  * @module
  */
@@ -10,21 +10,21 @@ import { type ApiStatus, DecodeError, ForeignServerError, StatusError, statusFro
 import { oneLine } from "../../errors/errors.ts";
 import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 
-/** The bytes that are read of an error's body that is not JSON (client-go `rest/request.go` reads as many). */
+/** How many bytes are read from an error's body that is not JSON (the same as in client-go `rest/request.go`). */
 const MAX_TEXT_BYTES = 2048;
 
-/** The bytes that are read of an error's body that is JSON: a `Status` may list thousands of causes. */
+/** How many bytes are read from an error's body that is JSON. A `Status` may list thousands of causes. */
 const MAX_STATUS_BYTES = 1_048_576;
 
 /**
- * The error that an answer with an error status stands for. Reads the beginning of the body, and cancels the rest.
+ * Returns the error for a response with an error status. It reads the beginning of the body, and cancels the rest.
  *
- * Its message is that of the body's `Status`, else the text of a body that is not JSON, shortened to 2048 bytes and put
- * on one line. The `Retry-After` header overrides the delay in the `Status`.
+ * The message comes from the `Status` in the body. If the body is not JSON, the message is its text on one line,
+ * shortened to 2048 bytes. The `Retry-After` header overrides the delay in the `Status`.
  *
  * @param action The request in words that follow "Cannot".
- * @param method The request's method: a POST that is refused with 409 and no reason means that the object exists.
- * @param resource The resource: an API server answers 404 without a `Status` where it does not have that.
+ * @param method The request's method. If a POST is refused with 409 and no reason, the object exists.
+ * @param resource The resource. An API server without it responds with 404 and no `Status`.
  */
 export async function statusErrorOf(
   action: string,
@@ -43,8 +43,8 @@ export async function statusErrorOf(
 }
 
 /**
- * The delay in the `Retry-After` header, in milliseconds, or `undefined` if there is none. API servers send seconds,
- * proxies may send a date.
+ * Returns the delay in the `Retry-After` header, in milliseconds, or `undefined` if there is none. API servers send
+ * seconds, and proxies may send a date.
  */
 export function retryAfterMsOf(headers: Headers): number | undefined {
   const value = headers.get("retry-after")?.trim();
@@ -54,14 +54,14 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** The name of the resource of Secrets in messages. */
+/** The resource name for Secrets in messages. */
 const SECRETS = "secrets";
 
 /**
- * The JSON value of an answer with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
+ * Returns the JSON value in a response with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
  *
- * @throws {DecodeError} when the body is not JSON, or is too long.
- * @throws {StatusError} when it is a failure's `Status` (client-go `rest/request.go` checks this too).
+ * @throws {DecodeError} if the body is not JSON, or is too long.
+ * @throws {StatusError} if the body is a failure's `Status` (client-go `rest/request.go` checks this too).
  */
 export async function readJsonResponse(
   { action, resource }: { readonly action: string; readonly resource?: string },
@@ -91,9 +91,9 @@ export async function readJsonResponse(
 }
 
 /**
- * Checks that the content type of an answer is JSON or missing; else cancels the body.
+ * Checks that a response's content type is JSON or missing. Otherwise it cancels the body.
  *
- * @throws {DecodeError} when the content type is another one.
+ * @throws {DecodeError} if there is another content type.
  */
 export async function checkJsonResponse(action: string, server: URL, response: Response): Promise<void> {
   if (response.headers.get("content-type") === null || isJson(response)) return;
@@ -107,11 +107,11 @@ export async function checkJsonResponse(action: string, server: URL, response: R
 }
 
 /**
- * Checks that an answer has no content encoding but gzip and those that were asked for; else cancels the body. A
- * runtime decodes what it knows, whatever was asked for. Where `asked` is `null` the runtime asks by itself, as
- * browsers do.
+ * Checks that a response has no content encoding except gzip and the encodings in `asked`. Otherwise it cancels the
+ * body. A runtime decodes every encoding that it knows, even if the request did not ask for it. `null` means that the
+ * runtime sets the header itself, as browsers do: then everything passes.
  *
- * @throws {DecodeError} when the server or a proxy has encoded it otherwise.
+ * @throws {DecodeError} if the server or a proxy used another encoding.
  */
 export async function checkEncoding(action: string, response: Response, asked: string | null): Promise<void> {
   const encodings = (response.headers.get("content-encoding") ?? "").toLowerCase().split(",").map((name) =>
@@ -128,9 +128,9 @@ export async function checkEncoding(action: string, response: Response, asked: s
 }
 
 /**
- * Checks that the answer to a watch has no content encoding; else cancels the body.
+ * Checks that the response to a watch has no content encoding. Otherwise it cancels the body.
  *
- * @throws {DecodeError} when the server or a proxy has encoded it: events would be lost (see `watchRequest`).
+ * @throws {DecodeError} if the server or a proxy has encoded it, because events would be lost (see `watchRequest`).
  */
 export async function checkPlainResponse(action: string, response: Response): Promise<void> {
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
@@ -142,7 +142,7 @@ export async function checkPlainResponse(action: string, response: Response): Pr
   );
 }
 
-/** True for the `Status` of an API server. */
+/** Returns true for an API server's `Status`. */
 export function isStatus(value: unknown): value is { readonly kind: "Status"; readonly status?: unknown } {
   return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "Status" &&
     String((value as { apiVersion?: unknown }).apiVersion ?? "v1") === "v1";
@@ -221,7 +221,8 @@ async function textOf(action: string, response: Response, maxBytes: number): Pro
 }
 
 /**
- * The first `maxBytes` bytes of a body as text; the rest is cancelled. An error of the body is returned, not thrown.
+ * Returns a body's first `maxBytes` bytes as text, and cancels the rest. It returns the body's error and does not throw
+ * it.
  */
 async function startOf(
   response: Response,
@@ -249,12 +250,15 @@ async function startOf(
   }
 }
 
-/** A warning value: code, agent, quoted text and perhaps a quoted date (RFC 7234, 5.5), and the separator behind it. */
+/**
+ * A warning value with the separator after it. The value is a code, an agent, a quoted text and perhaps a quoted date
+ * (RFC 7234, 5.5).
+ */
 const VALUE = /\s*(\d{3})\s+([^\s",]+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"[^"]*")?\s*(?:,|$)/y;
 
 /**
- * The texts of the API server's warnings, which have code 299. Other codes are about caches on the way and are dropped.
- * Text that is no warning value is returned as it is, so that nothing is lost.
+ * Returns the texts of the API server's warnings, which have code 299. Other codes concern caches on the way, and are
+ * dropped. Text that is no warning value is returned unchanged, so that nothing is lost.
  */
 export function warningsOf(headers: Headers): string[] {
   const header = headers.get("warning");
@@ -274,7 +278,7 @@ export function warningsOf(headers: Headers): string[] {
   return texts;
 }
 
-/** The server writes UTF-8; in `Headers` each of its bytes is a character. */
+/** Decodes the UTF-8 that the server writes. In `Headers`, each byte is a character. */
 function fromLatin1(text: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(text, (char) => char.charCodeAt(0)));

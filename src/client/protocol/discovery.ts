@@ -1,13 +1,13 @@
 /**
- * The discovery documents of a server of the Kubernetes API.
+ * The discovery documents from a Kubernetes API server.
  *
- * {@linkcode Discovery} is the entry point; relay and fake server use it. It writes documents, and reads none.
+ * {@linkcode Discovery} is the entry point. The relay and the fake server use it. It writes documents, and reads none.
  *
  * @module
  */
 import { compareVersionPriority, type Resource } from "../../api/resource.ts";
 
-/** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
+/** Kubernetes' own groups. All other groups are custom, even if the name ends in `k8s.io`. */
 const GROUPS: ReadonlySet<string> = new Set([
   "",
   "admissionregistration.k8s.io",
@@ -38,7 +38,7 @@ export function isBuiltInGroup(group: string): boolean {
   return GROUPS.has(group);
 }
 
-/** The document of `/version` without its `gitCommit`: of the Kubernetes whose protocol is served. */
+/** The `/version` document for the Kubernetes version whose protocol is served, without `gitCommit`. */
 export const KUBERNETES_VERSION = {
   major: "1",
   minor: "37",
@@ -54,25 +54,25 @@ export const KUBERNETES_VERSION = {
   platform: "linux/amd64",
 } as const;
 
-/** A subresource, as discovery lists it. */
+/** A subresource in discovery. */
 export interface Subresource {
-  /** Its name: `"scale"`. */
+  /** Its name, e.g. `"scale"`. */
   readonly name: string;
-  /** The verbs of requests. */
+  /** The verbs that it allows. */
   readonly verbs: readonly string[];
-  /** The kind of its bodies; group and version are empty for those of the resource. */
+  /** The kind in its bodies. An empty group and version mean the resource's own group and version. */
   readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
-/** A resource, as discovery describes it. */
+/** A resource in discovery. */
 export interface DiscoveredResource extends Pick<Resource, "group" | "version" | "plural" | "kind" | "scope"> {
-  /** The name of one object: `"pod"`. */
+  /** One object's name, e.g. `"pod"`. */
   readonly singular: string;
-  /** Short names: `["po"]`. */
+  /** The short names, e.g. `["po"]`. */
   readonly shortNames: readonly string[];
-  /** Categories: `["all"]`. */
+  /** The categories, e.g. `["all"]`. */
   readonly categories: readonly string[];
-  /** The verbs of requests. */
+  /** The verbs that it allows. */
   readonly verbs: readonly string[];
   /** True for a custom resource. */
   readonly custom: boolean;
@@ -84,19 +84,19 @@ export interface DiscoveredResource extends Pick<Resource, "group" | "version" |
 export class Discovery {
   readonly #resources: () => Iterable<DiscoveredResource>;
 
-  /** Describes the resources of each moment. */
+  /** Describes the resources that `resources` returns at each call. */
   constructor(resources: () => Iterable<DiscoveredResource>) {
     this.#resources = resources;
   }
 
-  /** Returns true if the group, or that version of it, exists. */
+  /** Returns true if the group exists, and has the version if you pass one. */
   has(group: string, version?: string): boolean {
     return this.#definitions().some((definition) =>
       definition.group === group && (version === undefined || definition.version === version)
     );
   }
 
-  /** Returns the document of `/api`. */
+  /** Returns the `/api` document. */
   versions(host: string): object {
     return {
       kind: "APIVersions",
@@ -105,17 +105,17 @@ export class Discovery {
     };
   }
 
-  /** Returns the document of `/apis`. */
+  /** Returns the `/apis` document. */
   groups(): object {
     return { kind: "APIGroupList", apiVersion: "v1", groups: this.#groupNames().map((group) => this.#group(group)) };
   }
 
-  /** Returns the document of `/apis/GROUP`; undefined if the group does not exist. */
+  /** Returns the `/apis/GROUP` document, or `undefined` if the group does not exist. */
   group(group: string): object | undefined {
     return this.has(group) ? { kind: "APIGroup", apiVersion: "v1", ...this.#group(group) } : undefined;
   }
 
-  /** Returns the document of `/apis/GROUP/VERSION` or `/api/v1`; undefined if the version does not exist. */
+  /** Returns the document for `/apis/GROUP/VERSION` or `/api/v1`, or `undefined` if the version does not exist. */
   resources(group: string, version: string): object | undefined {
     if (!this.has(group, version)) return undefined;
     const definitions = this.#definitions().filter((definition) =>
@@ -131,7 +131,7 @@ export class Discovery {
   }
 
   /**
-   * Returns the aggregated document of `/api` or `/apis`: every group with its resources (`APIGroupDiscoveryList`,
+   * Returns the aggregated document for `/api` or `/apis`: every group with its resources (`APIGroupDiscoveryList`,
    * apidiscovery.k8s.io/v2).
    */
   aggregated(core: boolean): object {

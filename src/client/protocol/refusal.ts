@@ -1,8 +1,8 @@
 /**
- * The errors that servers of the Kubernetes API send, in the words of kube-apiserver.
+ * The errors that a Kubernetes API server sends, with the texts from kube-apiserver.
  *
- * {@linkcode refusal} makes an error to be thrown, and {@linkcode statusJson} its body. Relay and fake server use both;
- * errors that a client reads are in `api/status.ts`.
+ * {@linkcode refusal} creates an error to throw, and {@linkcode statusJson} creates its body. The relay and the fake
+ * server use both. This file does not read errors: for clients, `api/status.ts` does.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import { defined } from "../../api/options.ts";
 import { resourceName } from "../../api/resource.ts";
 import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
 
-/** Parts of an error response besides code and message. */
+/** The parts of an error response in addition to code and message. */
 interface RefusalParts {
-  /** Machine-readable reason; `""` where kube-apiserver gives none. @default {the reason of the code} */
+  /** The machine-readable reason, or `""` if kube-apiserver gives none. By default, it follows from the code. */
   readonly reason?: string;
-  /** Details of the Status. */
+  /** The Status's details. */
   readonly details?: StatusDetails;
   /** A replacement continue token. */
   readonly continue?: string;
 }
 
-/** Creates the error of a failed request, to be thrown; {@linkcode statusJson} serializes it. */
+/** Creates the error for a failed request, which you throw. {@linkcode statusJson} serializes it. */
 export function refusal(code: number, message: string, parts: RefusalParts = {}): StatusError {
   const { reason = reasonOf(code), details } = parts;
   const retryAfterSeconds = details?.retryAfterSeconds;
@@ -162,7 +162,7 @@ export function badRequest(message: string): StatusError {
   return refusal(400, message);
 }
 
-/** 422: an object or its options are invalid. `kind` is a kind, or a plural where the server uses that. */
+/** 422: an object or its options are invalid. `kind` is a kind, or a plural if the server uses the plural. */
 export function invalid(
   subject: { readonly group: string; readonly kind: string; readonly name: string },
   given: readonly Required<StatusCause>[],
@@ -180,7 +180,7 @@ export function invalid(
   );
 }
 
-/** The faults of an object, one cause for each. */
+/** An object's faults, with one cause for each. */
 export type Causes = Required<StatusCause>[];
 
 /** Cause: the field must not be set. */
@@ -203,7 +203,7 @@ export function requiredField(field: string, why = ""): Required<StatusCause> {
   return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
 }
 
-/** Cause: what the value names is not there. */
+/** Cause: the value names something that does not exist. */
 export function notFoundField(field: string, value: unknown): Required<StatusCause> {
   return { reason: "FieldValueNotFound", message: `Not found: ${JSON.stringify(value)}`, field };
 }
@@ -213,7 +213,7 @@ export function duplicateField(field: string, value: unknown): Required<StatusCa
   return { reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(value)}`, field };
 }
 
-/** Cause: the field's value is not one of the supported ones. */
+/** Cause: the field's value is not supported. */
 export function unsupportedField(field: string, value: unknown, supported: readonly string[]): Required<StatusCause> {
   const values = supported.map((text) => JSON.stringify(text)).join(", ");
   return {

@@ -1,6 +1,9 @@
 /**
- * The requests of the Kubernetes API that read, as a server takes them: paths, options of lists and watches, continue
- * tokens, and the representations that a client accepts. What is wrong with one is thrown as the server answers it.
+ * The read requests in the Kubernetes API, as a server receives them. They are paths, options for lists and watches,
+ * continue tokens, and the representations that a client accepts.
+ *
+ * {@linkcode parseRoute} and {@linkcode parseListOptions} are the entry points. If a part is wrong, they throw the
+ * error with which the server responds. This file answers no requests.
  *
  * @module
  */
@@ -17,7 +20,7 @@ export interface ResourceRoute extends ResourcePlace {
   readonly type: "resource";
 }
 
-/** The target of a path. */
+/** A path's target. */
 export type Route =
   | ResourceRoute
   | { readonly type: "versions" | "groups" | "version" | "health" }
@@ -54,7 +57,7 @@ function placeIn(pathname: string): ResourcePlace | undefined {
   }
 }
 
-/** The query options of a list, a watch or a deletecollection. */
+/** The query options for a list, a watch or a deletecollection. */
 export interface ServerListOptions {
   /** True for a watch. */
   readonly watch: boolean;
@@ -68,20 +71,20 @@ export interface ServerListOptions {
   readonly resourceVersion: string;
   /** As sent; `""` if absent. */
   readonly resourceVersionMatch: "" | "Exact" | "NotOlderThan";
-  /** Page size; 0 means no limit. */
+  /** The page size. 0 means no limit. */
   readonly limit: number;
-  /** Continue token; `""` for the first page. */
+  /** The continue token, or `""` for the first page. */
   readonly continue: string;
   /** True if the client allows bookmarks. */
   readonly allowWatchBookmarks: boolean;
-  /** Undefined if absent. */
+  /** `undefined` if absent. */
   readonly sendInitialEvents: boolean | undefined;
-  /** Duration of a watch; 0 leaves it to the server. */
+  /** The watch's duration in seconds. With 0, the server decides. */
   readonly timeoutSeconds: number;
 }
 
 /**
- * Parses and validates the options of a list or watch (apimachinery `ValidateListOptions`).
+ * Parses and validates the options for a list or watch (apimachinery `ValidateListOptions`).
  *
  * @throws {StatusError} 400 for values that do not parse, 422 for invalid combinations.
  */
@@ -105,7 +108,7 @@ export function parseListOptions(parameters: URLSearchParams, streamingList: boo
   return options;
 }
 
-/** Parses a resourceVersion; 0 for an empty one. */
+/** Parses a resourceVersion. Returns 0 for an empty one. */
 export function parseRevision(resourceVersion: string, watch: boolean): number {
   if (resourceVersion === "") return 0;
   if (/^[0-9]{1,15}$/.test(resourceVersion)) return Number(resourceVersion);
@@ -176,9 +179,9 @@ function watchCauses(options: ServerListOptions, streamingList: boolean): Requir
 
 /** The position after a page. */
 export interface ContinueToken {
-  /** Revision of the list; -1 for the current one, which makes the list inconsistent. */
+  /** The list's revision, or -1 for the current one, which makes the list inconsistent. */
   readonly revision: number;
-  /** First key of the next page, relative to the listed namespace. */
+  /** The next page's first key, relative to the listed namespace. */
   readonly start: string;
 }
 
@@ -203,7 +206,7 @@ export function parseContinueToken(text: string): ContinueToken {
       })`,
     );
   }
-  // Tokens of the watch cache begin with a slash, those of etcd do not.
+  // Tokens from the watch cache begin with a slash, tokens from etcd do not.
   return { revision: rv, start: start.startsWith("/") ? start.slice(1) : start };
 }
 
@@ -216,7 +219,7 @@ function decodeToken(text: string): { readonly v?: unknown; readonly rv?: unknow
   }
 }
 
-/** Representation of objects that a client accepts. */
+/** A representation for objects that a client accepts. */
 export type Representation =
   | "object"
   | "PartialObjectMetadata"
@@ -234,7 +237,7 @@ interface MediaRange {
 const JSON_TYPES = ["application/json", "application/*", "*/*"];
 
 /**
- * Returns the best representation that an `Accept` header allows and the server offers.
+ * Returns the best representation that the `Accept` header allows and the server offers.
  *
  * @throws {StatusError} 406 if there is none.
  */
@@ -257,7 +260,7 @@ export function negotiateRepresentation(accept: string | null, offered: readonly
   );
 }
 
-/** The ranges of an `Accept` header, by descending quality. */
+/** Returns the ranges in an `Accept` header, by descending quality. */
 function parseAccept(accept: string): MediaRange[] {
   const ranges = accept.split(",").map((text): MediaRange => {
     const [type, ...rest] = text.split(";").map((part) => part.trim());

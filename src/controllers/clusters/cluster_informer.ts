@@ -1,8 +1,8 @@
 /**
- * The informers of one kind in several clusters, read as one.
+ * The informers for one kind in several clusters, read as one.
  *
- * {@linkcode ClusterInformer} is the entry point. A handler is added to the informer of each cluster, and reads ask
- * each cache. Nothing is stored twice, and nothing orders the events of different clusters.
+ * {@linkcode ClusterInformer} is the entry point. A handler is added to each cluster's informer, and reads ask each
+ * cache. Nothing is stored twice, and events from different clusters have no order.
  *
  * @module
  */
@@ -30,65 +30,66 @@ import type { SharedInformerFactory } from "../../informer/shared_informer_facto
 import { type InformerStatus, InformerWaits, joinedWaitError, WaitError } from "../../informer/status.ts";
 import { StateKeeper, worstOf } from "../../informer/sync/state.ts";
 
-/** A member of one of several clusters. */
+/** Something in one of several clusters. */
 export interface InCluster {
-  /** The name of the cluster. */
+  /** The cluster's name. */
   readonly cluster: string;
 }
 
-/** A cached object, and its cluster. */
+/** A cached object and its cluster. */
 export interface ClusterObject<T> extends InCluster {
-  /** The object, which is the cache's own and must not be changed. */
+  /** The cached object. Do not change it. */
   readonly object: T;
 }
 
-/** The key of an object, and its cluster. */
+/** An object's key and its cluster. */
 export interface ClusterKey extends InCluster {
-  /** The key, which objects of other clusters may have, too. */
+  /** The key. Objects in other clusters may have the same key. */
   readonly key: ObjectKey;
 }
 
 /**
- * Callbacks for changes in several clusters. Those of one cluster come in order, and one is awaited before the next;
- * clusters do not wait for each other. The signal of events of objects aborts also when the cluster was removed.
+ * Callbacks for changes in several clusters. Events from one cluster come in order, and each callback is awaited before
+ * the next. Clusters do not wait for each other. For events about objects, the signal also aborts when the cluster is
+ * removed.
  */
 export interface ClusterEventHandler<T> {
   /** Called for an object that is new to the handler. */
   onAdd?(event: AddedEvent<T> & InCluster, options: Required<Abortable>): unknown;
   /** Called for an object that has changed, and for a resync. */
   onUpdate?(event: UpdatedEvent<T> & InCluster, options: Required<Abortable>): unknown;
-  /** Called for an object that was deleted; with the reason `"moved"`, for one of a cluster that was removed. */
+  /** Called for an object that was deleted. If its cluster was removed, the reason is `"moved"`. */
   onDelete?(event: DeletedEvent<T> & InCluster, options: Required<Abortable>): unknown;
-  /** Called once for each cluster, behind its initial objects. */
+  /** Called once for each cluster, after its initial objects. */
   onSynced?(event: SyncedEvent & InCluster, options: Required<Abortable>): unknown;
 }
 
-/** Reads the caches of several clusters. */
+/** Reads the caches for several clusters. */
 export interface ClusterLister<T> {
-  /** Returns the objects of all clusters that a selector matches, as `Lister.list` does. */
+  /** Returns the objects in all clusters that match a selector, like `Lister.list`. */
   list(selector?: string | CacheSelection): ClusterObject<T>[];
-  /** Returns the object of a key in a cluster, if it is cached. @throws {DecodeError} when it cannot be read. */
+  /** Returns the object with a key in one cluster, if it is cached. @throws {DecodeError} if it cannot be read. */
   get(cluster: string, key: ObjectKey): T | undefined;
-  /** Returns a lister of one namespace in all clusters. */
+  /** Returns a lister for one namespace in all clusters. */
   namespace(namespace: string): Pick<ClusterLister<T>, "list">;
 }
 
-/** Reads the indexes of several clusters. */
+/** Reads the indexes for several clusters. */
 export interface ClusterIndexer<T, Name extends string = string> {
   /** The number of objects in all clusters. */
   readonly size: number;
-  /** Returns the objects of all clusters with the index value `value`, as `ReadonlyIndexer.byIndex` does. */
+  /** Returns the objects in all clusters that have the index value `value`, like `ReadonlyIndexer.byIndex`. */
   byIndex(name: Name, value: string): ClusterObject<T>[];
-  /** Returns the keys of these objects, sorted in each cluster. */
+  /** Returns the keys of these objects, sorted within each cluster. */
   indexKeys(name: Name, value: string): ClusterKey[];
-  /** Returns the index values that some cached object has, each once. */
+  /** Returns the index values that cached objects have, each once. */
   indexValues(name: Name): string[];
 }
 
-/** The informers of one kind, by the names of their clusters. */
+/** The informers for one kind, by their clusters' names. */
 type Informers<T extends KubernetesObject, Name extends string> = ReadonlyMap<string, SharedIndexInformer<T, Name>>;
 
-/** A handler of the informers of all clusters, also of those to come. */
+/** A handler on every cluster's informer, including clusters that come later. */
 class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistration {
   readonly name: string;
   readonly #handler: ResourceEventHandler<T>;
@@ -96,7 +97,7 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
   readonly #informers: Informers<T, string>;
   /** Has an informer from its arrival until the handler has received that it left. */
   readonly #parts = new Map<SharedIndexInformer<T, string>, HandlerRegistration>();
-  /** Aborts when the handler is removed, or the set disposed. */
+  /** Aborts when the handler is removed or the set is disposed. */
   readonly ended: AbortSignal;
   readonly #job: DerivedController;
 
@@ -168,7 +169,7 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
     await Promise.all(Array.from(this.#parts.values(), (part) => part[Symbol.asyncDispose]()));
   }
 
-  /** Those of the present clusters; a handler that was removed has none of clusters that came since. */
+  /** The registrations in the present clusters. A removed handler has none in clusters that came later. */
   get #present(): HandlerRegistration[] {
     return [...this.#informers.values()].flatMap((informer) => this.#parts.get(informer) ?? []);
   }
@@ -178,11 +179,11 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
   };
 }
 
-/** The events of several clusters as an async iterator. The event that each offers is taken in turn. */
+/** The events from several clusters as an async iterator. Each cluster offers one event, and they are taken in turn. */
 class ClusterEvents<T extends KubernetesObject> extends PolledIterator<InformerEvent<T> & InCluster> {
   readonly #open: (handler: ClusterEventHandler<T>) => HandlerRegistration;
   #registration: HandlerRegistration | undefined;
-  /** One event at most of each cluster, whose handler waits until it is taken. */
+  /** At most one event from each cluster. Its handler waits until the event is taken. */
   readonly #offers: { readonly event: InformerEvent<T> & InCluster; readonly taken: () => void }[] = [];
 
   /** `open` adds the handler that fills it. */
@@ -213,17 +214,19 @@ class ClusterEvents<T extends KubernetesObject> extends PolledIterator<InformerE
 }
 
 /**
- * The informers of one kind in all clusters of a {@linkcode ClusterSet}, read as one. Each has its own lists, watches,
- * versions, snapshots and checks ({@linkcode cluster}), so that a cluster that is slow, gone or refuses affects no
- * other one, and {@linkcode status} says so.
+ * One informer for a kind in all clusters of a {@linkcode ClusterSet}. Each cluster has its own lists, watches,
+ * versions, snapshots and checks ({@linkcode cluster}). So if a cluster is slow, gone or refuses requests, the others
+ * are not affected, and {@linkcode status} shows the failure.
  *
- * - A cluster that is added joins: handlers receive its objects as initial ones.
- * - A cluster that is removed leaves: reads lack its objects at once, and handlers receive them as deleted, with the
- *   reason `"moved"`.
- * - Events, listed objects, rows of views and status name their cluster. There is no order between clusters.
- * - Versions are those of one cluster. So there is no `waitForVersion()` for all of them: wait by that of {@linkcode
- *   cluster}, or for an object by {@linkcode until}.
- * - `derive()` takes the informer of one cluster: {@linkcode cluster}, or that of a factory in `ClusterSet.run()`.
+ * - When a cluster is added, handlers receive its objects as initial ones.
+ * - When a cluster is removed, reads lack its objects immediately. Handlers receive them as deleted, with the reason
+ *   `"moved"`.
+ * - Events, listed objects, rows in views and status name their cluster. There is no order between clusters.
+ * - A version is valid in only one cluster, so there is no `waitForVersion()` over all clusters. Call it on
+ *   {@linkcode cluster}, or wait for an object with {@linkcode until}.
+ * - `derive()` takes the informer for one cluster: {@linkcode cluster}, or one from a factory in `ClusterSet.run()`.
+ *
+ * See the guide: [Clusters](../../../docs/scale/clusters.md).
  */
 export class ClusterInformer<T extends KubernetesObject, Name extends string = never>
   implements ReadableCollection<T, ClusterObject<T>, readonly InformerStatus[]> {
@@ -233,12 +236,12 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   readonly indexer: ClusterIndexer<T, Name | "namespace">;
   /** Has the informer of each cluster that was added and not removed. */
   readonly #informers = new Map<string, SharedIndexInformer<T, Name>>();
-  /** Has each handler that was not removed; one that was removed stays until the next is added. */
+  /** Has each handler that was not removed. A removed handler stays until the next one is added. */
   readonly #registrations = new Set<ClusterRegistration<T>>();
   readonly #ended = new AbortController();
   readonly #make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>;
   readonly #waits: InformerWaits<T>;
-  /** The number of names given out to handlers that have none. */
+  /** The number of generated names for handlers that have none. */
   #names = 0;
   /** @internal */
   readonly [internals] = {
@@ -260,7 +263,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     end: (): void => this.#ended.abort(new DOMException("The clusters were disposed", "AbortError")),
   };
 
-  /** Made by `ClusterSet.forResource()`. `name` is that of the resource, `make` returns the informer of a cluster. */
+  /** `ClusterSet.forResource()` calls this. `name` is the resource's name, and `make` returns a cluster's informer. */
   constructor(name: string, make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>) {
     this.#make = make;
     const subject = `"${name}" in several clusters`;
@@ -294,12 +297,12 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     };
   }
 
-  /** The names of the clusters. */
+  /** The clusters' names. */
   get clusters(): readonly string[] {
     return [...this.#informers.keys()];
   }
 
-  /** Returns the informer of a cluster, which is the cluster's alone; `undefined` if there is no such cluster. */
+  /** Returns the informer for one cluster, or `undefined` if there is no such cluster. */
   cluster(name: string): SharedIndexInformer<T, Name> | undefined {
     return this.#informers.get(name);
   }
@@ -315,11 +318,11 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   }
 
   /**
-   * Waits until each cluster has synced, or has failed to: for those that have, the cache can be read also if this
-   * rejects. A cluster that is removed meanwhile does not count.
+   * Waits until each cluster has synced or failed. Even if this rejects, you can read the caches for clusters that have
+   * synced. A cluster that is removed meanwhile does not count.
    *
-   * @throws {WaitError} that names the clusters which refuse, unless `patient`, or which have not synced when the
-   * signal aborts; see `SharedIndexInformer.waitForCacheSync()`.
+   * @throws {WaitError} if clusters refuse (unless `patient`) or have not synced when the signal aborts. It names these
+   * clusters. See `SharedIndexInformer.waitForCacheSync()`.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
@@ -327,11 +330,12 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   }
 
   /**
-   * Resolves with the first object, cached or to come in any cluster, for which the predicate holds, and its cluster;
-   * with `key`, with an object of that key. It reads as `SharedIndexInformer.until()` does; a key is not looked up.
+   * Resolves with the first object for which the predicate holds, and its cluster. The object is cached in any cluster,
+   * or comes later. With `key`, only objects with that key count. It reads like `SharedIndexInformer.until()`, but a
+   * key is not looked up.
    *
-   * @throws {WaitError} when the signal aborts, or the set is disposed first.
-   * @throws an error of the predicate.
+   * @throws {WaitError} if the signal aborts or the set is disposed first.
+   * @throws the predicate's error.
    */
   async until(
     predicate: (object: T) => boolean,
@@ -341,22 +345,22 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   }
 
   /**
-   * Calls `handler` for the cached objects of all clusters, then for changes.
+   * Calls `handler` for the cached objects in all clusters, then for changes.
    *
-   * @throws {Error} when the set was disposed.
-   * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a checkpoint, which is of one cluster: give it to a handler of {@linkcode cluster}.
+   * @throws {Error} if the set was disposed.
+   * @throws {RangeError} if an option is out of range.
+   * @throws {TypeError} if you pass a checkpoint, which belongs to one cluster. Pass it to a handler on
+   * {@linkcode cluster}.
    */
   addEventHandler(handler: ClusterEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#register(handler, options);
   }
 
   /**
-   * Returns the cached objects of all clusters as events, then changes. The iterator begins at its first `next()`, and
-   * ends when the set is disposed, when the signal aborts, or at `break`. A cluster does not wait for the events of
-   * another one.
+   * Returns the cached objects in all clusters as events, then changes. The iterator begins at its first `next()`. It
+   * ends when the set is disposed, when the signal aborts, or at `break`. Clusters do not wait for each other's events.
    *
-   * `next()` rejects as {@linkcode addEventHandler} throws.
+   * `next()` rejects with the errors that {@linkcode addEventHandler} throws.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T> & InCluster> {
     const events = new ClusterEvents<T>(
@@ -368,10 +372,11 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   }
 
   /**
-   * Returns the cached objects of all clusters in one order, see `SharedIndexInformer.view()`. The view has synced when
-   * one cluster has; the rows of others enter as they come. Rows of equal sort keys are in the order of their clusters.
+   * Returns the cached objects in all clusters in one order, see `SharedIndexInformer.view()`. The view has synced when
+   * one cluster has. Rows from other clusters enter as they come. Rows with equal sort keys are in the order of their
+   * clusters.
    *
-   * @throws as {@linkcode addEventHandler}, and as `SharedIndexInformer.view()`.
+   * @throws the same errors as {@linkcode addEventHandler} and `SharedIndexInformer.view()`.
    */
   view(options: ViewOptions<T> = {}): CacheView<T> {
     const registered: ClusterRegistration<T>[] = [];
@@ -386,7 +391,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     return view;
   }
 
-  /** The worst state of the clusters. */
+  /** The worst state among the clusters. */
   get #state(): StateKeeper {
     const states = Array.from(this.#informers.values(), ({ [internals]: { sync } }) => sync.state);
     if (states.length > 0 && !this.#ended.signal.aborted) return worstOf(states);
@@ -417,7 +422,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     return this.#each(read, (cluster, object) => ({ cluster, object }));
   }
 
-  /** Returns what is read in each cluster, joined with its name. */
+  /** Returns the values that are read in each cluster, joined with the cluster's name. */
   #each<V, R>(
     read: (informer: SharedIndexInformer<T, Name>) => readonly V[],
     join: (cluster: string, value: V) => R,
@@ -431,9 +436,9 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
 }
 
 /**
- * Awaits a call for each member, and all others where one fails. What was removed meanwhile has not failed.
+ * Awaits a call for each member, also if one fails. Members that were removed meanwhile have not failed.
  *
- * @throws {WaitError} that joins those of several members.
+ * @throws {WaitError} if several members failed. It joins their errors.
  */
 export async function settled<M>(members: ReadonlyMap<string, M>, wait: (member: M) => Promise<void>): Promise<void> {
   const failed = await Promise.all(Array.from(members, async ([name, member]): Promise<readonly unknown[]> => {

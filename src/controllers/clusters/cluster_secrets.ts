@@ -1,8 +1,8 @@
 /**
  * Clusters whose kubeconfigs are in Secrets.
  *
- * {@linkcode followClusterSecrets} is the entry point. It adds clusters to a `ClusterSet` and removes them, and makes
- * no client by itself.
+ * {@linkcode followClusterSecrets} is the entry point. It adds clusters to a `ClusterSet` and removes them. Your
+ * function creates the clients.
  *
  * @module
  */
@@ -18,27 +18,27 @@ import { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { Secret } from "../../kinds/core/v1.ts";
 import type { ClusterSet } from "./cluster_set.ts";
 
-/** The label that multicluster-runtime gives to such Secrets. */
+/** The label that multicluster-runtime sets on such Secrets. */
 const LABEL = "sigs.k8s.io/multicluster-runtime-kubeconfig=true";
 
-/** Options of {@linkcode followClusterSecrets}. The signal ends it. */
+/** Options for {@linkcode followClusterSecrets}. The signal ends it. */
 export interface ClusterSecretsOptions extends Abortable {
   /**
-   * Returns a client of the text of a kubeconfig; `name` is that of the cluster. `connectKubeconfig` of `./connect`
-   * does, and refuses what names commands or files.
+   * Returns a client for a kubeconfig's text. `name` is the cluster's name. Use `connectKubeconfig` in `./connect`: it
+   * refuses kubeconfigs that name commands or files.
    */
   readonly connect: (kubeconfig: string, name: string) => Client | Promise<Client>;
-  /** The namespace of the Secrets. @default {that of the client} */
+  /** The Secrets' namespace. By default the client's namespace, or `default` if it has none. */
   readonly namespace?: string;
-  /** The labels of the Secrets. @default {"sigs.k8s.io/multicluster-runtime-kubeconfig=true"} */
+  /** Selects the Secrets by label. @default {"sigs.k8s.io/multicluster-runtime-kubeconfig=true"} */
   readonly labelSelector?: string;
-  /** The key of their data that has the kubeconfig. @default {"kubeconfig"} */
+  /** The key in the Secret's data that has the kubeconfig. @default {"kubeconfig"} */
   readonly key?: string;
 }
 
 /** A Secret, as it was last looked at. */
 interface KnownSecret {
-  /** The kubeconfig of its cluster; `undefined` if that was not added. */
+  /** Its cluster's kubeconfig, or `undefined` if the cluster was not added. */
   text?: string;
   /** The number of times in a row that its kubeconfig could not be used. */
   failures: number;
@@ -47,24 +47,44 @@ interface KnownSecret {
 }
 
 /**
- * Follows the Secrets of a label, each of which holds a kubeconfig: adds a cluster with the name of the Secret, makes
- * it anew when the kubeconfig changes, and removes it when the Secret is deleted. Resolves when the signal has aborted;
- * the clusters stay.
+ * Keeps the clusters in a set equal to the Secrets with a label, each of which holds a kubeconfig. It adds a cluster
+ * with the Secret's name, replaces it when the kubeconfig changes, and removes it when the Secret is deleted. It
+ * resolves when the signal has aborted, and the clusters stay.
  *
- * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster, and the cluster that
- * it had before stays. It is tried again with the set's `backoff`, and as soon as it changes: the service that
- * `connect` asks may be away, or another cluster may have the name. The right to write such Secrets is the right to
- * choose the servers that this process asks.
+ * A Secret that cannot be used is reported to the set's `onError`, with the cluster's name. The Secret's earlier
+ * cluster stays. It is tried again with the set's `backoff`, and as soon as it changes: a service that `connect` needs
+ * may be down, or another cluster may have the name.
+ *
+ * Be careful who may write such Secrets: they choose the servers to which this process connects.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { Client } from "@kube/informer";
  * import { ClusterSet, followClusterSecrets } from "@kube/informer/clusters";
- * import { connect, connectKubeconfig, shutdownSignal } from "@kube/informer/connect";
+ * import { Secret } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
  *
- * using signal = shutdownSignal();
- * using client = await connect();
+ * const server = new FakeApiServer();
+ * server.create(Secret, {
+ *   metadata: {
+ *     name: "berlin",
+ *     namespace: "fleet",
+ *     labels: { "sigs.k8s.io/multicluster-runtime-kubeconfig": "true" },
+ *   },
+ *   data: { kubeconfig: btoa("apiVersion: v1\nkind: Config") },
+ * });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * // In a program: connectKubeconfig of "@kube/informer/connect".
+ * const connect = () => new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * const stop = new AbortController(); // in a program: using signal = shutdownSignal() of "@kube/informer/connect"
+ * const { signal } = stop;
  * await using clusters = new ClusterSet();
- * await followClusterSecrets(clusters, client, { namespace: "fleet", connect: connectKubeconfig, signal });
+ * await Promise.all([
+ *   followClusterSecrets(clusters, client, { namespace: "fleet", connect, signal }),
+ *   clusters.run(() => stop.abort(), { signal }), // called when the cluster was added
+ * ]);
+ * assertEquals(clusters.names, ["berlin"]);
  * ```
  */
 export async function followClusterSecrets(
@@ -124,7 +144,7 @@ export async function followClusterSecrets(
   }
 }
 
-/** Returns the text of a value of a Secret's data; `""` if there is none. */
+/** Returns the text of a value in a Secret's data, or `""` if there is none. */
 function decoded(data = ""): string {
   return decoder.decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
 }

@@ -1,10 +1,10 @@
 /**
- * Several clusters in one process.
+ * A set of clusters in one process.
  *
- * {@linkcode ClusterSet} is the entry point: it has a client and a factory of informers for each cluster, joins the
- * informers of one kind to a `ClusterInformer`, and runs controllers for each cluster. Clusters come and go at run
- * time; `followClusterSecrets` adds and removes those of Secrets. This folder opens no files and no connections: it is
- * given clients.
+ * {@linkcode ClusterSet} is the entry point. It has a client and an informer factory for each cluster, joins the
+ * informers for one kind to a `ClusterInformer`, and runs controllers for each cluster. Clusters come and go at run
+ * time. `followClusterSecrets` adds and removes clusters from Secrets. This folder opens no files and no connections:
+ * you pass the clients.
  *
  * @module
  */
@@ -27,35 +27,35 @@ import { type InformerOfFactory, SharedInformerFactory } from "../../informer/sh
 import type { FactorySnapshots } from "../../informer/snapshot.ts";
 import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts";
 
-/** Options of a {@linkcode ClusterSet}: the defaults of its informers. */
+/** Options for a {@linkcode ClusterSet}: the defaults for its informers, and the options below. */
 export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "onError" | "cluster"> {
   /**
-   * The waits before the function of `run()` is called again for a cluster for which it has failed, and before
-   * `followClusterSecrets` tries a Secret again that could not be used.
-   *
-   * @default {as after failed lists: from 0.8 to 30 s}
+   * The delays after failures: before `run()` calls your function again for a cluster, and before
+   * `followClusterSecrets` tries a Secret again. By default from 0.8 to 30 s, the same as after failed lists.
    */
   readonly backoff?: BackoffOptions;
   /**
-   * Called with each error that does not reject a wait, with the name of the cluster, and with the resource where it is
-   * one of an informer. Its return value is ignored.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives each error that does not reject a wait, with the cluster's name. An informer's error comes with its
+   * resource too. The return value is ignored. By default each new cause is written to the console in one line, and
+   * again at most once a minute.
    */
   readonly onError?: (error: unknown, cluster: string, resource?: Resource) => unknown;
 }
 
 /** The status of one cluster. */
 export interface ClusterStatus extends InCluster {
-  /** The informers of the cluster. */
+  /** The cluster's informers. */
   readonly informers: readonly InformerOfFactory[];
-  /** The error of a function of `run()`, while it waits to be called again; of several, that of the first. */
+  /**
+   * The error with which a function in `run()` failed, while it waits to be called again. If several wait, the first
+   * one's error.
+   */
   readonly failure?: unknown;
 }
 
 /**
- * Runs for one cluster, until the signal aborts: the cluster was removed, or the run was stopped. The client is the
- * set's, which disposes it.
+ * Your function for one cluster, for {@linkcode ClusterSet.run}. The signal aborts when the cluster is removed or the
+ * run is stopped. The set owns the client and disposes it.
  */
 export type ClusterWork = (cluster: string, client: Client, signal: AbortSignal) => unknown;
 
@@ -63,11 +63,11 @@ export type ClusterWork = (cluster: string, client: Client, signal: AbortSignal)
 class Cluster {
   readonly client: Client;
   readonly informers: SharedInformerFactory;
-  /** Aborted when the cluster is removed, or the set disposed. */
+  /** Aborted when the cluster is removed or the set is disposed. */
   readonly job = new DerivedController();
   /** Has a promise if and only if that work has not returned. */
   readonly works = new Set<Promise<void>>();
-  /** Has the error of each work that waits to be called again, by the signal of its run. */
+  /** Has the error of each work that waits to be called again, by its run's signal. */
   readonly failures = new Map<AbortSignal, unknown>();
 
   constructor(client: Client, informers: SharedInformerFactory) {
@@ -75,7 +75,7 @@ class Cluster {
     this.informers = informers;
   }
 
-  /** The error of the work that has waited longest to be called again, if one does. */
+  /** The error of the work that has waited longest to be called again, if any waits. */
   get failure(): unknown {
     const [failure] = this.failures.values();
     return failure;
@@ -94,11 +94,13 @@ class Cluster {
 }
 
 /**
- * Clusters that come and go at run time, each with a client, joined informers over all of them
- * ({@linkcode forResource}), and work that runs for each ({@linkcode run}).
+ * A set of clusters that come and go at run time, each with a client. {@linkcode forResource} joins informers over all
+ * clusters, and {@linkcode run} calls your function for each cluster.
  *
- * A cluster that is slow, gone or refuses affects no other one: its informers and its work retry, `status()` says so,
- * and its errors go to `onError` with its name.
+ * If a cluster is slow, gone or refuses requests, the other clusters are not affected. Its informers and work retry,
+ * `status()` shows the failure, and its errors go to `onError` with its name.
+ *
+ * See the guide: [Clusters](../../../docs/scale/clusters.md).
  *
  * @example
  * ```ts
@@ -136,7 +138,7 @@ export class ClusterSet implements AsyncDisposable {
   };
   readonly #options: ClusterSetOptions;
   readonly #clusters = new Map<string, Cluster>();
-  /** Has a name until the cluster that was removed has ended. */
+  /** Has the name of each removed cluster until the cluster has ended. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #informers = new Set<ClusterInformer<KubernetesObject, string>>();
   /** Has a function for each run: it begins the work for a cluster. */
@@ -147,9 +149,9 @@ export class ClusterSet implements AsyncDisposable {
   #isStarted = false;
 
   /**
-   * Makes a set without clusters.
+   * Creates a set without clusters.
    *
-   * @throws {RangeError} when `backoff` is out of range.
+   * @throws {RangeError} if `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
     checkNames("create a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
@@ -160,23 +162,24 @@ export class ClusterSet implements AsyncDisposable {
     });
   }
 
-  /** The names of the clusters, in the order in which they were added. */
+  /** The clusters' names, in the order in which you added them. */
   get names(): readonly string[] {
     return [...this.#clusters.keys()];
   }
 
-  /** Returns the client of a cluster; `undefined` if there is no such cluster. */
+  /** Returns a cluster's client, or `undefined` if there is no such cluster. */
   client(name: string): Client | undefined {
     return this.#clusters.get(name)?.client;
   }
 
   /**
-   * Adds a cluster: it joins all informers, and the functions of {@linkcode run} are called for it. The set owns the
-   * client from then on, and disposes it when the cluster is removed, and with the set.
+   * Adds a cluster: it joins all informers, and {@linkcode run} calls its functions for it. From then on the set owns
+   * the client. It disposes the client when the cluster is removed or the set is disposed.
    *
-   * @throws {TypeError} when the name is empty.
-   * @throws {Error} when there is a cluster of that name, or one is being removed; when the set was disposed.
-   * @throws as `SharedInformerFactory.forResource()`; then the cluster is not added, and the client is the caller's.
+   * @throws {TypeError} if the name is empty.
+   * @throws {Error} if a cluster with this name exists or is being removed, or if the set was disposed.
+   * @throws the same errors as `SharedInformerFactory.forResource()`. The cluster is not added then, and you still own
+   * the client.
    */
   add(name: string, client: Client): void {
     const refused = (why: string): Error => new Error(`Cannot add cluster "${name}": ${why}`);
@@ -207,13 +210,13 @@ export class ClusterSet implements AsyncDisposable {
   }
 
   /**
-   * Removes a cluster, and resolves when its informers have stopped, and the functions of {@linkcode run} have returned
-   * for it. Reads lack its objects at once; handlers receive them as deleted, with the reason `"moved"`, within
-   * `graceMs`. A name that is not there resolves at once.
+   * Removes a cluster. Resolves when its informers have stopped, and the functions in {@linkcode run} have returned for
+   * it. Reads lack its objects immediately. Handlers receive its objects as deleted with the reason `"moved"`, within
+   * `graceMs`. If there is no such cluster, it resolves immediately.
    *
-   * A handler or function of that cluster does not await this: it would wait for itself.
+   * Do not await this in a handler or function for the same cluster: it would wait for itself.
    *
-   * @throws {Error} that names the handlers whose calls have not returned within `graceMs`.
+   * @throws {Error} if handlers have not returned within `graceMs`. It names them.
    */
   remove(name: string): Promise<void> {
     const cluster = this.#clusters.get(name);
@@ -225,10 +228,11 @@ export class ClusterSet implements AsyncDisposable {
   }
 
   /**
-   * Returns the informers of a resource and selection in all clusters, present and to come, read as one. Options are
-   * those of `SharedInformerFactory.forResource()`. Where some clusters do not have the kind, give `optional`.
+   * Returns one informer for a resource and selection in all clusters, including clusters that you add later. The
+   * options are the same as for `SharedInformerFactory.forResource()`. Set `optional` if some clusters lack the kind.
    *
-   * @throws {Error} when the set was disposed; as `SharedInformerFactory.forResource()`.
+   * @throws {Error} if the set was disposed.
+   * @throws the same errors as `SharedInformerFactory.forResource()`.
    *
    * @example
    * ```ts
@@ -263,10 +267,10 @@ export class ClusterSet implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers, also those of clusters and resources to come. They stop when their cluster is removed, and
-   * with the set.
+   * Starts the informers, including informers for clusters and resources that you add later. They stop when their
+   * cluster is removed or the set is disposed.
    *
-   * @throws {Error} when the set was disposed.
+   * @throws {Error} if the set was disposed.
    */
   start(): void {
     if (this.#job.signal.aborted) throw new Error("Cannot start informers: the set was disposed");
@@ -275,10 +279,10 @@ export class ClusterSet implements AsyncDisposable {
   }
 
   /**
-   * Waits until the informers of each cluster have synced, or have failed to; see `ClusterInformer.waitForCacheSync()`.
+   * Waits until each cluster's informers have synced or failed, see `ClusterInformer.waitForCacheSync()`.
    *
-   * @throws {Error} when they have not been started.
-   * @throws {WaitError} that names the informers and clusters which have not synced.
+   * @throws {Error} if they have not been started.
+   * @throws {WaitError} if some have not synced. It names these informers and clusters.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
@@ -286,14 +290,14 @@ export class ClusterSet implements AsyncDisposable {
   }
 
   /**
-   * Calls `work` for each cluster, at once and when one is added: with a reconciler or manager on that client, keys,
-   * queues and elections are those of the cluster. Resolves when the signal has aborted, or the set was disposed, and
-   * all calls have returned.
+   * Calls `work` for each cluster, now and when you add one. Run a reconciler or a manager there with the cluster's
+   * client: each cluster then has its own keys, queue and election. Resolves when the signal has aborted or the set is
+   * disposed, and all calls have returned.
    *
-   * A call that throws is reported, and repeated after a wait that grows as `backoff` says; one that returns is not
-   * repeated.
+   * If `work` throws, the error is reported, and `work` is called again after a delay (`backoff`). If it returns, it is
+   * not called again.
    *
-   * @throws {Error} when the set was disposed.
+   * @throws {Error} if the set was disposed.
    *
    * @example
    * ```ts
@@ -340,7 +344,7 @@ export class ClusterSet implements AsyncDisposable {
     await Promise.all(works);
   }
 
-  /** Returns the status of each cluster. */
+  /** Returns each cluster's status. */
   status(): ClusterStatus[] {
     return Array.from(this.#clusters, ([name, cluster]) => ({
       cluster: name,
@@ -352,8 +356,8 @@ export class ClusterSet implements AsyncDisposable {
   /**
    * Ends all handlers, iterators and views, stops informers and work, waits for them, and disposes the clients.
    *
-   * @throws {Error} that names the handlers whose calls have not returned within `graceMs`; an `AggregateError` of
-   *   those of several clusters.
+   * @throws {Error} if handlers have not returned within `graceMs`. It names them. For several clusters it is an
+   * `AggregateError`.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The clusters were disposed", "AbortError"));
@@ -395,7 +399,7 @@ export class ClusterSet implements AsyncDisposable {
   }
 }
 
-/** Returns the snapshots of a cluster, which are kept under its name. */
+/** Returns a cluster's snapshots, which are kept under its name. */
 function ofCluster({ store, ...options }: FactorySnapshots, cluster: string): FactorySnapshots {
   const nameOf = (name: string): string => `${encodeURIComponent(cluster)}/${name}`;
   return {

@@ -1,7 +1,8 @@
 /**
- * Judges whether an object is ready, a workload or one of any kind with conditions, and waits for that.
+ * Decides whether an object is ready, and waits until it is. It works for built-in workloads and for any kind with
+ * conditions.
  *
- * The rules are those of SIG CLI's kstatus (`sigs.k8s.io/cli-utils`). Reasons are named as they appear in the cluster:
+ * The rules come from SIG CLI's kstatus (`sigs.k8s.io/cli-utils`). Reasons have the names that you see in the cluster:
  * `ImagePullBackOff`, `CrashLoopBackOff`, `ProgressDeadlineExceeded`.
  *
  * @example

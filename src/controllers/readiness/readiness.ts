@@ -1,8 +1,7 @@
 /**
- * Judges whether an object is ready, by the rules of kstatus.
+ * Decides whether an object is ready, by kstatus rules.
  *
- * {@linkcode readiness} and {@linkcode untilReady} are the entry points. They read objects of a cache, and send no
- * requests.
+ * {@linkcode readiness} and {@linkcode untilReady} are the entry points. They read cached objects and send no requests.
  *
  * @module
  */
@@ -24,42 +23,50 @@ import type { Job } from "../../kinds/batch/v1.ts";
 import type { PersistentVolumeClaim, Pod, Service } from "../../kinds/core/v1.ts";
 
 /**
- * `"ready"`: the object is as its spec wants it. `"progressing"`: its controller works on that, or has not seen it yet.
- * `"failed"`: that needs somebody's help, or more time than a controller gives it. `"terminating"`: it is being
- * deleted. `"absent"`: there is no such object.
+ * Whether an object is ready.
+ *
+ * - `"ready"`: the object is in the state that its spec wants.
+ * - `"progressing"`: its controller works on that, or has not seen the object yet.
+ * - `"failed"`: it needs somebody's help, or takes longer than its controller gives it.
+ * - `"terminating"`: it is being deleted.
+ * - `"absent"`: it does not exist.
  */
 export type ReadinessState = "ready" | "progressing" | "failed" | "terminating" | "absent";
 
-/** The state of an object, and why it has that. */
+/** An object's state and the reason for it. */
 export interface Readiness {
   /** The state. */
   readonly state: ReadinessState;
-  /** The reason in one word: as the object or a pod has it, `"ImagePullBackOff"`, else as kstatus names it. */
+  /**
+   * The reason in one word, taken from the object or a pod, such as `"ImagePullBackOff"`. If they name none, it is
+   * kstatus's word.
+   */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
 }
 
-/** Options of {@linkcode readiness}. */
+/** Options for {@linkcode readiness}. */
 export interface ReadinessOptions {
   /**
-   * The pods among which those of a workload are looked at, from the cache of this informer. One that fails, and has
-   * what the pod template says now, makes a workload that is progressing `"failed"`. @default {none}
+   * An informer for pods, to look for a workload's failing pods. A progressing workload is `"failed"` if one of its
+   * pods fails and matches the current pod template. By default, pods are not looked at.
    */
   readonly pods?: Pick<IndexedCollection<Pod>, "lister">;
 }
 
-/** The time for which a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
+/** How long a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
 const SCHEDULING_MS = 15_000;
 
 /**
- * Returns whether an object is ready, by its generation and conditions, and for built-in workloads by their counts; see
- * the guide for the rules of each kind. `undefined` is `"absent"`.
+ * Returns whether an object is ready, and why. It reads the generation and conditions, and for built-in workloads their
+ * counts. The guide [Wait until ready](../../../docs/guides/wait-until-ready.md) has the rules for each kind.
+ * `undefined` is `"absent"`.
  *
- * It reads `apiVersion` and `kind`, which objects of a client and of informers have. With `pods`, the labels of all
- * cached pods in the namespace are compared with the selector.
+ * It needs `apiVersion` and `kind`, which objects from a client or an informer have. With `pods`, it compares the
+ * selector with the labels on all cached pods in the namespace.
  *
- * @throws {TypeError} when the object is reduced to named fields, or to metadata.
+ * @throws {TypeError} if the object is reduced to selected fields or to metadata.
  */
 export function readiness<T extends KubernetesObject & Complete>(
   object: T | undefined,
@@ -85,7 +92,7 @@ interface Seen {
   readonly observedGeneration?: number;
 }
 
-/** An object as its controller may not have seen it yet. */
+/** An object that its controller may not have seen yet. */
 type Unseen<T extends { readonly spec?: unknown; readonly status?: unknown }> = KubernetesObject & {
   readonly spec?: Partial<T["spec"]>;
   readonly status?: Partial<T["status"]>;
@@ -93,10 +100,10 @@ type Unseen<T extends { readonly spec?: unknown; readonly status?: unknown }> = 
 
 const NOT_OBSERVED = "LatestGenerationNotObserved";
 const JOB_RUNS = "JobRunning";
-/** The value of `progressDeadlineSeconds` that stands for no deadline. */
+/** The value of `progressDeadlineSeconds` that means no deadline. */
 const NO_DEADLINE = 2 ** 31 - 1;
 
-/** The rules of kinds, by group and kind. */
+/** The rules for kinds, by group and kind. */
 const RULES: Readonly<Record<string, (object: never) => Readiness>> = {
   "apps/DaemonSet": ofDaemonSet,
   "apps/Deployment": ofDeployment,
@@ -121,7 +128,7 @@ function progressing(reason: string, message: string): Readiness {
   return { state: "progressing", reason, message };
 }
 
-/** A state whose reason and message are those of a condition, if it has them. */
+/** A state with a condition's reason and message, if the condition has them. */
 function by(state: ReadinessState, condition: Seen, reason: string, message: string): Readiness {
   return { state, reason: condition.reason || reason, message: condition.message || message };
 }
@@ -136,7 +143,7 @@ function extra(found: number, wanted: number): Readiness | undefined {
   return found > wanted ? progressing("ExtraPods", `${found - wanted} extra replicas have not ended yet`) : undefined;
 }
 
-/** The conditions of an object of any kind. */
+/** The conditions in an object of any kind. */
 export function conditionsOf(object: KubernetesObject): readonly Seen[] {
   return elementsAt(object, ["status", "conditions"]) as readonly Seen[];
 }
@@ -149,7 +156,7 @@ function isTrue(condition: Seen | undefined): condition is Seen & { readonly sta
   return condition?.status === "True";
 }
 
-/** `undefined` if nothing that all kinds have decides. */
+/** Applies the rules for all kinds. Returns `undefined` if they decide nothing. */
 function ofGenerics(object: KubernetesObject): Readiness | undefined {
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp) {
@@ -169,7 +176,7 @@ function ofGenerics(object: KubernetesObject): Readiness | undefined {
   );
 }
 
-/** Progressing if a controller that names the generation it has seen has not seen that of the object. */
+/** Progressing if the controller has seen an older generation than the object's, and names it. */
 export function unobserved(
   object: KubernetesObject,
   observed: number | undefined = (object as { readonly status?: Seen }).status?.observedGeneration,
@@ -188,7 +195,7 @@ function ofReadyCondition(object: KubernetesObject): Readiness {
   return late ?? by("ready", found ?? {}, "Ready", "nothing says that it is not ready");
 }
 
-/** A workload whose replicas cannot be made is progressing, for the reason that its controller names. */
+/** A workload whose replicas cannot be created is progressing, for its controller's reason. */
 function withReplicaFailure(object: KubernetesObject, found: Readiness): Readiness {
   const failure = conditionOf(object, "ReplicaFailure");
   if (found.state !== "progressing" || !isTrue(failure)) return found;
@@ -294,7 +301,7 @@ function ofDefinition(object: Unseen<CustomResourceDefinition>): Readiness {
   return progressing("Installing", "it is not served yet");
 }
 
-/** Reasons for which a container waits that are over when somebody does something about them. */
+/** Reasons for which a container waits until somebody fixes the cause. */
 const FAILURES: readonly unknown[] = [
   "CrashLoopBackOff",
   "CreateContainerConfigError",
@@ -342,8 +349,8 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
 }
 
 /**
- * The failure of one of a workload's pods. Those of an older template have the same labels: a pod counts if it has what
- * the template says now. One that has ended with a failure is replaced, and does not count.
+ * The failure of one of a workload's pods. Pods from an older template have the same labels, so a pod counts only if it
+ * matches the current template. A pod that has ended with a failure is replaced, and does not count.
  */
 function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Pod>, "lister">): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
@@ -362,7 +369,10 @@ function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Po
   return undefined;
 }
 
-/** True if `value` has what `part` has: members of objects, scalars of lists in their places, and items in any. */
+/**
+ * True if `value` contains `part`. Objects must have the same members, lists the same scalars in their places, and
+ * items in any place.
+ */
 function hasAll(value: unknown, part: unknown): boolean {
   if (typeof part !== "object" || part === null) return (part ?? undefined) === undefined || value === part;
   if (typeof value !== "object" || value === null) return false;
@@ -374,27 +384,27 @@ function hasAll(value: unknown, part: unknown): boolean {
   return Object.entries(part).every(([name, member]) => hasAll(members[name], member));
 }
 
-/** Options of {@linkcode untilReady}. */
+/** Options for {@linkcode untilReady}. */
 export interface UntilReadyOptions extends Abortable {
   /** If `true`, the wait ends as soon as the object has failed, though it may recover. @default {false} */
   readonly failFast?: boolean;
-  /** A running informer of pods, among which those of a workload are looked at for failures. @default {none} */
+  /** A running informer for pods, to look for a workload's failing pods. By default, pods are not looked at. */
   readonly pods?: Pick<IndexedCollection<Pod>, "lister" | "addEventHandler">;
 }
 
 /**
- * A wait for an object has ended before it was ready. The message has its last state, the reason, and how long was
- * waited if the signal ended it.
+ * A wait ended before the object was ready. The message has the object's last state and the reason. If the signal ended
+ * the wait, it also says how long the wait took.
  */
 export class NotReadyError extends InformerError {
   /** `"NotReadyError"`. */
   override readonly name = "NotReadyError";
-  /** The key of the object. */
+  /** The object's key. */
   readonly key: ObjectKey;
-  /** Its last state. */
+  /** The object's last state. */
   readonly readiness: Readiness;
 
-  /** Creates an error about the object of `key`; `waitedMs` is the time for which it was waited for. */
+  /** Creates an error about the object with `key`. `waitedMs` is how long the wait took. */
   constructor(key: ObjectKey, readiness: Readiness, options: ErrorOptions & { readonly waitedMs?: number } = {}) {
     const { state, reason, message } = readiness;
     const { waitedMs } = options;
@@ -406,16 +416,15 @@ export class NotReadyError extends InformerError {
 }
 
 /**
- * Resolves with the object of a key once it is ready, as {@linkcode readiness} says. An object that does not exist yet,
- * or is deleted and made again, is waited for.
+ * Waits until an object is ready, as {@linkcode readiness} decides, and resolves with it. The object need not exist
+ * yet. If it is deleted and created again, the wait continues.
  *
- * It reads an informer, or a subscription to a relay.
+ * Pass an informer or a subscription to a relay. With `failFast` and `pods`, it also looks at changes to pods in the
+ * object's namespace.
  *
- * With `failFast`, changes of pods in the object's namespace are looked at too, where `pods` is given.
- *
- * @throws {NotReadyError} when the signal aborts, with the last state; with `failFast` when the object has failed.
- * @throws {WaitError} when the signal aborts before the cache has synced, or the collection stops.
- * @throws {TypeError} when the collection's objects are reduced.
+ * @throws {NotReadyError} if the signal aborts, with the last state. With `failFast`, if the object has failed.
+ * @throws {WaitError} if the signal aborts before the cache has synced, or the collection stops.
+ * @throws {TypeError} if the collection's objects are reduced.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * One call of a reconcile function: its context, its client, its time limit and its end.
+ * One call of a reconcile function: its context, client, time limit and end.
  *
  * {@linkcode ReconcileCall} and {@linkcode RunningCalls} are the entry points. A call that does not return in time is
- * abandoned: its worker takes other keys, and its key is held. Which key is called is decided by `reconciler.ts`.
+ * abandoned: its worker takes other keys, and its key is held. `reconciler.ts` decides which key is called.
  *
  * @module
  */
@@ -20,12 +20,12 @@ import type { ReconcileContext, ReconcileFunction } from "./options.ts";
 import type { PendingWrites } from "./pending_writes.ts";
 import type { ObjectChange } from "./predicates.ts";
 
-/** An event that came during a call of its key, and what to do when it is a cause. */
+/** An event that came during a call for its key, and a function to call if it is a trigger. */
 interface EarlyEvent {
   readonly event: ObjectChange<KubernetesObject>;
-  /** True when the events of all writes are skipped, false for those of the status. */
+  /** True if events of all own writes are ignored, false if only status writes are. */
   readonly ofAll: boolean;
-  /** Adds the key, as at the time of the event. */
+  /** Adds the key, as if at the time of the event. */
   readonly add: () => void;
 }
 
@@ -45,16 +45,16 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   readonly #stop = new LazyController();
   /** Ends the requests. */
   readonly #requests = new LazyController();
-  /** Resolves when `reconcile` has returned; never rejects. */
+  /** Resolves when `reconcile` has returned. Never rejects. */
   returned: Promise<void> | undefined;
   /** Set when the promise of `reconcile` has rejected. */
   failure: { readonly error: unknown } | undefined;
-  /** Events that may be those of writes whose answers are still to come; set once the call may have written. */
+  /** Events that may show writes whose responses are still to come. Set once the call may have written. */
   #early: EarlyEvent[] | undefined;
-  /** Rejects the promise of `run`; undefined before that. */
+  /** Rejects the promise of `run`. Undefined before that. */
   #reject: ((reason: unknown) => void) | undefined;
 
-  /** Does not call yet. Its time begins. */
+  /** Does not call yet. The time limit begins. */
   constructor(key: ObjectKey, { retries, triggers }: WorkContext, calls: RunningCalls<T>) {
     this.key = key;
     const { client, writes, timeoutMs, cache } = calls.facts;
@@ -102,8 +102,8 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   }
 
   /**
-   * Keeps an event until the call ends, for it may be the event of a write that is not answered yet. Returns false when
-   * it need not be kept: the call has not written, or there are many, so that its key comes up again in any case.
+   * Keeps an event until the call ends, because it may show a write without a response yet. Returns false if it need
+   * not be kept: the call has not written, or so many events came that the key comes up again anyway.
    */
   keep(early: EarlyEvent): boolean {
     if (this.#early === undefined || this.#early.length >= MAX_TRIGGERS) return false;
@@ -118,21 +118,18 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     return early;
   }
 
-  /** Aborts the signal; requests that it was not passed to continue. */
+  /** Aborts the signal. Requests without this signal continue. */
   abort(reason: unknown): void {
     this.#stop.abort(reason);
   }
 
-  /** Aborts the signal and the requests of the call, which sends no more. */
+  /** Aborts the signal and the requests of the call. It sends nothing after that. */
   endRequests(reason: unknown): void {
     this.#stop.abort(reason);
     this.#requests.abort(reason);
   }
 
-  /**
-   * Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no
-   * promise.
-   */
+  /** Rejects the promise of `run` with `error`. Returns false if the reconcile has returned no promise. */
   giveUp(error: unknown): boolean {
     this.#reject?.(error);
     return this.#reject !== undefined;
@@ -154,14 +151,17 @@ interface CallFacts<T extends KubernetesObject> {
 }
 
 /**
- * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
+ * The calls that have not returned. A call that passes its time limit is abandoned, and its worker takes other keys.
  */
 export class RunningCalls<T extends KubernetesObject> implements Disposable {
   /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
   readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
   /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
   readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
+  /**
+   * Armed if and only if `#awaited` has a call with a time limit. Fires when the first of these calls is due, or
+   * before.
+   */
   readonly #timer = new LongTimer(() => this.#timeOut());
   /** Called before each request of a call, which it may end. */
   check: (() => void) | undefined;
@@ -182,7 +182,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
     return this.#awaited.get(key);
   }
 
-  /** Creates a call that a worker will wait for until {@linkcode end}; its time begins. */
+  /** Creates a call that a worker will wait for until {@linkcode end}. Its time limit begins. */
   begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
     const call = new ReconcileCall<T>(key, context, this);
     this.#awaited.set(key, call);

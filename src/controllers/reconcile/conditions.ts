@@ -1,7 +1,7 @@
 /**
- * Conditions in the status of objects.
+ * Reads and sets the conditions in an object's status.
  *
- * {@linkcode setCondition} is the entry point. It returns a list, which `writeStatus` of `objects.ts` writes.
+ * {@linkcode setCondition} is the entry point. It returns a list, which you write with `writeStatus` in `objects.ts`.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import { defined } from "../../api/options.ts";
 import { rfc3339 } from "../../async/time.ts";
 import type { Condition } from "../../kinds/meta/v1.ts";
 
-/** Returns the present time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+/** Returns the present time like `metav1.Time`: RFC 3339 without fractions of seconds. */
 export function timestampNow(): string {
   return rfc3339(Date.now());
 }
 
-/** A condition to be set: without a message it is empty, without a time the present one is used. */
+/** A condition to set. `message` is `""` and `lastTransitionTime` the present time, unless you set them. */
 export interface ConditionDraft
   extends Pick<Condition, "type" | "reason">, Partial<Omit<Condition, "type" | "reason" | "status">> {
   /** The state. */
@@ -23,18 +23,18 @@ export interface ConditionDraft
 
 const STATUSES: readonly string[] = ["True", "False", "Unknown"];
 
-/** As custom resource definitions with `metav1.Condition` check it. */
+/** CRDs with `metav1.Condition` check it like this. */
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
 /**
- * Returns `conditions` with `condition` in place of the one of its type, or at the end.
+ * Returns `conditions` with `condition` set: it replaces the condition of the same type, or is added at the end.
  *
- * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the
- *   draft, or else the present one (apimachinery `meta.SetStatusCondition`).
- * - If nothing changes, the same list is returned, so that {@linkcode writeStatus} sends nothing.
+ * - `lastTransitionTime` changes only if `status` changes. A new status gets your time, or else the present time
+ *   (apimachinery `meta.SetStatusCondition`).
+ * - If nothing changes, you get the same list, so {@linkcode writeStatus} sends nothing.
  *
- * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word:
- * the server refuses such conditions.
+ * @throws {TypeError} if the type is empty, the status is not `"True"`, `"False"` or `"Unknown"`, or the reason is not
+ * a CamelCase word. The server refuses such conditions.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export function setCondition(
   return at < 0 ? [...conditions, next] : conditions.with(at, next);
 }
 
-/** Returns the condition of a type; `undefined` without one. */
+/** Returns the condition with a type, or `undefined` if there is none. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }

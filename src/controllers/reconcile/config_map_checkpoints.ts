@@ -1,8 +1,8 @@
 /**
- * Keeps checkpoints of handlers in ConfigMaps.
+ * Keeps the checkpoints of handlers in ConfigMaps.
  *
- * {@linkcode ConfigMapCheckpoints} is the entry point. It writes at intervals, so it suits readers of some hundred
- * objects; `connect` has stores for more.
+ * {@linkcode ConfigMapCheckpoints} is the entry point. It writes at intervals, so it suits readers of up to some
+ * thousand objects. `connect` has stores for more.
  *
  * @module
  */
@@ -21,15 +21,16 @@ import type { ResourceClient } from "../../client/resource_client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { ConfigMap } from "../../kinds/core/v1.ts";
 
-/** The size of the data of a ConfigMap that a server accepts, in bytes. */
+/** The most bytes of data that a server accepts in a ConfigMap. */
 const MAX_BYTES = 1_048_576;
 
 /**
- * Keeps checkpoints in ConfigMaps, each in one of its name, written every 10 s unless `intervalMs` says otherwise: for
- * readers of some thousand objects, each of which takes about 100 bytes of the megabyte that a ConfigMap has.
+ * Keeps each checkpoint in a ConfigMap with the checkpoint's name. It is written every 10 s, unless you pass
+ * `intervalMs` to `Checkpoint.open()`. Use it for up to some thousand objects: each takes about 100 bytes, and a
+ * ConfigMap has room for 1 MiB.
  *
- * The reader of a checkpoint does not receive the ConfigMap that the checkpoint is kept in: each write would be an
- * event, and each event a write. It needs `get`, `create` and `update` of ConfigMaps.
+ * The reader never receives the checkpoint's own ConfigMap. Otherwise each write would be an event, and each event a
+ * write. You need the rights to `get`, `create` and `update` ConfigMaps.
  *
  * @example
  * ```ts
@@ -48,19 +49,19 @@ const MAX_BYTES = 1_048_576;
 export class ConfigMapCheckpoints implements CheckpointStore {
   readonly intervalMs = 10_000;
   readonly #configMaps: Pick<ResourceClient<ConfigMap>, "getOrUndefined" | "create" | "update">;
-  /** The uids of the ConfigMaps, by name. */
+  /** The ConfigMaps' uids, by name. */
   readonly #uids = new Map<string, string>();
 
-  /** Keeps checkpoints in a namespace, which that of the collection is. */
+  /** Keeps the checkpoints in the namespace that `configMaps` selects. */
   constructor(configMaps: Pick<ResourceClient<ConfigMap>, "getOrUndefined" | "create" | "update">) {
     this.#configMaps = configMaps;
   }
 
   /**
-   * Returns the checkpoint of a name, if there is one.
+   * Returns the checkpoint with this name, if there is one.
    *
-   * @throws {Error} when a ConfigMap of that name has no checkpoint, or one that cannot be read.
-   * @throws what the client throws.
+   * @throws {Error} if the ConfigMap with this name has no checkpoint, or if it cannot be read.
+   * @throws the same errors as the client.
    */
   async get(name: string): Promise<StoredCheckpoint | undefined> {
     const found = await this.#configMaps.getOrUndefined(name);
@@ -84,10 +85,11 @@ export class ConfigMapCheckpoints implements CheckpointStore {
   }
 
   /**
-   * Writes a checkpoint, unless another reader has written it.
+   * Writes a checkpoint, unless another reader has written it. Returns the new version's stamp, or `undefined` if
+   * another reader was first.
    *
-   * @throws {CheckpointError} when it is too large.
-   * @throws what the client throws.
+   * @throws {CheckpointError} if it is too large.
+   * @throws the same errors as the client.
    */
   async set(
     name: string,
@@ -116,7 +118,7 @@ export class ConfigMapCheckpoints implements CheckpointStore {
     }
   }
 
-  /** Returns `true` for the uid of the ConfigMap of a checkpoint that was read or written. */
+  /** Returns `true` if `uid` belongs to the ConfigMap of a checkpoint that was read or written here. */
   isOwn(name: string, uid: string): boolean {
     return this.#uids.get(name) === uid;
   }

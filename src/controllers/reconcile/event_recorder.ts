@@ -1,5 +1,5 @@
 /**
- * Records events of events.k8s.io/v1 about objects.
+ * Records events (events.k8s.io/v1) about objects, for `kubectl describe`.
  *
  * {@linkcode EventRecorder} is the entry point. It joins equal events, limits their rate, and never delays or fails the
  * caller. A manager waits for its last writes when it stops.
@@ -21,44 +21,43 @@ import { type EventDetails, type EventReporter, EventSeries, identityOf } from "
 /** Options for {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {
   /**
-   * The name of the controller that reports, a qualified name as of a label: `"crontabs"` or `"example.com/crontabs"`.
+   * The name of the controller that reports. It must be a qualified name, like a label's: `"crontabs"` or
+   * `"example.com/crontabs"`.
    */
   readonly controller: string;
-  /** The name of this process, at most 128 characters. @default {the controller's name and a random part} */
+  /** This process's name, at most 128 characters. By default the controller's name and a random part. */
   readonly instance?: string;
-  /** The number of events that wait to be written; more are dropped. @default {1_000} */
+  /** The most events that may wait to be written. Further events are dropped. @default {1_000} */
   readonly maxQueued?: number;
   /**
-   * The rate of new events about one object; more are dropped. Repetitions are counted and not limited.
-   *
-   * @default {25 at once, one more every 300 s}
+   * The rate of new events about one object. Further events are dropped. Repetitions are counted and not limited. By
+   * default 25 at once, and one more every 300 s.
    */
   readonly rate?: { readonly burst: number; readonly intervalMs: number };
-  /** The time that a stop waits for writes, in milliseconds. @default {5_000} */
+  /** How long a stop waits for writes, in milliseconds. @default {5_000} */
   readonly flushMs?: number;
   /**
-   * Called with the error of an event that is dropped: once for each status code and namespace, until one is written
-   * there again. The number of all is in `status()`.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives the error when an event is dropped. It is called once for each status code and namespace, until an event
+   * is written there again. `status()` counts all dropped events. By default each new cause is written to the console
+   * in one line, and again at most once a minute.
    */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Counts of an {@linkcode EventRecorder}. */
+/** Counts from an {@linkcode EventRecorder}. */
 export interface EventRecorderStatus {
-  /** The number of events and series that wait to be written, or are being written. */
+  /** The number of events and series that wait to be written or are being written. */
   readonly queued: number;
-  /** The number of events that were created. */
+  /** The number of created events. */
   readonly created: number;
-  /** The number of times that the count of a series was written. */
+  /** How often the count in a series was written. */
   readonly updated: number;
   /**
-   * The number of events dropped: refused, not deliverable, above the rate, over the length of the queue, or after the
-   * stop.
+   * The number of dropped events. The server refused them or could not be reached, they exceeded the rate or
+   * `maxQueued`, or they came after the stop.
    */
   readonly dropped: number;
-  /** The error of the last event that was dropped because of one; `undefined` when there was none. */
+  /** The error for which an event was last dropped, or `undefined`. */
   readonly lastError: unknown;
 }
 
@@ -77,19 +76,20 @@ const REMEMBERED = 4_096;
 const REQUEST_MS = 30_000;
 
 /**
- * Records events of group events.k8s.io/v1 about objects.
+ * Records events about objects (group events.k8s.io/v1), which `kubectl describe` shows.
  *
- * - **Never in the way**: `record` returns at once and never throws. Events are written in the background, 8 at a time.
- *   What cannot be written is dropped, counted and reported.
- * - **Series**: equal events (of one object, type, reason and action) are one object on the server. The second one
- *   makes it a series; later ones are counted, and the count is written 30 minutes after the last write, and when the
- *   series has been silent for 6 minutes (client-go `tools/events`).
- * - **Failures**: when the server refuses an event it is dropped. When it cannot be reached, or answers 5xx, the write
- *   is repeated up to 12 times, 10 to 12.5 s apart.
- * - **Namespace**: that of the object; `default` for cluster-scoped objects. The program needs the rights to create and
- *   patch `events.events.k8s.io` there.
+ * - **It never gets in your way.** `record()` returns immediately and never throws. Events are written in the
+ *   background, 8 at a time. If an event cannot be written, it is dropped, counted and reported.
+ * - **Series.** Events with the same object, type, reason and action share one object on the server. The second one
+ *   makes it a series. Later ones are counted, and the count is written 30 minutes after the last write, or after 6
+ *   minutes of silence (client-go `tools/events`).
+ * - **Failures.** If the server refuses an event, the event is dropped. If it cannot be reached or responds with 5xx,
+ *   the write is attempted up to 12 times, 10 to 12.5 s apart.
+ * - **Namespace.** An event goes to its object's namespace, or to `default` for a cluster-scoped object. You need the
+ *   rights to create and patch `events.events.k8s.io` there.
  *
- * Disposing it writes what waits, within `flushMs`. It holds a timer while it remembers events.
+ * When you dispose the recorder, it writes the waiting events within `flushMs`. It holds a timer while it remembers
+ * events.
  *
  * @example
  * ```ts
@@ -120,11 +120,9 @@ export class EventRecorder implements AsyncDisposable {
   readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
   readonly #flushMs: number;
   readonly #report: (error: unknown) => void;
-  /**
-   * The series by their keys, the one that began or was written least recently first. A series that ended is removed.
-   */
+  /** The series by their keys. The series that began or was written first comes first. Ended series are removed. */
   readonly #series = new Map<string, EventSeries>();
-  /** The rates by the identity of the object, the one that was used least recently first. */
+  /** The rates by the object's identity. The least recently used one comes first. */
   readonly #rates = new Map<string, LeakyBucket>();
   /** The series that wait for a worker, each once. */
   readonly #queue = new Set<EventSeries>();
@@ -137,17 +135,17 @@ export class EventRecorder implements AsyncDisposable {
   readonly #ended = new AbortController();
   /** Opens when the recorder has stopped, and nothing waits or is being written. */
   readonly #flushed = new Latch();
-  /** The series that workers write, none of which waits in `#queue`. */
+  /** The series that workers write. None of them waits in `#queue`. */
   readonly #writing = new Set<EventSeries>();
   readonly #counts = { created: 0, updated: 0, dropped: 0 };
   #lastError: unknown;
 
   /**
-   * Makes no request yet.
+   * Creates a recorder. It sends no request yet.
    *
-   * @throws {TypeError} when the name of the controller is no qualified name, or that of the process is longer than 128
-   * characters: the server would refuse each event.
-   * @throws {RangeError} when a number is not valid.
+   * @throws {TypeError} if `controller` is not a qualified name, or `instance` is empty or longer than 128 characters.
+   * The server would refuse each event.
+   * @throws {RangeError} if a number is not valid.
    */
   constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
     checkNames("create an event recorder", options, "controller instance maxQueued rate flushMs onError");
@@ -172,7 +170,7 @@ export class EventRecorder implements AsyncDisposable {
     this.#report = errorObserver(onError, () => `event recorder of "${controller}"`);
   }
 
-  /** Records an event about `object`. It returns at once and never throws. */
+  /** Records an event about `object`. Returns immediately and never throws. */
   record(object: KubernetesObject, details: EventDetails): void {
     try {
       this.#record(object, details);
@@ -181,7 +179,7 @@ export class EventRecorder implements AsyncDisposable {
     }
   }
 
-  /** The counts so far. */
+  /** Returns the counts so far. */
   status(): EventRecorderStatus {
     return {
       queued: this.#queue.size + this.#writing.size,
@@ -191,7 +189,8 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /**
-   * Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects.
+   * Stops the recorder: later events are dropped. It writes waiting events, and counts that the server lacks, within
+   * `flushMs`. Never rejects.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#stopping.signal.aborted) return await this.#flushed.wait();
@@ -250,7 +249,8 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /**
-   * Lets a worker write the series; false when too many wait. One that is being written is looked at again afterwards.
+   * Hands the series to a worker. Returns false if too many wait. A series that is being written is checked again
+   * afterwards.
    */
   #enqueue(series: EventSeries): boolean {
     if (this.#writing.has(series)) return true;
@@ -305,7 +305,7 @@ export class EventRecorder implements AsyncDisposable {
     }
   }
 
-  /** Waits before another attempt; false when the recorder stops, now or meanwhile. */
+  /** Waits before another attempt. Resolves with false if the recorder stops. */
   #pause(): Promise<boolean> {
     const waitMs = RETRY_MS * (1 + Math.random() * RETRY_JITTER);
     return sleep(waitMs, { signal: this.#stopping.signal }).then(() => true, () => false);
@@ -344,7 +344,7 @@ export class EventRecorder implements AsyncDisposable {
     await request(limit.signal);
   }
 
-  /** Writes the counts of series that have ended or were not written for long, and forgets those that have ended. */
+  /** Writes the counts of series that have ended or were not written for long. Forgets ended series. */
   #finishSeries(): void {
     const nowMs = monotonicMs();
     for (const series of [...this.#series.values()]) {
@@ -378,7 +378,7 @@ function checkName(controller: unknown): void {
   );
 }
 
-/** True for failures that may be over at the next attempt: no answer, or an answer that says so. */
+/** True for failures that the next attempt may not have: no response, or a response with 5xx. */
 function isPassing(error: unknown): boolean {
   if (error instanceof StatusError) return error.status.code >= 500;
   return !(error instanceof TypeError); // the request itself is not valid

@@ -1,8 +1,8 @@
 /**
  * Events that repeat: one object on the server, with a count.
  *
- * {@linkcode EventSeries} is the entry point. It checks what the server would refuse. Series are written by
- * `event_recorder.ts`.
+ * {@linkcode EventSeries} is the entry point. It checks an event as the server does. `event_recorder.ts` writes the
+ * series.
  *
  * @module
  */
@@ -30,25 +30,28 @@ function objectReferenceTo(object: KubernetesObject): ObjectReference & { readon
   };
 }
 
-/** An event to be recorded. */
+/** The facts about an event that you record. */
 export interface EventDetails {
-  /** `"Warning"` for what somebody should look at. @default {"Normal"} */
+  /** Use `"Warning"` if somebody should look at it. @default {"Normal"} */
   readonly type?: "Normal" | "Warning";
-  /** The cause, in CamelCase, at most 128 characters: `"BackOff"`. Few different ones: events are grouped by it. */
+  /**
+   * The cause in CamelCase, at most 128 characters, such as `"BackOff"`. Use few different reasons: events are grouped
+   * by them.
+   */
   readonly reason: string;
-  /** The action that was taken or failed, in CamelCase, at most 128 characters: `"CreateJob"`. */
+  /** The action that you took or that failed, in CamelCase, at most 128 characters, such as `"CreateJob"`. */
   readonly action: string;
-  /** The description for people; cut to 1,024 bytes. Of a series the server has the first one. @default {""} */
+  /** A description for people, cut to 1,024 bytes. In a series the server keeps the first note. @default {""} */
   readonly note?: string;
-  /** Another object that the action is about. */
+  /** Another object that the action affects. */
   readonly related?: KubernetesObject;
 }
 
 /** The component that records events. */
 export interface EventReporter {
-  /** The name of the controller. */
+  /** The controller's name. */
   readonly controller: string;
-  /** The name of this process. */
+  /** This process's name. */
   readonly instance: string;
 }
 
@@ -56,20 +59,20 @@ const NOTE_BYTES = 1_024;
 
 const WORD_CHARACTERS = 128;
 
-/** A name that can be that of an event, however long its suffix. */
+/** A name that fits an event's name, with any suffix. */
 const EVENT_NAME = /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/;
 
 /**
- * Events that differ in nothing but time, note and the version of their object: one object on the server, with a count.
+ * Events that differ only in time, note and their object's version. They are one object on the server, with a count.
  */
 export class EventSeries {
   /** Equal for events of one series. */
   readonly key: string;
   /** The object that the event is about. */
   readonly regarding: ObjectReference & { readonly name: string };
-  /** The namespace of the event: that of its object, or `"default"`. */
+  /** The event's namespace: its object's namespace, or `"default"`. */
   readonly namespace: string;
-  /** The name of the event: the same at each attempt to create it, so that a lost answer makes no second event. */
+  /** The event's name. It stays the same at each attempt, so a lost response makes no second event. */
   readonly name: string;
   /** The event as it was first recorded. */
   readonly #first: Omit<ObjectDraft<Event>, "metadata" | "series">;
@@ -77,7 +80,7 @@ export class EventSeries {
   isCreated = false;
   /** The number of events so far. */
   count = 1;
-  /** The number of events that the server knows of; at most `count`. */
+  /** The number of events that the server counts, at most `count`. */
   writtenCount = 0;
   /** The monotonic time of the last event. */
   seenMs: number;
@@ -86,7 +89,7 @@ export class EventSeries {
   /** The time of day of the last event. */
   #lastObservedTime: string;
 
-  /** Begins a series. @throws {TypeError} when the server would refuse the event. */
+  /** Begins a series. @throws {TypeError} if the server would refuse the event. */
   constructor(reporter: EventReporter, object: KubernetesObject, details: EventDetails, nowMs: number) {
     const { type = "Normal", reason, action, note = "", related } = details;
     if (type !== "Normal" && type !== "Warning") {
@@ -131,19 +134,19 @@ export class EventSeries {
     this.#lastObservedTime = microTimestampNow();
   }
 
-  /** The event as it is created. */
+  /** The event to create. */
   body(): ObjectDraft<Event> {
     return { metadata: { name: this.name, namespace: this.namespace }, ...this.#first, ...this.seriesBody() };
   }
 
-  /** The part of the event that changes; empty for a single one. */
+  /** The part of the event that changes, or nothing for a single event. */
   seriesBody(): { readonly series?: SeriesCount } {
     if (this.count === 1) return {};
     return { series: { count: this.count, lastObservedTime: this.#lastObservedTime } };
   }
 }
 
-/** All of a reference but the version: an object that changes has one series. */
+/** Returns a reference without the version, because an object that changes has one series. */
 export function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): readonly unknown[] {
   return [apiVersion, kind, namespace, name, uid];
 }

@@ -1,9 +1,10 @@
 /**
- * Decides which process of a group holds which range. Each process computes the same plan from the same Leases; where
- * they have seen different ones, versions let one write pass.
+ * Decides which process in a group holds which range. Each process computes the same plan from the same Leases. If they
+ * have seen different Leases, the versions let only one write pass.
  *
- * The plan moves few ranges: a process that joins receives its share and triggers no other move; what a process leaves
- * is divided among the others, which keep what they have. It stays the same while it is carried out, in any order.
+ * The plan moves few ranges. A process that joins receives its share, and no other range moves. When a process leaves,
+ * its ranges are divided among the others, which keep their own. The plan stays the same while it is carried out, in
+ * any order.
  *
  * @module
  */
@@ -15,12 +16,14 @@ import { Lease } from "../../kinds/coordination/v1.ts";
 import type { LeaseClient } from "./lease_lock.ts";
 
 /**
- * Returns for each range the member that should hold it; `undefined` for all without members.
+ * Returns for each range the member that should hold it, or `undefined` if there are no members.
  *
- * The shares differ by one range at most. Those that have most keep the larger shares, the first names of them.
+ * The shares differ by at most one range. Members that hold more than a smaller share get the larger ones first, then
+ * the others, both by name.
  *
- * @param members the processes that stay, each once, in any order.
- * @param holders the present holder of each range; `undefined`, or one that is no member, where it needs another.
+ * @param members The processes that stay, each once, in any order.
+ * @param holders The present holder of each range. `undefined`, or a name that is no member, means that it needs
+ * another.
  */
 export function planRanges(
   members: readonly string[],
@@ -31,7 +34,7 @@ export function planRanges(
   const free: number[] = [];
   for (const [range, holder] of holders.entries()) (held.get(holder ?? "") ?? free).push(range);
   const small = Math.floor(holders.length / held.size);
-  // The larger shares belong to those that have one already, then to others by name.
+  // Members that have a larger share already come first, then the others, both by name.
   const names = [...held.keys()];
   const byClaim = [
     ...names.filter((name) => held.get(name)!.length > small),
@@ -49,22 +52,22 @@ export function planRanges(
   return plan;
 }
 
-/** The step of a process for one range. */
+/** A process's step for one range. */
 type RangeStep =
   /** It holds the range: its work may act on it. */
   | "hold"
-  /** It ends its work on the range, and holds it no longer. */
+  /** It ends its work on the range, and then no longer holds it. */
   | "release"
-  /** It writes the member that the plan names as holder. */
+  /** It writes the member from the plan as the holder. */
   | "write"
-  /** Another process holds it or is to take it, or nobody is there to have it. */
+  /** Another process holds it or will take it, or nobody can have it. */
   | "leave";
 
 /**
  * Returns the step for a range.
  *
- * @param holder the one that its Lease names: `"gone"` where that is nobody, or its own Lease was deleted.
- * @param target the one that the plan names.
+ * @param holder The holder in its Lease, or `"gone"` if there is none or the holder's own Lease was deleted.
+ * @param target The holder in the plan.
  * @param isReleased `true` if this process has ended its work on the range since the Lease was written.
  */
 export function rangeStep(
@@ -79,16 +82,16 @@ export function rangeStep(
   return target === "me" ? "hold" : "release";
 }
 
-/** The label of all Leases of a group; its value is the group's name. */
+/** The label on all Leases in a group. Its value is the group's name. */
 export const GROUP_LABEL = "kube-informer/shard-group";
 
-/** The label of the Lease of a process that gives its ranges away, to end. */
+/** The label on the Lease of a process that gives its ranges away before it ends. */
 export const LEAVING_LABEL = "kube-informer/leaving";
 
-/** The number of ranges of a group: twenty processes have three or four each. */
+/** The number of ranges in a group. Twenty processes have three or four each. */
 export const RANGE_COUNT = 64;
 
-/** The requests of a group, beside its informer's; a `ResourceClient` of Leases has them. */
+/** The requests that a group sends besides its informer's requests. A `ResourceClient` for Leases has them. */
 export interface GroupLeaseClient extends LeaseClient {
   /** Deletes the Lease, unless it has another uid or version. */
   delete(
@@ -97,10 +100,10 @@ export interface GroupLeaseClient extends LeaseClient {
   ): Promise<unknown>;
 }
 
-/** Follows the Leases of a group: writes what the server sends to `leases` until the signal aborts. */
+/** Follows a group's Leases: writes the server's changes to `leases` until the signal aborts. */
 export type LeaseFeed = (leases: GroupLeases, options: Required<Abortable>) => Promise<void>;
 
-/** Follows the Leases of a group by an informer. */
+/** Follows a group's Leases with an informer. */
 export function leaseInformer(
   client: Pick<Client, "resource">,
   { namespace, name, onError }: {
@@ -123,26 +126,28 @@ export function leaseInformer(
   };
 }
 
-/** A process of a group, as its Lease shows it. */
+/** A process in a group, as its Lease shows it. */
 export interface GroupMember {
-  /** The uid of its Lease: another one after that was deleted, so that ranges of before are not its own. */
+  /**
+   * Its Lease's uid. If the Lease was deleted and created again, the uid differs, and earlier ranges are not its own.
+   */
   readonly uid: string;
-  /** The identity of the process. */
+  /** The process's identity. */
   readonly identity: string;
   /** The Lease. */
   readonly lease: Lease;
-  /** The time at which this version was first seen. */
+  /** When this version was first seen. */
   readonly observedMs: number;
   /** `true` if it gives its ranges away. */
   readonly isLeaving: boolean;
 }
 
 /**
- * The Leases of a group as one process knows them: from its informer and from the answers to its own writes, the newest
- * of both.
+ * A group's Leases as one process knows them. They come from its informer and from the responses to its own writes, and
+ * the newest counts.
  *
- * The informer passes on one collection in order. So a range that names the Lease of a member, which is not known, was
- * held by one whose Lease was deleted: it was created before.
+ * The informer delivers one collection in order. So if a range names an unknown member, that member's Lease was
+ * deleted, because it was created before.
  */
 export class GroupLeases {
   readonly #name: string;
@@ -150,40 +155,40 @@ export class GroupLeases {
   readonly #changed: () => void;
   readonly #members = new Map<string, GroupMember>();
   readonly #ranges: (Lease | undefined)[] = Array(RANGE_COUNT).fill(undefined);
-  /** The uids of the holders that they name; `""` for none. */
+  /** The uids of the holders in these Leases, or `""` for none. */
   readonly #holders: string[] = Array(RANGE_COUNT).fill("");
-  /** `true` once the Leases of the first list are known. */
+  /** `true` once the first list has been received. */
   hasSynced = false;
 
-  /** Knows nothing yet; calls `changed` after each change. */
+  /** Knows nothing yet. Calls `changed` after each change. */
   constructor(name: string, now: () => number, changed: () => void) {
     this.#name = name;
     this.#now = now;
     this.#changed = changed;
   }
 
-  /** The processes, by the uids of their Leases. */
+  /** The processes by their Leases' uids. */
   get members(): ReadonlyMap<string, GroupMember> {
     return this.#members;
   }
 
-  /** The Lease of each range; `undefined` where there is none. */
+  /** Each range's Lease, or `undefined` if there is none. */
   get ranges(): readonly (Lease | undefined)[] {
     return this.#ranges;
   }
 
-  /** The name of the Lease of a range. */
+  /** The name of a range's Lease. */
   rangeName(range: number): string {
     return `${this.#name}-range-${range}`;
   }
 
-  /** The uid of the holder of a range; `undefined` when that is gone. */
+  /** The uid of a range's holder, or `undefined` if that is gone. */
   holderOf(range: number): string | undefined {
     const uid = this.#holders[range];
     return this.#members.has(uid) ? uid : undefined;
   }
 
-  /** The value of `holderIdentity` of ranges that a member holds. */
+  /** The value of `holderIdentity` in ranges that a member holds. */
   holderIdentity({ identity, uid }: GroupMember): string {
     return `${identity}_${uid}`;
   }
@@ -214,7 +219,7 @@ export class GroupLeases {
     this.#changed();
   }
 
-  /** Forgets a Lease that was deleted, unless that of a range was created again since. */
+  /** Forgets a Lease that was deleted, unless a range's Lease was created again since. */
   gone(lease: Lease): void {
     const { name, uid } = lease.metadata;
     const range = this.#rangeOf(name);

@@ -1,8 +1,8 @@
 /**
- * The kinds whose events become keys of a reconciler.
+ * The kinds whose events become keys for a reconciler.
  *
- * {@linkcode KeySources} is the entry point. Kinds may come and go while the reconciler runs. The reconciler itself
- * adds the keys to its queue.
+ * {@linkcode KeySources} is the entry point. Kinds may come and go while the reconciler runs. The reconciler adds the
+ * keys to its queue.
  *
  * @module
  */
@@ -16,26 +16,24 @@ import { MAX_TRIGGERS, type Trigger } from "../../workqueue/triggers.ts";
 import type { WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
 import type { ObjectChange, Predicate } from "./predicates.ts";
 
-/**
- * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.
- */
+/** Returns the keys to reconcile when an object changes. The entry's fields are parsed when you first read them. */
 export type MapFunction<T> = (entry: CacheEntry<T>) => Iterable<ObjectKey>;
 
-/** A kind whose events become keys to reconcile, with their triggers. */
+/** A kind whose events become keys, with their triggers. */
 export interface KeySource<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly informer: SharedIndexInformer<T, string>;
   /** Gives the informer back. */
   readonly release: () => void;
-  /** Returns the keys to reconcile; without it, the key of the object is the only one. */
+  /** Returns the keys to reconcile. Without it, the object's own key is the only one. */
   readonly map: MapFunction<T> | undefined;
-  /** True if the cache has the objects of the reconciler's shards alone. */
+  /** True if the cache has only objects in the reconciler's shards. */
   readonly isSharded: boolean;
-  /** The writes whose events are no triggers: those of the status, or all. */
+  /** The writes whose events trigger no reconcile: status writes, all or none. */
   readonly skips: "status" | "all" | "none";
-  /** The predicates of which an event must pass one; it passes when there are none. */
+  /** An event must pass one of these predicates, if there are any. */
   readonly predicates: readonly Predicate<T>[];
-  /** The options of additions without paths and without another object, by event: a constant costs nothing per key. */
+  /** The options for additions without paths and without another object, by event. A constant costs nothing per key. */
   readonly shared: Map<string, WorkQueueAddOptions>;
   /** Set while events are received. */
   registration?: HandlerRegistration;
@@ -51,13 +49,13 @@ export class KeySources implements Iterable<KeySource<KubernetesObject>> {
     return this.#sources.values();
   }
 
-  /** The names of the optional kinds that the server does not have at present. */
+  /** The names of optional kinds that the server lacks now. */
   get unserved(): string[] {
     const unserved = [...this.#sources].filter(({ informer }) => informer.status().unserved);
     return [...new Set(unserved.map(({ resource }) => resourceName(resource)))];
   }
 
-  /** Returns the informers of a kind, of objects that have the same fields; for an informer, that one. */
+  /** Returns a kind's informers whose objects have the same fields. For an informer, returns that informer. */
   informersOf(
     kind: Resource | SharedIndexInformer<KubernetesObject, string>,
   ): KeySource<KubernetesObject>["informer"][] {
@@ -67,7 +65,7 @@ export class KeySources implements Iterable<KeySource<KubernetesObject>> {
     return [...new Set(sources.map(({ informer }) => informer))];
   }
 
-  /** Returns true for a write of which the event may be no cause of a reconcile of `key`. */
+  /** Returns true for a write whose event may trigger no reconcile of `key`. */
   expect(key: ObjectKey, { resource, key: object, sent }: ObjectWrite): boolean {
     return [...this.#sources].some((source) =>
       (source.skips === "all" || (source.skips === "status" && sent?.subresource === "status" && object === key)) &&
@@ -86,7 +84,7 @@ export class KeySources implements Iterable<KeySource<KubernetesObject>> {
     return this.#sources.has(source);
   }
 
-  /** Removes the mapped sources of a kind, and returns those whose informer no other source has. */
+  /** Removes the mapped sources of a kind. Returns the sources whose informer no other source has. */
   remove(resource: Resource): KeySource<KubernetesObject>[] {
     const name = resourceName(resource);
     const sources = [...this.#sources].filter((it) => it.map !== undefined && resourceName(it.resource) === name);
@@ -100,7 +98,7 @@ export class KeySources implements Iterable<KeySource<KubernetesObject>> {
     return sources.filter(({ informer }) => !others.some((it) => it.informer === informer));
   }
 
-  /** Returns true when all triggers of a key are events of kinds that were removed since. */
+  /** Returns true when all triggers of a key are events from kinds that have been removed. */
   areOver(triggers: readonly Trigger[]): boolean {
     if (this.#left.size === 0 || triggers.length === 0 || triggers.length === MAX_TRIGGERS) return false;
     return triggers.every(({ type, source }) =>
@@ -115,7 +113,7 @@ function isSameForm(a: Resource, b: Resource): boolean {
     String(a.fields) === String(b.fields);
 }
 
-/** Returns the options with which an event adds a key to the queue; `object` is set where it is another's key. */
+/** Returns the options with which an event adds a key to the queue. `object` is set if it has another key. */
 export function additionOf<T extends KubernetesObject>(
   source: KeySource<T>,
   event: ObjectChange<T>,
@@ -143,7 +141,7 @@ export function additionOf<T extends KubernetesObject>(
   return { priority: shared.priority, trigger: cause };
 }
 
-/** @throws {TypeError} when a map function has returned no key. */
+/** Checks a key that a map function returned. @throws {TypeError} if it is not a non-empty string. */
 export function checkKey(key: unknown): void {
   if (typeof key === "string" && key !== "") return;
   throw new TypeError(`A map function must return keys such as "shop/cart-0", but it returned ${JSON.stringify(key)}`);

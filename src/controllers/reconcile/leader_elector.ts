@@ -1,8 +1,8 @@
 /**
- * Elects one of several processes as leader, by a Lease.
+ * Elects a leader among several processes, with a Lease.
  *
- * {@linkcode LeaderElector} is the entry point. The deadline of a leader counts from the sending of its last renewal,
- * on its own clock. Others count from the moment at which they saw the renewal, on theirs. So times of different
+ * {@linkcode LeaderElector} is the entry point. A leader counts its deadline from the moment it sent its last renewal,
+ * on its own clock. Others count from the moment they saw that renewal, on their clocks. So times from different
  * machines are never compared.
  *
  * @module
@@ -21,56 +21,55 @@ import { type ElectionClock, type LeaseAttempt, LeaseLock, monotonicElectionCloc
 const ELECTOR_OPTIONS =
   "name namespace identity leaseMs renewDeadlineMs retryMs renewMs release labels onLeader onError clock";
 
-/** The marks of a term of leadership, for systems that refuse the writes of earlier leaders. */
+/** Identifies a term of leadership. Pass it to other systems, so that they can refuse writes from earlier leaders. */
 export interface FencingToken {
-  /** The identity of the leader. */
+  /** The leader's identity. */
   readonly holder: string;
   /**
-   * The number of changes of the holder, as the Lease counts them. It is the same for two terms of one holder with no
-   * other in between, and begins anew after the Lease was deleted: fence by `resourceVersion`.
+   * How often the holder has changed, as the Lease counts it. Two terms have the same number if nobody else led in
+   * between, and it restarts when the Lease is deleted. So fence by `resourceVersion`.
    */
   readonly transitions: number;
   /**
-   * The version of the Lease that began the term. It alone grows with each term always: see `compareResourceVersions`.
+   * The Lease's version at the start of the term. Only this always grows with each term. Compare it with
+   * `compareResourceVersions`.
    */
   readonly resourceVersion: string;
 }
 
-/** Leadership has ended while there was work to do: the lease was not renewed in time, or another process has it. */
+/** Leadership has ended during the work: the lease was not renewed in time, or another process has it. */
 export class LeadershipLostError extends Error {
   /** `"LeadershipLostError"`. */
   override readonly name = "LeadershipLostError";
 }
 
 /**
- * The work of a leader has not ended, and is not waited for any longer. Work that rejects with it keeps its elector
- * from freeing the lease, so that another process leads only when the lease has expired. The process should exit.
+ * A leader's work has not ended, and nobody waits for it any longer. If your work rejects with this error, the elector
+ * does not free the lease. Another process then leads only after the lease has expired. Exit the process.
  */
 export class UnfinishedWorkError extends Error {
   /** `"UnfinishedWorkError"`. */
   override readonly name = "UnfinishedWorkError";
 }
 
-/** One term of leadership, from the acquisition of the lease until it is lost or given up. */
+/** One term of leadership, from the acquired lease to its loss or release. */
 export interface Leadership {
   /**
-   * Aborts when leadership is lost, with a {@linkcode LeadershipLostError}; when the elector is stopped, with the
-   * reason of its signal; and when the work has ended.
+   * Aborts when you must stop working. The reason is a {@linkcode LeadershipLostError} if leadership is lost, or the
+   * reason of the signal that stops the elector. It also aborts when the work has ended.
    */
   readonly signal: AbortSignal;
-  /** Aborts when leadership is lost, and not when the elector is stopped: from then on another process may lead. */
+  /** Aborts only when leadership is lost, not when you stop the elector. From then on another process may lead. */
   readonly lost: AbortSignal;
-  /** The marks of this term. */
+  /** Identifies this term for other systems. */
   readonly fencing: FencingToken;
   /**
-   * Returns true while no other elector can lead. It compares the clock, and so is right before `signal` has aborted
-   * after a pause of the process. Call it just before an action that two leaders must not do. The client of a reconcile
-   * calls it before each request.
+   * Returns true while no other elector can lead. Call it just before an action that two leaders must not do. It
+   * compares the clock, so after a pause of the process it is right before `signal` has aborted. The client in a
+   * reconcile calls it before each request.
    */
   readonly isHeld: () => boolean;
-  /**
-   * Returns the time until leadership is lost, unless the lease is renewed before, in milliseconds; 0 when it is over.
-   */
+  /** Returns how long leadership lasts without another renewal, in milliseconds, or 0 when it has ended. */
   readonly remainingMs: () => number;
 }
 
@@ -112,7 +111,7 @@ class LeadershipTerm implements Leadership {
     this.#controller.abort(new DOMException("The term of leadership is over", "AbortError"));
   }
 
-  /** Ends the work of the term; the lease is kept until the work has ended. */
+  /** Ends the term's work. The lease is kept until the work has ended. */
   stop(reason: unknown): void {
     this.#controller.abort(reason);
   }
@@ -126,96 +125,106 @@ class LeadershipTerm implements Leadership {
 
 /** Options for {@linkcode LeaderElector}. */
 export interface LeaderElectorOptions {
-  /** The name of the Lease; all processes that compete have the same. It is created when it does not exist. */
+  /** The Lease's name, the same in all processes that compete. The Lease is created if it does not exist. */
   readonly name: string;
-  /** The namespace of the Lease. @default {the client's} */
+  /** The Lease's namespace. By default the client's namespace. */
   readonly namespace?: string;
   /**
-   * The identity of this process, which no other process may have: two processes of one identity both lead. The name of
-   * the pod and a random part are usual. @default {a random UUID}
+   * This process's identity. No other process may have it: otherwise both lead. Usual is the pod's name with a random
+   * part. By default a random UUID.
    */
   readonly identity?: string;
   /**
-   * The time that others wait after the last renewal they have seen, in milliseconds; full seconds.
-   *
+   * How long others wait after the last renewal that they have seen, in milliseconds. It must be full seconds.
    * @default {15_000}
    */
   readonly leaseMs?: number;
-  /** The time after which a leader that could not renew the lease stops leading, in milliseconds. @default {10_000} */
+  /** How long a leader leads without a renewal, in milliseconds. Then it stops. @default {10_000} */
   readonly renewDeadlineMs?: number;
-  /** The shortest time between attempts, to acquire or to renew after a failure, in milliseconds. @default {2_000} */
+  /**
+   * The shortest time between attempts to acquire the lease, or to renew it after a failure, in milliseconds.
+   * @default {2_000}
+   */
   readonly retryMs?: number;
-  /** The time from a renewal to the next one, in milliseconds; at least `retryMs`. @default {`retryMs`} */
+  /** The time from a renewal to the next one, in milliseconds, at least `retryMs`. By default the same as `retryMs`. */
   readonly renewMs?: number;
-  /** Frees the lease when the work has ended, so that another process need not wait. @default {true} */
+  /** Whether to free the lease when the work has ended, so that another process need not wait. @default {true} */
   readonly release?: boolean;
-  /** Labels of the Lease; others that it has stay. @default {none} */
+  /** Labels to set on the Lease. Other labels stay. @default {{}} */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Called with the identity of each new holder that is seen, this process too; `""` after a release. */
+  /** Called with the identity of each new holder, which may be this process. It is `""` after a release. */
   readonly onLeader?: (holder: string) => void;
   /**
-   * Called with each error of an attempt, after which the next one follows; not when another process has written the
-   * Lease, or created it, in between.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives the error when an attempt fails. The next attempt follows. It is not called if another process was faster
+   * and has created or written the Lease. By default each new cause is written to the console in one line, and again at
+   * most once a minute.
    */
   readonly onError?: (error: unknown) => void;
-  /** The clock, for tests. @default {the monotonic clock of the runtime} */
+  /** The clock, for tests. By default the runtime's monotonic clock. */
   readonly clock?: ElectionClock;
 }
 
-/** The state of a {@linkcode LeaderElector}. */
+/** A snapshot of a {@linkcode LeaderElector}. */
 export interface LeaderElectorStatus {
   /**
-   * `"stopped"`: does not run. `"contending"`: waits for the lease. `"leading"`: the work runs. `"ending"`: leadership
-   * is lost or given up, and the work or the release of the lease has not ended yet.
+   * The state.
+   *
+   * - `"stopped"`: it does not run.
+   * - `"contending"`: it waits for the lease.
+   * - `"leading"`: the work runs.
+   * - `"ending"`: leadership is lost or given up, but the work or the release of the lease has not ended yet.
    */
   readonly state: "stopped" | "contending" | "leading" | "ending";
-  /** The identity of this elector. */
+  /** This elector's identity. */
   readonly identity: string;
-  /** The holder last seen, `""` for none; `undefined` before the Lease was read. */
+  /** The last known holder, `""` for none, or `undefined` before the Lease was read. */
   readonly holder: string | undefined;
-  /** The number of changes of the holder; `undefined` before the Lease was read. */
+  /** How often the holder has changed, or `undefined` before the Lease was read. */
   readonly transitions: number | undefined;
-  /** The version of the Lease last read or written; `undefined` before that. */
+  /** The Lease's version when it was last read or written, or `undefined` if that has not happened yet. */
   readonly resourceVersion: string | undefined;
-  /** The uid of that Lease; `undefined` when it was found deleted too. */
+  /** That Lease's uid, or `undefined` if the Lease was not read yet or was found deleted. */
   readonly uid: string | undefined;
-  /** The time since the last successful renewal was sent, in milliseconds; `undefined` without a term. */
+  /**
+   * The time since the last successful renewal was sent, in milliseconds, or `undefined` while this process has no
+   * term.
+   */
   readonly sinceRenewalMs: number | undefined;
-  /** The number of attempts that have failed and were reported. */
+  /** The number of failed attempts that were reported. */
   readonly errors: number;
-  /** The error of the last attempt; `undefined` when it succeeded. */
+  /** The last attempt's error, or `undefined` if it succeeded. */
   readonly lastError: unknown;
 }
 
-/** The most by which a wait before an attempt is longer than `retryMs` (client-go `JitterFactor`). */
+/** How much longer than `retryMs` a wait before an attempt may be (client-go `JitterFactor`). */
 const JITTER = 1.2;
 
-/** The longest time that a request may take; renewals have half of the deadline, if that is more. */
+/** How long a request may take. Renewals have half of the deadline, if that is more. */
 const REQUEST_MS = 1_000;
 
 /** A wait between attempts to release after a conflict, in milliseconds. */
 const RELEASE_RETRY_MS = 100;
 
 /**
- * Elects one of several processes as leader, by a Lease. The algorithm is client-go's (`tools/leaderelection`), the
- * defaults too.
+ * Elects one leader among several processes, with a Lease. The algorithm and the defaults are client-go's
+ * (`tools/leaderelection`).
  *
- * - **At most one leads.** A leader that cannot renew the lease stops at `renewDeadlineMs` after it sent the last
- *   successful renewal; others wait `leaseMs` after they saw it. So no two lead at a time while the rates of their
- *   clocks differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day may differ and jump: they are written,
- *   and never compared.
+ * - **At most one process leads.** A leader that cannot renew the lease stops `renewDeadlineMs` after it sent the last
+ *   successful renewal. Others wait `leaseMs` after they saw that renewal. So two never lead at the same time while
+ *   their clock rates differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day are written but never
+ *   compared, so they may differ and jump.
  * - **A paused process** (SIGSTOP, a blocked event loop) may be in the middle of an action while another leads. Its
- *   `Leadership.isHeld()` is false from the first instruction after the pause; `signal` aborts in the first turn of its
- *   event loop. A suspended machine stops the clock too: there, and where an action takes long, pass the fencing token
- *   on.
- * - **A Lease that somebody deletes or edits**: the leader notices at its next renewal, at the latest at
- *   `renewDeadlineMs`. Until then two may lead, if another process acquires the lease meanwhile. A deleted one is
- *   created again; an elector that has seen another holder waits until that would have expired. A leader that sees
- *   another holder stops at once.
- * - **The lease is kept until the work has ended**: after a stop it is renewed while the work winds down, and released
- *   then. client-go releases it before.
+ *   `Leadership.isHeld()` is false from the first instruction after the pause, and `signal` aborts in the first turn of
+ *   the event loop. A suspended machine stops the clock too. For that case, and for long actions, pass the fencing
+ *   token to the other system.
+ * - **Somebody deletes or edits the Lease.** The leader notices at its next renewal, at the latest at
+ *   `renewDeadlineMs`. Until then two may lead, if another process acquires the lease. A leader that sees another
+ *   holder stops immediately. A deleted Lease is created again, but an elector that has seen another holder first waits
+ *   until that holder's lease would have expired.
+ * - **The lease is kept until your work has ended.** After a stop it is renewed while the work winds down, and then
+ *   released. client-go releases it before.
+ *
+ * See the guide: [Run a controller](../../../docs/controllers/run.md). A `Manager` runs an elector for you.
  *
  * @example
  * ```ts
@@ -247,7 +256,7 @@ export class LeaderElector {
   readonly #onLeader: LeaderElectorOptions["onLeader"];
   /** See {@linkcode LeaderElectorStatus.state}. */
   #state: LeaderElectorStatus["state"] = "stopped";
-  /** The time just before the last successful write of the lease was sent; `undefined` while there is no term. */
+  /** When the last successful write of the lease was sent, or `undefined` while there is no term. */
   #renewedMs: number | undefined;
   /** The holder that `onLeader` was last called with. */
   #reported: string | undefined;
@@ -257,11 +266,11 @@ export class LeaderElector {
   readonly #report: (error: unknown) => void;
 
   /**
-   * Makes no request yet.
+   * Creates an elector. It sends no request yet.
    *
-   * @throws {TypeError} when the name or the identity is empty, or there is no namespace.
-   * @throws {RangeError} when `leaseMs` is not a number of full seconds, and unless `leaseMs` is more than
-   * `renewDeadlineMs` and that more than 1.2 times `retryMs`, as client-go demands.
+   * @throws {TypeError} if the name or the identity is empty, or there is no namespace.
+   * @throws {RangeError} if `leaseMs` is not in full seconds. Also, `leaseMs` must be more than `renewDeadlineMs`, and
+   * `renewDeadlineMs` more than 1.2 times `retryMs`, as in client-go.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
     checkNames("create a leader elector", options, ELECTOR_OPTIONS);
@@ -298,24 +307,24 @@ export class LeaderElector {
     this.#lock = new LeaseLock(client.resource(Lease, { namespace }), { name, identity, leaseMs, labels, clock });
   }
 
-  /** The identity of this elector. */
+  /** This elector's identity. */
   get identity(): string {
     return this.#options.identity;
   }
 
   /**
-   * Waits for the lease, does `work` while this process leads, and settles when the work has ended.
+   * Waits for the lease, calls `work` while this process leads, and settles when the work has ended.
    *
-   * - Resolves when the signal aborts, or `work` returns; the lease has been released then, unless the server did not
-   *   answer within `renewDeadlineMs`.
-   * - Rejects with a {@linkcode LeadershipLostError} when leadership was lost, after `work` has ended. Most programs
-   *   exit then; calling `run` again waits for the lease again.
-   * - Rejects with any other error of `work`, after the lease has been released; it is not released after an
-   *   {@linkcode UnfinishedWorkError}.
-   * - A `work` that does not end when its signal aborts keeps `run` waiting, and the lease is renewed as long as that
-   *   succeeds: {@linkcode check} reports it after a loss.
+   * - It resolves when the signal aborts or `work` returns. By then the lease has been released, unless the server did
+   *   not respond within `renewDeadlineMs`.
+   * - It rejects with a {@linkcode LeadershipLostError} if leadership was lost, after `work` has ended. Most programs
+   *   exit then. If you call `run` again, it waits for the lease again.
+   * - It rejects with any other error from `work`, after the lease has been released. After an
+   *   {@linkcode UnfinishedWorkError} the lease is not released.
+   * - If `work` does not end when its signal aborts, `run` waits, and renews the lease as long as possible. After a
+   *   loss, {@linkcode check} reports this.
    *
-   * @throws {Error} when it runs already.
+   * @throws {Error} if it is already running.
    */
   async run(work: (leadership: Leadership) => void | Promise<void>, options: Abortable = {}): Promise<void> {
     checkNames(`run the elector of ${this.#description}`, options, "signal");
@@ -334,7 +343,7 @@ export class LeaderElector {
     }
   }
 
-  /** The state at present. */
+  /** Returns a snapshot of the elector's state. */
   status(): LeaderElectorStatus {
     const { spec } = this.#lock;
     return {
@@ -351,10 +360,11 @@ export class LeaderElector {
   }
 
   /**
-   * Checks that this process does not work on a lease that expired more than `toleranceMs` ago: the work did not end
-   * when leadership was lost. A process that does not lead is healthy. (client-go `Check`.)
+   * Checks that the work has ended if leadership was lost. Call it in a liveness probe (client-go `Check`). A process
+   * that does not lead is healthy.
    *
-   * @throws {Error} when it does; a liveness probe should fail then.
+   * @param toleranceMs How long the work may go on after the lease has expired, in milliseconds.
+   * @throws {Error} if the work goes on for longer. Restart the process then.
    */
   check(toleranceMs = 0): void {
     const { sinceRenewalMs = 0 } = this.status();
@@ -367,7 +377,7 @@ export class LeaderElector {
     );
   }
 
-  /** Tries until this process holds the lease; `undefined` when the signal aborts. */
+  /** Tries until this process holds the lease. Returns `undefined` when the signal aborts. */
   async #acquire(signal: AbortSignal | undefined): Promise<LeadershipTerm | undefined> {
     while (!signal?.aborted) {
       const attempt = await this.#attempt(signal);
@@ -458,7 +468,7 @@ export class LeaderElector {
     term.lose(error);
   }
 
-  /** Makes an attempt; `undefined` when it failed, or the signal has aborted. */
+  /** Makes an attempt. Returns `undefined` if it failed or the signal has aborted. */
   async #attempt(signal: AbortSignal | undefined): Promise<LeaseAttempt | undefined> {
     try {
       const attempt = await this.#limited(this.#requestMs, signal, (limit) => this.#lock.tryAcquireOrRenew(limit));
@@ -497,7 +507,7 @@ export class LeaderElector {
     this.#report(error);
   }
 
-  /** Calls `onLeader` when the holder that was seen is another one. */
+  /** Calls `onLeader` if the holder has changed. */
   #seen(): void {
     const { holder } = this.status();
     if (holder === undefined || holder === this.#reported) return;

@@ -1,8 +1,8 @@
 /**
  * One Lease as one process knows it, and the requests that acquire, renew and release it.
  *
- * {@linkcode LeaseLock} is the entry point. It makes one attempt at a time. When to try, and what to do as a leader, is
- * decided by `leader_elector.ts`.
+ * {@linkcode LeaseLock} is the entry point. It makes one attempt at a time. `leader_elector.ts` decides when to try,
+ * and does the work of a leader.
  *
  * @module
  */
@@ -13,18 +13,18 @@ import { monotonicMs, sleep } from "../../async/time.ts";
 import type { Lease } from "../../kinds/coordination/v1.ts";
 import { microTimestampNow } from "./objects.ts";
 
-/** The time of one elector. Tests of several electors in one process give each a clock of its own. */
+/** An elector's clock. If a test has several electors in one process, give each its own clock. */
 export interface ElectionClock {
-  /** Returns the time in milliseconds. It never runs backwards; only differences are meaningful. */
+  /** Returns the time in milliseconds. It never runs backwards, and only differences have a meaning. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects with the reason of the signal as soon as that aborts. */
+  /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as the signal aborts. */
   sleep(ms: number, options?: Abortable): Promise<void>;
 }
 
-/** The monotonic clock of the runtime. */
+/** The runtime's monotonic clock. */
 export const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
 
-/** The requests of an election; a `ResourceClient` of Leases has them. */
+/** The requests that an election sends. A `ResourceClient` for Leases has them. */
 export interface LeaseClient {
   /** Reads the Lease. */
   get(name: string, options?: Abortable): Promise<Lease>;
@@ -40,7 +40,7 @@ export interface LeaseDraft extends Pick<Lease, "spec"> {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** The options of a lock, with their defaults; see `LeaderElectorOptions`. */
+/** A lock's options with their defaults, see `LeaderElectorOptions`. */
 interface LockOptions {
   readonly name: string;
   readonly identity: string;
@@ -77,9 +77,9 @@ export type LeaseAttempt =
 export class LeaseLock {
   readonly #leases: LeaseClient;
   readonly #options: LockOptions;
-  /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
+  /** The Lease when it was last read or written. `undefined` before that, and after it was found deleted. */
   #lease: Lease | undefined;
-  /** The spec last read or written; `undefined` if and only if there was none yet. */
+  /** The spec when it was last read or written. `undefined` if and only if there was none yet. */
   spec: NonNullable<Lease["spec"]> | undefined;
   /** The time at which `spec` was first read or written. */
   #observedMs = 0;
@@ -94,26 +94,26 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** The version of the Lease that was last read or written; `undefined` before that. */
+  /** The Lease's version when it was last read or written, or `undefined` before that. */
   get resourceVersion(): string | undefined {
     return this.#lease?.metadata.resourceVersion;
   }
 
-  /** The uid of that Lease; `undefined` when it was found deleted too. */
+  /** That Lease's uid, or `undefined` if the Lease was found deleted. */
   get uid(): string | undefined {
     return this.#lease?.metadata.uid;
   }
 
-  /** True if this process is the holder as far as it knows, or may be by a write without an answer. */
+  /** True if this process knows that it is the holder, or may be by a write without a response. */
   get mayBeHeld(): boolean {
     return this.#isUnsure || this.#isHolder;
   }
 
   /**
-   * Acquires the lease if it is free or expired, or renews it if this process holds it.
+   * Acquires the lease if it is free or expired, or renews it if this process holds it. Rejects when a request fails,
+   * also with a conflict.
    *
-   * The holder writes without a read, and reads after a failure of that. Rejects when a request fails, with a conflict
-   * too.
+   * The holder writes without a read. If that fails, it reads.
    */
   async tryAcquireOrRenew({ signal }: Abortable = {}): Promise<LeaseAttempt> {
     if (this.#isHolder && this.#lease !== undefined && !this.#isExpired) {
@@ -130,8 +130,8 @@ export class LeaseLock {
   }
 
   /**
-   * Frees the lease if the server says that this process holds it, and returns true in that case. Rejects when a
-   * request fails, with a conflict too.
+   * Frees the lease if the server says that this process holds it. Returns true in that case. Rejects when a request
+   * fails, also with a conflict.
    */
   async release({ signal }: Abortable = {}): Promise<boolean> {
     const lease = await this.#read(signal);
@@ -152,7 +152,8 @@ export class LeaseLock {
   }
 
   /**
-   * Reads the Lease; `undefined` when there is none. The last spec stays then: its holder may not have noticed yet.
+   * Reads the Lease. Returns `undefined` if there is none, but keeps the last spec: its holder may not have noticed
+   * yet.
    */
   async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
     try {
@@ -167,7 +168,7 @@ export class LeaseLock {
   }
 
   /**
-   * Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions.
+   * Makes this process the holder. If it holds the lease already, the acquire time and the number of transitions stay.
    */
   async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
     const { name, identity, leaseMs, labels, clock } = this.#options;

@@ -1,9 +1,8 @@
 /**
- * Managers: informers, reconcilers, an elector and recorders of events, run by one call and stopped in order, with
- * probes and metrics.
+ * Managers: one call runs informers, reconcilers, an elector and event recorders, and stops them in order. They answer
+ * probes and serve metrics.
  *
- * {@linkcode Manager} is the entry point. It makes none of its parts, and knows neither signals of the process nor
- * sockets.
+ * {@linkcode Manager} is the entry point. It creates none of its parts, and knows neither process signals nor sockets.
  *
  * @module
  */
@@ -26,31 +25,29 @@ import type { ReconcilerRunOptions } from "./options.ts";
 import type { Reconciler } from "./reconciler.ts";
 import type { ShardGroup } from "./shard_group.ts";
 
-/** The parts of a manager. It runs them and disposes them; the client belongs to the caller. */
+/** A manager's parts. The manager runs and disposes them. Dispose the client yourself. */
 export interface ManagerOptions {
-  /** The reconcilers. With an elector they run only while this process leads; their informers run before that, too. */
+  /**
+   * The reconcilers. With an elector they run only while this process leads, but their informers run before that too.
+   */
   readonly reconcilers?: readonly Pick<
     Reconciler<KubernetesObject>,
     "name" | "informers" | "run" | "status" | typeof Symbol.asyncDispose
   >[];
-  /** Factories of further informers. Those of the reconcilers need not be named. @default {none} */
+  /** Factories for further informers. You need not repeat the reconcilers' factories. @default {[]} */
   readonly informers?: readonly SharedInformerFactory[];
-  /** Elects one of the processes that run this program. @default {none: every process reconciles} */
+  /** Elects one of the processes that run this program. Without it, every process reconciles. */
   readonly elector?: LeaderElector;
   /**
-   * Divides the keys among the processes that run this program, in place of an elector: the reconcilers have the same
-   * group as their option `shards`.
-   *
-   * @default {none}
+   * Divides the keys among the processes that run this program. Use it instead of an elector, and pass the same group
+   * to the reconcilers as `shards`.
    */
   readonly shards?: ShardGroup;
-  /** The recorders of events of the reconcilers. @default {none} */
+  /** The event recorders that your reconcilers use. @default {[]} */
   readonly recorders?: readonly EventRecorder[];
   /**
-   * The longest time from the start of the informers until all of them have synced, in milliseconds; `Infinity` is no
-   * limit. The default leaves a slow server time, so that the process is not started again and again meanwhile.
-   *
-   * @default {600_000}
+   * How long all informers may take to sync, in milliseconds. `Infinity` means no limit. The default gives a slow
+   * server time, so that the process is not restarted again and again. @default {600_000}
    */
   readonly syncTimeoutMs?: number;
   /** Called with each phase when it begins. */
@@ -58,21 +55,23 @@ export interface ManagerOptions {
 }
 
 /**
- * Runs informers, reconcilers, an elector and recorders, and stops them in order.
+ * Runs informers, reconcilers, an elector and event recorders, and stops them in order.
  *
- * - **Start**: the informers of all parts start and sync; then the process waits for leadership, where there is an
- *   elector, with complete caches; then the reconcilers run.
- * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in
- *   flight have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost;
- *   then recorders write what waits, the lease is released, and the informers stop; those that a reconciler has made
- *   for itself stop with it. It takes at most the longest `graceMs` (30 s), the longest `flushMs` of a recorder (5 s)
- *   and the `renewDeadlineMs` of the elector (10 s), one after the other, and then the `graceMs` of handlers of
- *   informers.
- * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is
- *   not released: it expires. The process should exit.
- * - **With `shards`** the reconcilers run as soon as the informers have synced, for the keys of the ranges that this
- *   process holds. To lose ranges is no failure: the manager runs on, and joins again. At the stop it gives its ranges
- *   away, each as soon as its calls have returned.
+ * - **Start.** All informers start and sync. With an elector, the process then waits for leadership, with complete
+ *   caches. Then the reconcilers run.
+ * - **Stop.** The signal, a failed part or lost leadership stops it. Reconcilers take no further key, and running
+ *   reconciles get their `signal` and `graceMs`. If leadership is lost, their requests end immediately. Then recorders
+ *   write their waiting events, the lease is released, and the informers stop. Informers that a reconciler created for
+ *   itself stop with the reconciler.
+ * - **How long a stop takes.** At most the longest `graceMs` (30 s), then the longest `flushMs` (5 s), then the
+ *   elector's `renewDeadlineMs` (10 s), then the `graceMs` for informer handlers.
+ * - **A reconcile that hangs.** If it does not return in time, `run()` rejects with an {@linkcode UnfinishedWorkError}.
+ *   The lease is not released but expires. Exit the process.
+ * - **With `shards`,** the reconcilers run as soon as the informers have synced, for the keys in the ranges that this
+ *   process holds. If the process loses ranges, it joins again: this is no failure. At the stop it gives each range
+ *   away as soon as the range's calls have returned.
+ *
+ * See the guide: [Run a controller](../../../docs/controllers/run.md).
  *
  * @example
  * ```ts
@@ -108,14 +107,14 @@ export class Manager implements AsyncDisposable {
   readonly #syncTimeoutMs: number;
   readonly #job = new DerivedController();
   #phase: ManagerPhase = "created";
-  /** Set by the first `run()`, and by a disposal before it; settles when everything has stopped. */
+  /** Set by the first `run()`, or by a disposal before it. Settles when everything has stopped. */
   #running: Promise<void> | undefined;
 
   /**
-   * Starts nothing yet.
+   * Creates a manager. It starts nothing yet.
    *
-   * @throws {RangeError} when `syncTimeoutMs` is out of range.
-   * @throws {TypeError} when there are both an elector and shards.
+   * @throws {RangeError} if `syncTimeoutMs` is out of range.
+   * @throws {TypeError} if there are both an elector and shards.
    */
   constructor(options: ManagerOptions) {
     checkNames("create a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
@@ -135,13 +134,13 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Runs the manager until the signal aborts, and resolves when everything has stopped. A manager runs once.
+   * Runs the manager until the signal aborts, and resolves when everything has stopped. A manager runs only once.
    *
-   * @throws {Error} when it runs or has run already; when an informer ends by itself; when a reconciler fails.
-   * @throws {WaitError} when an informer does not sync: because the server refuses it (401, 403, 404), or within
-   * `syncTimeoutMs`; then it names all that have not, and why.
-   * @throws {LeadershipLostError} when another process may lead.
-   * @throws {UnfinishedWorkError} when a reconcile has not returned.
+   * @throws {Error} if it is running or has run, if an informer ends without being stopped, or if a reconciler fails.
+   * @throws {WaitError} if an informer does not sync: the server refuses the list (401, 403, 404), or `syncTimeoutMs`
+   * has passed. It names all informers that have not synced, and the reasons.
+   * @throws {LeadershipLostError} if another process may lead.
+   * @throws {UnfinishedWorkError} if a reconcile has not returned.
    */
   run(options: Abortable = {}): Promise<void> {
     checkNames("run the manager", options, "signal");
@@ -151,7 +150,7 @@ export class Manager implements AsyncDisposable {
     return this.#running = this.#run(options.signal);
   }
 
-  /** Returns the present phase, and the status of each part. */
+  /** Returns the current phase and the status of each part. */
   status(): ManagerStatus {
     return defined({
       phase: this.#phase,
@@ -164,17 +163,16 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Answers a probe, for `Deno.serve(manager.fetch)` or any other server.
+   * Answers a probe. Pass it to any server, such as `Deno.serve(manager.fetch)`.
    *
-   * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process
-   *   should be restarted.
-   * - `/readyz`: 200 when the caches have synced, until the manager stops; optional kinds that the server does not have
-   *   are named, as `waits for widgets.example.com`. A process that waits for leadership is ready, unless the server
-   *   refuses it the Lease (401, 403, 404): it can never lead, nor hold ranges. The ranges that it holds are named, as
-   *   `holds the ranges 0-31, 40`.
+   * - `/healthz`: 200, unless work continues although leadership was lost, see `LeaderElector.check`. Restart the
+   *   process then.
+   * - `/readyz`: 200 from the sync until the manager stops, also while the process waits for leadership. It is 503 if
+   *   the server refuses the Lease (401, 403, 404), because the process can never lead or hold ranges. The text names
+   *   missing optional kinds (`waits for widgets.example.com`) and held ranges (`holds the ranges 0-31, 40`).
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
-   * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.
+   * A failed probe is 503 with the reason as text. Other paths are 404, and methods other than GET and HEAD are 405.
    */
   readonly fetch = (request: Request): Response =>
     answerProbe(request, {
@@ -184,10 +182,10 @@ export class Manager implements AsyncDisposable {
       metrics: () => managerMetrics(this.status()),
     });
 
-  /** Stops the manager, and settles as `run()` does; at once when that has settled before. */
+  /** Stops the manager, and settles like `run()`. If the manager has stopped before, it resolves immediately. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The manager was disposed", "AbortError"));
-    if (this.#phase === "stopped") return; // a failure was that of run()
+    if (this.#phase === "stopped") return; // run() has rejected already if it failed
     await (this.#running ??= this.#run(undefined));
   }
 
@@ -212,7 +210,7 @@ export class Manager implements AsyncDisposable {
       fail(error);
     }
     this.#enter("stopping");
-    // Those that never ran are stopped, too; a failure of those that ran is known.
+    // Parts that never ran are stopped too. Failures of parts that ran are known already.
     await Promise.all([...this.#reconcilers, ...this.#recorders].map((it) => it[Symbol.asyncDispose]().catch(fail)));
     informers.abort(new DOMException("The manager has stopped", "AbortError"));
     await Promise.all(following);
@@ -241,7 +239,7 @@ export class Manager implements AsyncDisposable {
     await this.#elector.run((leadership) => this.#reconcile(leadership), { signal });
   }
 
-  /** Reconciles the keys of the ranges that this process holds, until the signal aborts. */
+  /** Reconciles the keys in the ranges that this process holds, until the signal aborts. */
   async #share(shards: ShardGroup, signal: AbortSignal): Promise<void> {
     using job = new DerivedController(signal);
     let failure: { readonly error: unknown } | undefined;

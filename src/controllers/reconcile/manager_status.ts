@@ -1,8 +1,8 @@
 /**
- * The phases and the status of a manager, and its metrics.
+ * A manager's phases, status and metrics.
  *
- * {@linkcode ManagerStatus} and {@linkcode managerMetrics} are the entry points. Nothing is counted here: the parts of
- * a manager count.
+ * {@linkcode ManagerStatus} and {@linkcode managerMetrics} are the entry points. Nothing is counted here: the manager's
+ * parts count.
  *
  * @module
  */
@@ -23,36 +23,36 @@ import type { ReconcilerStatus } from "./options.ts";
 import type { ShardGroupStatus } from "./shard_group.ts";
 
 /**
- * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`,
- * and any phase may be followed by `"stopping"`.
+ * A manager's phase. Phases follow in this order. Only a manager with an elector is ever `"standby"`, and any phase may
+ * be followed by `"stopping"`.
  *
  * - `"created"`: it does not run yet.
  * - `"syncing"`: the informers run, and have not all synced.
  * - `"standby"`: the caches are complete, and another process leads.
  * - `"running"`: the reconcilers run.
- * - `"stopping"`: reconciles in flight end, events are written, the lease is released, informers stop; in this order,
- *   but informers that a reconciler has made for itself stop with it.
+ * - `"stopping"`: running reconciles end, events are written, the lease is released, and informers stop, in this order.
+ *   Informers that a reconciler created for itself stop with the reconciler.
  * - `"stopped"`: everything has ended.
  */
 export type ManagerPhase = "created" | "syncing" | "standby" | "running" | "stopping" | "stopped";
 
-/** The status of a manager and of its parts, at one moment. */
+/** A snapshot of a manager and its parts. */
 export interface ManagerStatus {
   /** The phase. */
   readonly phase: ManagerPhase;
-  /** The informers of all factories. */
+  /** The informers in all factories. */
   readonly informers: readonly InformerOfFactory[];
   /** The reconcilers. */
   readonly reconcilers: readonly ReconcilerStatus[];
-  /** The elector, where there is one. */
+  /** The elector, if there is one. */
   readonly elector?: LeaderElectorStatus;
-  /** The group that divides the keys, where there is one. */
+  /** The group that divides the keys, if there is one. */
   readonly shards?: ShardGroupStatus;
-  /** The recorders of events. */
+  /** The event recorders. */
   readonly recorders: readonly EventRecorderStatus[];
 }
 
-/** Returns the metric families of a manager, from the status of its parts. */
+/** Returns a manager's metric families, made from its parts' status. */
 export function managerMetrics(status: ManagerStatus): MetricFamily[] {
   const { phase, informers, reconcilers, elector, shards, recorders } = status;
   return [

@@ -1,10 +1,10 @@
 /**
- * Parts of controllers: reconcilers, writes to objects (owner references, finalizers, conditions), leader election and
- * events.
+ * Everything to build a controller: reconcilers, a manager, writes to objects (owner references, finalizers,
+ * conditions), leader election, sharding and events.
  *
- * A {@linkcode Reconciler} calls a function for the keys of one kind, when an object of that kind changes, one that it
- * owns (`owns`), or one that a function maps to keys (`watches`). The function reads the cache and writes to the
- * server.
+ * A {@linkcode Reconciler} calls your function with a key when an object of a kind changes. It also calls it when an
+ * object changes that the first one owns (`owns()`), or that your map function maps to the key (`watches()`). Your
+ * function reads the cache and writes to the server.
  *
  * @example
  * ```ts

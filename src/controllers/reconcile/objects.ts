@@ -1,8 +1,8 @@
 /**
- * Parts of reconcile functions that write objects: finalizers, merge patches, status, retries.
+ * Functions that write objects in a reconcile: finalizers, merge patches, status, retries.
  *
- * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None of them reads
- * a cache or keeps a state.
+ * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None reads a cache
+ * or keeps state.
  *
  * @module
  */
@@ -15,19 +15,17 @@ import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 
-/**
- * Returns the present time of day as `metav1.MicroTime` has it: the server accepts no other number of digits than six.
- */
+/** Returns the present time like `metav1.MicroTime`: the server accepts only six digits after the seconds. */
 export function microTimestampNow(): string {
   return new Date().toISOString().replace("Z", "000Z");
 }
 
 /**
- * Returns the JSON merge patch (RFC 7386) that turns `before` into `after`; `undefined` when they are equal.
+ * Returns the JSON merge patch (RFC 7386) that turns `before` into `after`, or `undefined` if they are equal.
  *
- * - The order of members has no meaning. A member that is `undefined` or `null` is absent: a merge patch cannot express
- *   `null`.
- * - Lists are compared item by item, and replaced.
+ * - The order of members has no meaning. A member that is `undefined` or `null` is absent, because a merge patch cannot
+ *   express `null`.
+ * - Lists are compared item by item, and replaced as a whole.
  */
 export function mergeDiff(before: unknown, after: unknown): unknown {
   if (Array.isArray(before) && Array.isArray(after)) {
@@ -48,22 +46,22 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
 
 /** Options for {@linkcode retryOnConflict}. */
 export interface RetryOnConflictOptions extends Abortable, BackoffOptions {
-  /** The number of calls at most. @default {5} */
+  /** The most calls. @default {5} */
   readonly attempts?: number;
-  /** Returns true for errors after which the function is called again. @default {isConflict} */
+  /** Returns true for an error after which the function is called again. @default {isConflict} */
   readonly when?: (error: unknown) => boolean;
 }
 
 /**
- * Calls `write` until it does not fail with a conflict (409: the object has changed since it was read), and returns its
- * result.
+ * Calls `write` until it does not fail with a conflict, and returns its result. A conflict (409) means that the object
+ * has changed since you read it.
  *
- * - `write` reads the object, changes it, and writes it, at each call: without a new read, each call fails as the
- *   first. Its argument is the number of calls before.
- * - There are at most 5 calls, with waits of 10 to 11 ms (client-go `RetryOnConflict` with `DefaultRetry`). After the
- *   last one the promise rejects with the conflict. Other errors reject at once.
+ * - In each call, `write` must read the object again, change it, and write it. Without a new read, each call fails like
+ *   the first. Its argument is the number of earlier calls.
+ * - There are at most 5 calls, 10 to 11 ms apart (client-go `RetryOnConflict` with `DefaultRetry`). After the last one
+ *   the promise rejects with the conflict. Other errors reject immediately.
  *
- * @throws {RangeError} when `attempts` is not a whole number of at least 1, or a wait is not valid.
+ * @throws {RangeError} if `attempts` is not a whole number of at least 1, or a delay is not valid.
  *
  * @example
  * ```ts
@@ -105,7 +103,10 @@ export async function retryOnConflict<R>(
 
 /** Options for {@linkcode createOrUpdate}. */
 export interface CreateOrUpdateOptions<T> extends Omit<WriteOptions, "subresource"> {
-  /** The object as the caller knows it, from a cache; it saves a read. @default {read from the server} */
+  /**
+   * The object as you know it, for example from a cache. It saves a read. By default, the object is read from the
+   * server.
+   */
   readonly current?: T & Complete;
 }
 
@@ -113,22 +114,22 @@ export interface CreateOrUpdateOptions<T> extends Omit<WriteOptions, "subresourc
 export interface CreatedOrUpdated<T> {
   /** The object as the server has it. */
   readonly object: T;
-  /** The write that was made. */
+  /** The write that was made. `"unchanged"` means that nothing was sent. */
   readonly operation: "created" | "updated" | "unchanged";
 }
 
 /**
- * Creates `draft`, or if an object of its name exists, updates that by `change`.
+ * Creates `draft`. If an object with its name exists, `change` updates that object instead.
  *
- * - `change` receives a copy of the existing object, and edits it or returns another one. The difference is sent as a
- *   merge patch that names the version which was read; without a difference nothing is sent.
+ * - `change` receives a copy of the existing object. Edit the copy, or return another object. The difference is sent as
+ *   a merge patch that names the version which was read. If nothing differs, nothing is sent.
  * - If the object changes, appears or disappears meanwhile, it is read and changed again, up to 5 times in all.
- * - A `change` that removes fields which the server fills in (defaults) makes a write at each call. Set such fields one
- *   by one, or use `ResourceClient.apply`.
- * - Changes of `status` are not written: see {@linkcode writeStatus}.
+ * - Do not remove fields that the server fills in (defaults): your function would write at each call. Set fields one by
+ *   one, or use `ResourceClient.apply`.
+ * - Changes to `status` are not written, see {@linkcode writeStatus}.
  *
- * @throws {TypeError} when the draft has no name, or `change` alters name or namespace; when `current` is `reduced`: a
- * difference from it could remove fields that it lacks.
+ * @throws {TypeError} if the draft has no name, `change` alters the name or namespace, or `current` is `reduced`. The
+ * difference from a reduced object could remove fields that it lacks.
  *
  * @example
  * ```ts
@@ -199,30 +200,30 @@ function checkSameObject({ kind, metadata: before }: KubernetesObject, { metadat
 
 /** Options for {@linkcode finalize}. */
 export interface FinalizeOptions<T> extends Abortable {
-  /** The name of the finalizer with the domain of the controller: `"example.com/backups"`. */
+  /** The finalizer's name with your controller's domain, such as `"example.com/backups"`. */
   readonly finalizer: string;
   /**
-   * Removes what the controller made outside of the object's own dependents. It may run several times for one object,
-   * also when it has succeeded before, so that it must succeed when there is nothing to remove.
+   * Removes everything that your controller made except the object's own dependents. It may run several times for one
+   * object, even after it has succeeded. So it must succeed if there is nothing to remove.
    */
   readonly cleanup: (object: T, options: Abortable) => void | Promise<void>;
 }
 
 /**
- * Guards an object by a finalizer: returns the object when it may be reconciled, and `undefined` when it is being
- * deleted, or is gone.
+ * Protects an object with a finalizer, so that your cleanup runs before the object is gone. Returns the object if you
+ * may reconcile it, and `undefined` if it is being deleted or is gone.
  *
- * - An object that is not being deleted gets the finalizer before the promise resolves. Call it before anything is made
- *   that `cleanup` must remove.
- * - An object that is being deleted and has the finalizer is cleaned up; then the finalizer is removed. If the cleanup
- *   throws, the finalizer stays and the promise rejects with that error, so that the reconciler tries again.
- * - Whenever the process stops, the cleanup has run to its end, at least once, before the finalizer is gone. It may run
+ * - **A live object** gets the finalizer before the promise resolves. Call this before you make anything that `cleanup`
+ *   must remove.
+ * - **An object that is being deleted** is cleaned up if it has the finalizer, and then the finalizer is removed. If
+ *   the cleanup throws, the finalizer stays and the promise rejects with that error, so the reconciler tries again.
+ * - **A crash** at any time is safe: the cleanup has succeeded at least once before the finalizer is gone. It may run
  *   again.
- * - At most one write, a merge patch of `metadata.finalizers` with the version of `object`; none when the finalizer is
- *   there. After a conflict the object is read again, and the decision is made anew. Another object of the same name is
- *   not touched.
+ * - **Cost.** At most one write, a merge patch to `metadata.finalizers` with the object's version, and none if the
+ *   finalizer is there. After a conflict the object is read again, and the decision is made again. Another object with
+ *   the same name is not touched.
  *
- * @throws {TypeError} when the name of the finalizer has no domain: the server refuses it for many kinds.
+ * @throws {TypeError} if the finalizer's name has no domain. The server refuses such names for many kinds.
  *
  * @example
  * ```ts
@@ -290,8 +291,8 @@ export async function finalize<T extends KubernetesObject>(
 }
 
 /**
- * Replaces the finalizers of `object` by the result of `change`, or keeps them where that is `undefined`. Returns the
- * object as the server has it, or `undefined` when it is gone.
+ * Replaces the finalizers of `object` by the result of `change`, or keeps them if that is `undefined`. Returns the
+ * object as the server has it, or `undefined` if it is gone.
  */
 async function patchFinalizers<T extends KubernetesObject>(
   client: ResourceClient<T>,
@@ -324,19 +325,19 @@ function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolea
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** The status of objects of type `T`. */
+/** The status type for objects of type `T`. */
 export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<S> : never;
 
 /**
- * Writes `status` as the status of `object`, and returns the object as the server has it afterwards. If the object has
- * that status already, nothing is sent and `object` itself is returned, so that a controller that computes the same
- * status again triggers no event.
+ * Writes the status of `object`, and returns the object as the server has it afterwards. If the status is the same
+ * already, nothing is sent and you get `object` itself. So a controller that computes the same status again triggers no
+ * event.
  *
- * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed: where
- *   other writers set some, begin with `...object.status`.
- * - The patch names the version of `object`: if the object has changed since, the promise rejects with a conflict
- *   (`isConflict`), and the caller reconciles the new state: let it reject, and a `Reconciler` calls again in silence.
- *   A status is never computed from one state and written to another.
+ * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed. If
+ *   other writers set some fields, begin with `...object.status`.
+ * - The patch names the version of `object`, so you never write a status that you computed from another state. If the
+ *   object has changed since, the promise rejects with a conflict (`isConflict`). Do not catch it: the `Reconciler`
+ *   calls your function again, without a report.
  *
  * @example
  * ```ts

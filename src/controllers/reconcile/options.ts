@@ -1,7 +1,7 @@
 /**
- * Options, status and observers of reconcilers.
+ * The options, status and observers for reconcilers.
  *
- * {@linkcode ReconcileFunction} and {@linkcode ReconcilerOptions} are the entry points. Nothing runs here;
+ * {@linkcode ReconcileFunction} and {@linkcode ReconcilerOptions} are the entry points. Nothing runs here:
  * `reconciler.ts` calls the functions.
  *
  * @module
@@ -23,273 +23,286 @@ import type { Predicate } from "./predicates.ts";
 import type { ShardGroup } from "./shard_group.ts";
 
 /**
- * The outcome of a reconcile. A reconcile that its reconciler has stopped is `"stopped"`: it neither succeeded nor
- * failed.
+ * How a reconcile ended.
+ *
+ * - `"succeeded"`: it returned nothing.
+ * - `"requeued"`: it returned `requeueAfter(ms)`.
+ * - `"retried"`: it returned `retry()`, or failed with a conflict that is retried without a report.
+ * - `"failed"`: it threw an error.
+ * - `"terminal"`: it threw a {@linkcode TerminalError}.
+ * - `"timedOut"`: it did not return within `timeoutMs`.
+ * - `"stopped"`: the reconciler stopped it, or its range moved to another process. It neither succeeded nor failed.
  */
 export type ReconcileOutcome = "succeeded" | "requeued" | "retried" | "failed" | "terminal" | "timedOut" | "stopped";
 
 /** A reconcile that has ended. */
 export interface ReconcileRecord {
-  /** The key. */
+  /** The object's key. */
   readonly key: ObjectKey;
-  /** The triggers of the reconcile. */
+  /** The reconcile's triggers. */
   readonly triggers: readonly Trigger[];
   /** The outcome. */
   readonly outcome: ReconcileOutcome;
-  /** The time at which it ended. */
+  /** When the reconcile ended. */
   readonly at: Date;
-  /** The error, of an outcome that has one. */
+  /** The error, if the outcome has one. */
   readonly error?: unknown;
 }
 
-/** The state of a `Reconciler` at one time. Counters start at 0 and never decrease. */
+/** A snapshot of a `Reconciler`. Counters start at 0 and never decrease. */
 export interface ReconcilerStatus {
-  /** The name of the reconciler. */
+  /** The reconciler's name. */
   readonly name: string;
   /**
-   * The state: `"syncing"` lasts until all informers have synced, `"stopping"` until the last reconcile has returned.
+   * The state. `"syncing"` lasts until all informers have synced, and `"stopping"` until the last reconcile has
+   * returned.
    */
   readonly state: "created" | "syncing" | "running" | "stopping" | "stopped";
-  /** The number of reconciles that have ended, by outcome. */
+  /** The number of ended reconciles, by outcome. */
   readonly outcomes: Readonly<Record<ReconcileOutcome, number>>;
-  /** The number of reconciles that had a cause of a type, by that type; a reconcile with two types counts for both. */
+  /** The number of reconciles, by trigger type. A reconcile with two types counts for both. */
   readonly triggers: Readonly<Record<string, number>>;
-  /** The last reconciles that have ended, the newest last; at most 16. */
+  /** The last 16 reconciles that have ended, with the newest last. */
   readonly recent: readonly ReconcileRecord[];
-  /** The times from calls of reconciles to their ends, as `outcomes` counts them. */
+  /** How long reconciles took, from each call to its end. It counts the same reconciles as `outcomes`. */
   readonly reconcileMs: Durations;
-  /** The number of keys that wait until caches have seen the writes of their last reconcile. */
+  /** The number of keys that wait until the caches have seen the writes of their last reconcile. */
   readonly waitingForCaches: number;
-  /**
-   * The number of reconciles that began although a cache had not seen such a write within `readYourWritesTimeoutMs`.
-   */
+  /** The number of reconciles on a stale cache: it had not seen such a write within `readYourWritesTimeoutMs`. */
   readonly stale: number;
   /**
-   * The number of reconciles that were caused by writes of the same key's last reconcile only: by their events, or
-   * because they were superseded. A controller that writes only what is missing has few after each change by others.
+   * The number of reconciles that only your own writes triggered: writes by the last reconcile for the same key,
+   * through their events or because they were superseded. If you write only missing things, this number stays low: each
+   * change by others leads to few such reconciles.
    */
   readonly ownCalls: number;
-  /** The keys whose last call has passed its time limit and has not returned; they are not reconciled until it does. */
+  /** The keys whose last call has passed `timeoutMs` and has not returned. They are not reconciled until it returns. */
   readonly abandoned: readonly ObjectKey[];
-  /** The number of events whose predicate or map function has thrown, and of broken objects that one of them read. */
+  /** The number of events whose predicate or map function threw, also because it read a broken object. */
   readonly eventErrors: number;
-  /** The names of optional kinds that the server does not have at present: `"widgets.example.com"`. */
+  /** The names of optional kinds that the server lacks now, such as `"widgets.example.com"`. */
   readonly waitsFor: readonly string[];
-  /** The queue of keys; `running` has the keys that are reconciled, and their triggers. */
+  /** The status of the key queue. Its `running` has the keys that are being reconciled, with their triggers. */
   readonly queue: WorkQueueStatus;
 }
 
-/** A call of a reconcile that begins. */
+/** A reconcile call that is about to begin. */
 export interface StartedReconcile {
-  /** The name of the reconciler. */
+  /** The reconciler's name. */
   readonly reconciler: string;
-  /** The resource of the reconciled object. */
+  /** The reconciled resource. */
   readonly resource: Resource;
-  /** The key. */
+  /** The object's key. */
   readonly key: ObjectKey;
-  /** The number of retries of this key since it last succeeded. */
+  /** The number of retries for this key since it last succeeded. */
   readonly retries: number;
-  /** The triggers of the call, at most 8. */
+  /** The call's triggers, at most 8. */
   readonly triggers: readonly Trigger[];
 }
 
-/** Observes one call of a reconcile. */
+/** Observes one reconcile call. */
 export interface ReconcileObserver {
-  /** Calls `reconcile` once, and returns its result. An error that it throws beside is a failure of the reconcile. */
+  /** Calls `reconcile` once and returns its result. If it throws an error itself, the reconcile has failed. */
   call<R>(reconcile: () => R): R;
-  /** Called once, when the call has returned or its time is over. An error that it throws is reported as uncaught. */
+  /**
+   * Called once, when the call has returned or its time limit has passed. If it throws, that is reported as an uncaught
+   * error.
+   */
   ended(record: ReconcileRecord): void;
 }
 
 /**
- * Called before each call of a reconcile, with its facts. Returns its observer; `undefined` for one that is not
- * observed.
+ * Called before each reconcile with the facts about it. Return an observer for this call, or `undefined` to ignore it.
  */
 export type ObserveReconcile = (call: StartedReconcile) => ReconcileObserver | undefined;
 
 /**
- * Brings the server from its present state to the desired one, for one object.
+ * Makes the cluster match the desired state for one object. You write this function.
  *
- * It succeeds by returning nothing, or a promise that resolves with nothing. It returns `retry()` or `requeueAfter(ms)`
- * to be called again for the key; it throws, and is called again with growing waits, or throws a `TerminalError` and is
- * not.
+ * - Return nothing when it has succeeded. A promise may do the same.
+ * - Return `retry()` or `requeueAfter(ms)` to be called again for the key.
+ * - Throw an error to be called again with growing delays.
+ * - Throw a {@linkcode TerminalError} if a retry cannot help. The next event calls it again.
  */
 export type ReconcileFunction<T extends KubernetesObject> = (
   context: ReconcileContext<T>,
 ) => void | ReconcileResult | Promise<void | ReconcileResult>;
 
 /**
- * A cache of a reconciler, and over it the answers of the writes that its reconciles have made: each is read at once,
- * until the cache has the write or a later change, and for `readYourWritesTimeoutMs` at most. Another reconciler, the
- * informer's own lister, its handlers and streams do not see them.
+ * A reconciler's cache, with the responses to your own writes on top. You read a response immediately, until the cache
+ * has the write or a later change, for at most `readYourWritesTimeoutMs`. Only this reconciler sees it: other
+ * reconcilers, handlers, streams and the informer's own lister do not.
  *
- * - An object appears as the cache will have it: selected, reduced and transformed. One that was deleted is gone, or
- *   has its `deletionTimestamp`; one that was changed so that the cache selects it no longer is gone, too.
- * - What cannot be shown so is read from the cache: answers of subresources that are other objects (`scale`), of
- *   another API version, with versions that have no order, of `deleteCollection`; rows, and objects that a transform
- *   renames.
+ * - An object appears as the cache will have it: selected, reduced and transformed. A deleted object is gone, or has
+ *   its `deletionTimestamp`. An object that no longer matches the selection is gone too.
+ * - Some responses cannot be shown early, so you read the cache until the watch delivers the change. These are
+ *   subresources with another type (`scale`), other API versions, versions without an order, `deleteCollection()`,
+ *   table rows, and objects that a transform renames.
  */
 export interface ReconcileCache<T> extends Lister<T> {
   /**
    * Returns the objects that have `value` in the index `name`.
    *
-   * @throws {RangeError} when the informer has no such index.
+   * @throws {RangeError} if the informer has no such index.
    */
   byIndex(name: string, value: string): T[];
 }
 
-/** The argument of a reconcile. */
+/** Everything that a reconcile call receives. */
 export interface ReconcileContext<T extends KubernetesObject> {
-  /** The key of the object: `"shop/cart-0"`. */
+  /** The object's key, such as `"shop/cart-0"`. */
   readonly key: ObjectKey;
   /**
-   * The object in the cache, at each reading, or as an own write was answered; undefined when it does not exist (any
-   * more). Throws `DecodeError`.
+   * The object, or `undefined` if it does not exist. Each time you read this, you get the object in the cache, or the
+   * response to your own write.
+   *
+   * @throws {DecodeError} if the cached object cannot be decoded.
    */
   readonly object: T | undefined;
   /**
-   * The client for the writes of this reconcile. They are remembered, and the key is reconciled again only when the
-   * caches have seen them. Its requests end when the time of this call is over, when `graceMs` has passed after a stop,
-   * and at once when leadership is lost; they reject with the reason of `signal`. A stop alone does not end them unless
-   * `signal` is passed to them.
+   * The client for this reconcile's writes. Write only through this client: the key is reconciled again only when the
+   * caches have seen these writes.
+   *
+   * Its requests end, and reject with the reason in `signal`, when the call passes `timeoutMs` and when leadership is
+   * lost. After a stop they end when `graceMs` has passed. To end a request at the stop itself, pass `signal` to it.
    */
   readonly client: ResourceClients;
-  /** Aborts when the reconciler stops, and with a `TimeoutError` when the time of this call is over. */
+  /** Aborts when the reconciler stops, and with a `TimeoutError` when the call passes `timeoutMs`. */
   readonly signal: AbortSignal;
-  /** The number of retries of this key since it last succeeded. */
+  /** The number of retries for this key since it last succeeded. */
   readonly retries: number;
-  /** The triggers of this reconcile, at most 8. */
+  /** Why this reconcile was called, at most 8 triggers. Use them only in log messages: events can be missed. */
   readonly triggers: readonly Trigger[];
-  /** Returns the cache of a kind; see `Reconciler.cache()`. */
+  /** Returns the cache for a kind, see `Reconciler.cache()`. */
   cache<O extends KubernetesObject>(kind: Resource<O> | SharedIndexInformer<O, string>): ReconcileCache<O>;
 }
 
-/** Options of an informer of a reconciler: the objects that it follows, and its cache. */
+/** Options for a reconciler's informer: which objects it selects, and how it caches them. */
 export type InformerSelection<T extends KubernetesObject> = Selection & SharedIndexInformerOptions<T, string>;
 
-/** A kind that a reconciler watches, or an informer of it that the factory of the reconciler has made. */
+/** A kind to watch, or an informer from the reconciler's own factory. */
 export type WatchedKind<T extends KubernetesObject> = Resource<T> | SharedIndexInformer<T, string>;
 
-/** Options of one kind of a reconciler. */
+/** Options for one kind that a reconciler watches. */
 export interface WatchedKindOptions<T extends KubernetesObject> {
-  /** The predicates of which an event must pass one. @default {every event passes} */
+  /**
+   * Decides which events lead to a reconcile. With several predicates, an event must pass one of them. By default,
+   * every event passes.
+   */
   readonly when?: Predicate<T> | readonly Predicate<T>[];
   /**
-   * The server need not have the kind, neither when the reconciler starts nor later: it reconciles without the kind,
-   * and enqueues the keys of the objects when the kind comes, and those of the deleted ones when it goes. See the
-   * option of the same name of informers.
-   *
-   * @default {false: the reconciler fails when the server does not have the kind}
+   * If `true`, the server may lack the kind, at the start or later. The reconciler works without it. When the kind
+   * appears, the keys for its objects are enqueued, and when it disappears, the keys for the deleted objects. If
+   * `false`, the reconciler fails when the server lacks the kind. The informer option has the same name. @default
+   * {false}
    */
   readonly optional?: boolean;
   /**
-   * The event that shows a write of the same reconcile and nothing else: `"skip"` makes it no cause, `"cause"` a cause
-   * as any other. It is known by uid and version, and only in a watch: an event of a list is always a cause, and so is
-   * one that may hide a change by somebody else. So `"skip"` is certain for creations, for writes that name the version
-   * of the object, and for merge patches; of others where values were sent as the server stores them. Deletions and
-   * JSON patches are triggers.
+   * Whether your own writes to this kind trigger another reconcile of the key that wrote them. By default, all do
+   * except writes to the reconciled object's status.
    *
-   * @default {"skip" for writes of the status of the reconciled object, "cause" for others}
+   * - `"ignore"`: an event that shows only your own write triggers no reconcile.
+   * - `"trigger"`: it triggers one, like any other event.
+   *
+   * The reconciler recognizes your write by uid and resourceVersion. It never ignores an event that may hide a change
+   * by somebody else, nor one from a list. So `"ignore"` always works for creations, merge patches, and writes that
+   * name the object's version. For other writes it works if you send values exactly as the server stores them.
+   * Deletions and JSON patches always trigger a reconcile.
    */
   readonly ownWrites?: "ignore" | "trigger";
-  /** The options of the informer. @default {those of the factory: all objects of the kind} */
+  /** Options for the kind's informer. By default it caches all objects that the factory selects. */
   readonly informer?: InformerSelection<T>;
 }
 
-/** Options for `Reconciler.run`: a `Leadership` is one. */
+/** Options for `Reconciler.run()`. You can pass a `Leadership`. */
 export interface ReconcilerRunOptions extends Abortable {
   /**
-   * Stops the reconciler as `signal` does, and ends the requests of running reconciles at once. See `Leadership.lost`.
+   * Stops the reconciler like `signal` does, and immediately ends all requests of running reconciles. See
+   * `Leadership.lost`.
    */
   readonly lost?: AbortSignal;
   /**
-   * Called before each request of a reconcile. When it returns false, the reconciler stops as if `lost` had aborted,
-   * and the request is not sent: after a pause of the process the clock says so before `lost` aborts. See
-   * `Leadership.isHeld`.
-   *
-   * @default {leadership is held until `lost` aborts}
+   * Called before each request in a reconcile. If it returns `false`, the request is not sent, and the reconciler stops
+   * like after `lost`. After a pause of the process, this notices lost leadership before `lost` aborts. See
+   * `Leadership.isHeld`. By default, leadership is held until `lost` aborts.
    */
   readonly isHeld?: () => boolean;
 }
 
 /** Options for `Reconciler`. */
 export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKindOptions<T> {
-  /** The name in status, errors and names of handlers. @default {the name of the resource} */
+  /** The name in status, errors and handler names. By default, the resource's name. */
   readonly name?: string;
-  /** The factory that shares informers. @default {one of its own, which stops with the reconciler} */
+  /** The factory that shares informers. By default the reconciler creates its own, and stops it in the end. */
   readonly informers?: SharedInformerFactory;
   /**
-   * Divides the keys among the processes of a group, which runs beside the reconciler: in a `Manager`, or by its
-   * `run()`. This process reconciles those of the ranges that it holds.
+   * Divides the keys among a group's processes. This process reconciles only keys in the ranges that it holds. Run the
+   * group too: give it to the `Manager`, or call its `run()`. By default, this process reconciles all keys.
    *
-   * - By uid, the reconciled objects are those whose uid is in the ranges; the objects that `owns()` names are cached
-   *   if their controller's uid is, whose watch is read whole. By namespace, both are those of the namespaces.
-   * - What `watches()` names is cached by each process, unless its own `shard` says otherwise. A mapped or enqueued key
-   *   belongs, by uid, to the process whose cache has its object, so that a key without one is not reconciled, after a
-   *   deletion excepted; by namespace, to the process that has its namespace.
-   * - Reconciles in a range begin when this process holds it, and all caches have what the server had after that. They
-   *   are called for each object of it then, and not for objects that leave. A range is given away when its running
-   *   calls have returned; their signals abort, and after `graceMs` their requests end. Where it is lost, they end at
-   *   once.
+   * - By uid: the process reconciles objects whose uid is in its ranges. For `owns()` it caches the objects whose
+   *   controller's uid is in its ranges, but receives the kind's whole watch.
+   * - By namespace: the process reconciles and caches the objects in its namespaces, for `owns()` too.
+   * - For `watches()`, each process caches all objects, unless you set `shard` in the informer options.
+   * - A mapped or enqueued key is reconciled by the process that has its namespace, or by uid, the process that caches
+   *   its object. So by uid, a key without an object is reconciled only after that object's deletion.
+   * - When the process receives a range, its caches first catch up with the server. Then each object in the range is
+   *   reconciled. Objects that leave are not.
+   * - Before a range is given away, its running calls must return. Their signals abort, and their requests end after
+   *   `graceMs`. If a range is lost, the requests end immediately.
    *
-   * No object is reconciled by two processes at a time, as long as `ShardGroup` keeps its promise. A new object of the
-   * same name has another uid: its reconcile may begin elsewhere while the call for the deleted one runs.
-   *
-   * @default {this process reconciles all keys}
+   * No two processes reconcile an object at the same time, while `ShardGroup` keeps its promise. A new object with the
+   * same name has another uid: another process may reconcile it while a call for the deleted object still runs.
    */
   readonly shards?: ShardGroup;
-  /** The number of keys that are reconciled at a time. @default {1} */
+  /** How many keys are reconciled at the same time. One key is never reconciled twice at a time. @default {1} */
   readonly concurrency?: number;
   /**
-   * The time between the first event for a key and its reconcile, in milliseconds: further events within it lead to the
-   * same reconcile. It delays no key for longer, however many events follow.
-   *
-   * @default {0}
+   * How long to wait after a key's first event, in milliseconds. Further events in this time lead to the same
+   * reconcile. They never make the wait longer. @default {0}
    */
   readonly debounceMs?: number;
   /**
-   * The time limit of one call, in milliseconds; `Infinity` is none. When it is over, the signal aborts, the call
-   * counts as failed, and its worker takes other keys. The key is reconciled again when the call has returned, never
-   * before.
-   *
+   * How long one call may take, in milliseconds. After that, its signal aborts, the call counts as failed, and its
+   * worker takes other keys. The key is reconciled again only after the call has returned. `Infinity` means no limit.
    * @default {300_000}
    */
   readonly timeoutMs?: number;
   /**
-   * The time that stopping waits for running calls, in milliseconds; `Infinity` waits until they return. Calls that
-   * have not returned after a second are reported. @default {30_000}
+   * How long a stop waits for running calls, in milliseconds. Calls that have not returned after a second are reported.
+   * `Infinity` means no limit. @default {30_000}
    */
   readonly graceMs?: number;
   /**
-   * The time that a key waits until the caches have seen the writes of its last reconcile, in milliseconds. When it is
-   * over, the key is reconciled all the same, with a cause `"stale"`, and the error is reported.
-   *
+   * How long a key waits until the caches have seen its last reconcile's writes, in milliseconds. After that, the key
+   * is reconciled anyway, with a trigger of type `"stale"`, and `onError` receives an error. `Infinity` means no limit.
    * @default {30_000}
    */
   readonly readYourWritesTimeoutMs?: number;
   /**
-   * The longest time from `run()` until all informers have synced, in milliseconds; `Infinity` is no limit. Those of a
-   * `Manager` sync before that, within a limit of its own.
-   *
-   * @default {600_000}
+   * How long all informers may take to sync after `run()`, in milliseconds. `Infinity` means no limit. A `Manager`
+   * syncs them before that, within a limit of its own. @default {600_000}
    */
   readonly syncTimeoutMs?: number;
-  /** The waits after failures. @default {exponentialBackoff(): 5 ms, doubling to 1000 s, for each key} */
+  /** The delays after failures. By default `exponentialBackoff()`: 5 ms, doubled up to 1000 s, for each key. */
   readonly rateLimiter?: RateLimiter<ObjectKey>;
   /**
-   * Called with each failed reconcile, each event error (of a predicate or a map function), each stale cache and each
-   * loop of a reconcile that triggers its own calls, and the key that it concerns.
+   * Receives errors, each with the key that it concerns:
    *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * - failed reconciles
+   * - errors in predicates and map functions
+   * - stale caches
+   * - loops, in which a reconcile triggers its own calls
+   *
+   * By default each new cause is written to the console in one line, and again at most once a minute.
    */
   readonly onError?: (error: unknown, key: ObjectKey) => void;
-  /** Observes each call: `observeReconciles` of `./otel` makes spans of them. @default {nothing is observed} */
+  /** Observes each call. `observeReconciles` in `./otel` turns them into spans. By default, nothing is observed. */
   readonly observe?: ObserveReconcile;
 }
 
 /**
- * A failure that a retry cannot mend, such as an invalid spec. A reconcile that throws it is counted and reported, and
- * its key is reconciled again only after the next event.
+ * A failure that a retry cannot fix, such as an invalid spec. Throw it in your reconcile: the failure is counted and
+ * reported, and the key is reconciled again only after the next event.
  */
 export class TerminalError extends Error {
   /** `"TerminalError"`. */

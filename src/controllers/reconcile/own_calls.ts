@@ -1,9 +1,9 @@
 /**
  * Recognizes the events of a reconciler's own writes, and counts calls that it triggers itself.
  *
- * {@linkcode OwnCalls} is the entry point. An event is passed over only if it can hide no change by somebody else. It
- * must come by a watch, and begin at the version of the write, or differ in sent values only. Waiting for caches is the
- * work of `pending_writes.ts`.
+ * {@linkcode OwnCalls} is the entry point. It ignores an event only if the event can hide no change by somebody else.
+ * Such an event comes by a watch. It follows the version that the write named, or it changes only sent values.
+ * `pending_writes.ts` waits for caches.
  *
  * @module
  */
@@ -20,13 +20,13 @@ import type { ObjectChange } from "./predicates.ts";
 /** The most repetitions of a key in a row. */
 const REPETITIONS = 250;
 
-/** The most calls of a key in a row that it may cause itself, whatever they write. */
+/** The most calls in a row that a key may trigger itself, whatever they write. */
 const OWN = 1_000;
 
-/** The longest time from a write of a key to its next call in a row, in milliseconds: one each 30 s is no loop. */
+/** The longest time from a key's write to its next call in a row, in milliseconds. One call every 30 s is no loop. */
 const ROW_MS = 20_000;
 
-/** A key repeats itself from this repetition in a row on; before, it may be a step of some. */
+/** A key repeats itself from this repetition in a row on. Earlier repetitions may be steps. */
 const STEPS = 10;
 
 /** Each call of a key that writes counts this much in the share of repetitions, and earlier ones the rest. */
@@ -38,7 +38,7 @@ const SHARES = [0.9, 0.5] as const;
 /** The longest time between two repetitions of a loop of many keys, in milliseconds. */
 const PAUSE_MS = 10_000;
 
-/** The number of keys that are remembered: as many of those that have written last, and as many that stay. */
+/** The number of keys that stay, and the number of other keys that are remembered because they have written last. */
 const REMEMBERED = 1_000;
 
 /** The time after its last write at which a key that stays makes room for another one, in milliseconds. */
@@ -47,10 +47,10 @@ const STAYS_MS = 600_000;
 /** The largest number of other triggers that are remembered. */
 const MAX_OTHERS = 32;
 
-/** A write whose event may be no cause. */
+/** A write whose event may trigger nothing. */
 interface Expected extends NonNullable<ObjectWrite["sent"]> {
   readonly uid: string;
-  /** The version that the write has named: its event shows the change from that one, and no other. */
+  /** The version that the write named. Its event shows exactly the change from that version. */
   readonly since: string | undefined;
   /** True when nobody else has ever written the object. */
   readonly isNew: boolean;
@@ -61,48 +61,48 @@ class Writer {
   /** The time of its last write. */
   atMs = 0;
   /**
-   * The writes of the last call by their marks, and of the one before: their events may come late. Those whose events
-   * are to be no cause are there until these have come.
+   * The last call's writes by their marks. Writes whose events are to be ignored stay until these events have come.
+   * `before` has the writes of the call before, because their events may come late.
    */
   written = new Map<string, Expected | undefined>();
   before = new Map<string, Expected | undefined>();
-  /** The objects that were written since the last call with another cause began. */
+  /** The objects that were written since the last call with another trigger began. */
   readonly objects = new Set<string>();
   /** True when the last call has written an object that was not in `objects`. */
   isNew = false;
-  /** The number of calls of its own making that follow another one, in a row without pauses. */
+  /** The number of calls in a row, without pauses, that the key triggered itself after another such call. */
   own = 0;
-  /** The number of those that follow a repetition, also after pauses: of many keys, each comes up seldom. */
+  /** The number of these calls that follow a repetition, also after pauses: with many keys, each comes up seldom. */
   repeated = 0;
-  /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
+  /** True when the last call has written something that is not in `before`, so an event is expected. */
   hasChanged = false;
-  /** True when there was a cause of its own making since the last call began. */
+  /** True when the key has triggered itself since the last call began. */
   hasOwn = false;
-  /** The marks of the other triggers since then; an event may come before the answer that shows whose it is. */
+  /** The marks of other triggers since then. An event may come before the response that shows whose event it is. */
   others = new Set<string>();
-  /** True when the last call was of its own making. */
+  /** True when the key triggered the last call itself. */
   wasOwn = false;
-  /** True from the call that was one too many, until a call triggers no other. */
+  /** True from the first call over the limit until a call triggers no other one. */
   isHot = false;
 }
 
 /**
- * The calls that a reconcile triggers itself: by events of what it has written, and by writes that were superseded. A
- * change by somebody else is no such cause, and the call after it does not count.
+ * Counts the calls that a reconcile triggers itself, by events of its writes and by superseded writes. A change by
+ * somebody else is another trigger, and the call after it does not count.
  *
- * - A call that writes only objects which its key has written before, with no other cause in between, is a repetition.
- *   A key is hot after 250 of them in a row, whatever their rate, and after 1,000 calls of its own making, which may
- *   write new objects; until a call changes nothing. Work in steps ends before that.
- * - A reconciler is in a loop when nine of ten calls of the keys that write are repetitions, the first ten of each key
- *   left out: with many keys, none of them gets to 250 for a long time.
+ * - A call is a repetition if its key wrote only objects that it wrote before, with no other trigger in between.
+ * - A key is hot after 250 repetitions in a row, at any rate. It is also hot after 1,000 calls that it triggered
+ *   itself, even if these write new objects. It stays hot until a call changes nothing. Work in steps ends before that.
+ * - A reconciler is in a loop when nine in ten calls are repetitions, among keys that write. Each key's first ten calls
+ *   do not count. With many keys, it would take long until one key repeats 250 times.
  */
 export class OwnCalls {
-  /** The keys that stay, while they write: of any number in a loop, these are seen. */
+  /** The keys that stay while they write. In a loop over many keys, these keys are observed. */
   readonly #staying = new Map<ObjectKey, Writer>();
-  /** The others that have written last. */
+  /** Other keys that have written last. */
   readonly #writers = new Map<ObjectKey, Writer>();
   readonly #expects: (key: ObjectKey, write: ObjectWrite) => boolean;
-  /** The number of calls that only own writes have caused. */
+  /** The number of calls that only own writes have triggered. */
   count = 0;
   /** The share of repetitions in the last calls of keys that write. */
   #share = 0;
@@ -110,7 +110,7 @@ export class OwnCalls {
   #repeatedMs = -Infinity;
   #isLoop = false;
 
-  /** @param expects Returns true for a write of the reconcile of a key whose event may be no cause. */
+  /** @param expects Returns true for a write by a key's reconcile whose event may trigger nothing. */
   constructor(expects: (key: ObjectKey, write: ObjectWrite) => boolean = () => false) {
     this.#expects = expects;
   }
@@ -141,7 +141,7 @@ export class OwnCalls {
     return this.#staying.get(key) ?? this.#writers.get(key);
   }
 
-  /** Notes a cause: that a write was superseded, an event, or another one. */
+  /** Records a trigger: a superseded write, an event, or another trigger. */
   caused(key: ObjectKey, cause: "superseded" | ObjectChange<KubernetesObject> | undefined): void {
     const writer = this.#of(key);
     if (writer === undefined) return;
@@ -152,10 +152,10 @@ export class OwnCalls {
   }
 
   /**
-   * Returns true for the event that shows a write of the reconcile of `key` and nothing else, once. Only a watch shows
-   * changes one by one, and an answer of the same version may be that of a write that has changed nothing, behind one
-   * by somebody else: so the event must begin at the version that the write has named, or change nothing else than what
-   * was sent. Without `ofAll` it must be a write of the subresource `status`.
+   * Returns true, once, for the event that shows only a write by the reconcile of `key`. The event must come by a
+   * watch, because only a watch shows changes one by one. It must follow the version that the write named, or change
+   * only sent values: a response with the same version may belong to a write that changed nothing, after a change by
+   * somebody else. Without `ofAll` the write must be to the subresource `status`.
    */
   isOwnWrite(key: ObjectKey, event: ObjectChange<KubernetesObject>, ofAll: boolean): boolean {
     const writer = this.#of(key);
@@ -208,7 +208,7 @@ export class OwnCalls {
     return writer.isHot && !wasHot && !this.#isLoop ? "key" : undefined;
   }
 
-  /** Counts a call of a key that writes; returns true when the reconciler has got into a loop. */
+  /** Counts a call of a key that writes. Returns true when the reconciler has got into a loop. */
   #look(isRepeated: boolean): boolean {
     const nowMs = monotonicMs();
     const counts = isRepeated && nowMs - this.#repeatedMs < PAUSE_MS;
@@ -225,13 +225,13 @@ export class OwnCalls {
   }
 }
 
-/** Returns what an event has in common with the write that it shows; `""` for a resync, which shows none. */
+/** Returns a mark that an event shares with the write that it shows, or `""` for a resync, which shows no write. */
 function markOf(event: ObjectChange<KubernetesObject>): string {
   if (event.type === "deleted") return event.uid;
   return event.type === "updated" && event.resync ? "" : event.resourceVersion;
 }
 
-/** Returns the part of a write by which its event is known. */
+/** Returns the part of a write that identifies its event. */
 function expectedOf({ uid, object, sent }: ObjectWrite): Expected | undefined {
   if (sent === undefined) return undefined;
   const { type, subresource } = sent;
@@ -242,7 +242,7 @@ function expectedOf({ uid, object, sent }: ObjectWrite): Expected | undefined {
   return { type, subresource, body: since === undefined ? sent.body : undefined, uid, since, isNew };
 }
 
-/** Returns true when an event of a watch changes nothing else than what a write has sent. */
+/** Returns true when a watch event changes only values that a write sent. */
 function shows(event: ObjectChange<KubernetesObject>, { type, body, since, isNew }: Expected): boolean {
   if (event.type !== "updated") return isNew;
   if (since !== undefined) return event.before.resourceVersion === since;
@@ -254,13 +254,16 @@ function shows(event: ObjectChange<KubernetesObject>, { type, body, since, isNew
   }
 }
 
-/** Returns an object without what the server changes by itself. */
+/** Returns an object without the fields that the server changes. */
 function comparable({ metadata, ...members }: KubernetesObject): unknown {
   const { resourceVersion: _version, generation: _generation, managedFields: _managed, ...rest } = metadata;
   return { ...members, metadata: rest };
 }
 
-/** Returns true when `after` differs from `before` only in values that were sent; `replaces` lists as one value. */
+/**
+ * Returns true when `after` differs from `before` only in values that were sent. `replaces` means that a list is one
+ * value.
+ */
 function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolean): boolean {
   if (mergeDiff(before, after) === undefined) return true;
   if (Array.isArray(sent)) {
@@ -275,7 +278,7 @@ function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolea
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
 }
 
-/** Returns what an object has in common with its other writes. */
+/** Returns a text that all writes to an object share. */
 export function idOf({ resource, key }: Pick<ObjectWrite, "resource" | "key">): string {
   return `${resourceName(resource)} ${key}`;
 }

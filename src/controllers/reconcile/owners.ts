@@ -1,5 +1,5 @@
 /**
- * Owner references: which object the garbage collector deletes after which.
+ * Owner references: the garbage collector deletes an object after its owners.
  *
  * {@linkcode withController} and {@linkcode withOwner} are the entry points. They return copies, and send no requests.
  *
@@ -10,7 +10,7 @@ import { checkNames } from "../../errors/option_names.ts";
 
 /** The part of an object or draft that owner references need. */
 export interface Ownable {
-  /** Name, namespace and the present owners. */
+  /** The name, the namespace and the present owners. */
   readonly metadata: {
     readonly name?: string;
     readonly generateName?: string;
@@ -22,14 +22,14 @@ export interface Ownable {
 /** Options for owner references. */
 export interface OwnerOptions {
   /**
-   * True when a foreground deletion of the owner waits for the object. It needs the right to update `finalizers` of the
-   * owner, where the admission plugin `OwnerReferencesPermissionEnforcement` is on. @default
-   * {true for a controller, else false}
+   * Whether a foreground deletion of the owner waits for this object. If the server uses the admission plugin
+   * `OwnerReferencesPermissionEnforcement`, you need the right to update the owner's `finalizers`. By default `true`
+   * for a controller and `false` for other owners.
    */
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** An object has a controller already, which is another object than the given one. */
+/** Another object is the controller already. */
 export class AlreadyControlledError extends Error {
   /** `"AlreadyControlledError"`. */
   override readonly name = "AlreadyControlledError";
@@ -44,10 +44,11 @@ export class AlreadyControlledError extends Error {
 }
 
 /**
- * Returns a reference to `owner`.
+ * Returns an owner reference to `owner`. Use {@linkcode withController} or {@linkcode withOwner} unless you need only
+ * the reference.
  *
- * @throws {TypeError} when the owner lacks apiVersion, kind, name or uid: the garbage collector would delete objects
- * with such a reference, or never find it.
+ * @throws {TypeError} if the owner lacks apiVersion, kind, name or uid. The garbage collector would delete objects with
+ * such a reference, or never find the owner.
  */
 export function ownerReferenceTo(
   owner: KubernetesObject,
@@ -76,21 +77,22 @@ export function ownerReferenceTo(
   };
 }
 
-/** Returns the reference to the object's controller, of which there is at most one; `undefined` without one. */
+/** Returns the reference to an object's controller, or `undefined` if it has none. An object has at most one. */
 export function controllerOf(object: Ownable): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
 /**
- * Returns a copy of `object` with `owner` as its controller: the garbage collector deletes the object after the owner,
- * and a reconciler that `owns` its kind reconciles the owner when the object changes.
+ * Returns a copy of `object` with `owner` as its controller. The garbage collector deletes the object after its owner.
+ * If your reconciler `owns()` the object's kind, a change to the object reconciles the owner.
  *
- * - The reference replaces one to the same owner. Other owners stay. The given object is not changed.
- * - Owners are the same when their uids are: an object of an earlier owner of the same name is refused, because the
- *   garbage collector is going to delete it (Kubernetes' own controllers do the same; controller-runtime adopts it).
+ * - The reference replaces an earlier one to the same owner. Other owners stay. The given object is not changed.
+ * - Owners are compared by uid. If an earlier owner with the same name controls the object, this throws, because the
+ *   garbage collector is going to delete the object. Kubernetes' own controllers do the same, but controller-runtime
+ *   adopts it.
  *
- * @throws {AlreadyControlledError} when another object is the controller.
- * @throws {TypeError} when the owner is in another namespace, or is incomplete, as in {@linkcode ownerReferenceTo}.
+ * @throws {AlreadyControlledError} if another object is the controller.
+ * @throws {TypeError} if the owner is in another namespace, or is incomplete, see {@linkcode ownerReferenceTo}.
  *
  * @example
  * ```ts
@@ -126,11 +128,12 @@ export function withController<const O extends Ownable>(
 }
 
 /**
- * Returns a copy of `object` with `owner` as one of its owners: the garbage collector deletes it when all its owners
- * are gone. The reference replaces one to the same owner, whose being the controller it would undo. The given object is
- * not changed.
+ * Returns a copy of `object` with `owner` added to its owners. The garbage collector deletes an object after all its
+ * owners are gone. The given object is not changed.
  *
- * @throws {TypeError} as {@linkcode withController}.
+ * The reference replaces an earlier one to the same owner. If that owner was the controller, it no longer is.
+ *
+ * @throws {TypeError} if the owner is in another namespace, or is incomplete, see {@linkcode ownerReferenceTo}.
  */
 export function withOwner<const O extends Ownable>(object: O, owner: KubernetesObject, options: OwnerOptions = {}): O {
   return withReference(object, owner, ownerReferenceTo(owner, options));

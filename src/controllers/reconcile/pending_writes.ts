@@ -1,9 +1,9 @@
 /**
- * The writes of a reconciler that caches may not have seen yet.
+ * A reconciler's writes that caches may not have seen yet.
  *
- * {@linkcode PendingWrites} is the entry point. It decides once, when a write is recorded, which caches the write
- * concerns. It lays the response over these caches, and a key is held, without a worker, until they have the write. A
- * write is forgotten when it was seen.
+ * {@linkcode PendingWrites} is the entry point. When a write is recorded, it decides once which caches the write
+ * concerns. It puts the response on top of these caches. It holds the key, without a worker, until they have the write,
+ * and then forgets the write.
  *
  * @module
  */
@@ -21,7 +21,9 @@ import type { CacheOverlay, Cover } from "../../informer/cache/cache_overlay.ts"
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { idOf, OwnCalls } from "./own_calls.ts";
 
-/** The wait before each list after unanswered writes of a kind but the first, in milliseconds: a server may be busy. */
+/**
+ * How long to wait before each further list after unanswered writes to a kind, in milliseconds. A server may be busy.
+ */
 const LIST_GAP_MS = 1_000;
 
 /** A comparison of the caches of a kind with the newest state. It opens when these have caught up with it. */
@@ -43,7 +45,7 @@ interface Concerned {
 /** Receives the key that was reconciled when a write of it was superseded, and the write. */
 export type OnSuperseded = (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
 
-/** The last writes of one object by one key. */
+/** A key's last write to one object. */
 interface Pending {
   /** The key that was reconciled. */
   readonly writer: ObjectKey;
@@ -51,7 +53,7 @@ interface Pending {
   readonly key: ObjectKey;
   readonly namespace: string;
   readonly uid: string;
-  /** The version of the last write that was no deletion; `""` when there was none. */
+  /** The version of the last write except deletions, or `""` if there was none. */
   readonly resourceVersion: string;
   /** True when the last write was a deletion. */
   readonly isDeleted: boolean;
@@ -64,36 +66,33 @@ interface Pending {
 }
 
 /**
- * The writes of reconciles that the caches have perhaps not seen, by the key that was reconciled.
+ * The writes by reconciles that caches may not have seen, by the key that was reconciled.
  *
- * A write concerns a cache that has the object, or whose selection (namespace, labels, fields) the object matches since
- * the write: `concernedBy` is the only place that decides it, when the write is recorded. Writes that concern no cache
- * are not remembered. A cache has seen a write when it is at the version of the write; it has seen a deletion when the
- * key is gone or has another uid.
+ * A write concerns a cache that has the object, or whose selection (namespace, labels, fields) matches the object since
+ * the write. `concernedBy` decides this when the write is recorded. Writes that concern no cache are not remembered. A
+ * cache has seen a write when it is at the write's version. It has seen a deletion when the key is gone or has another
+ * uid.
  *
- * A write is superseded when its caches have seen it, and the object is then another one than was written. There may
- * have been no event of that: when a watch expires between the write and its undoing, the list after it shows no
- * difference.
+ * A write is superseded if its caches have seen it, and the object is different then. There may have been no event:
+ * when a watch expires between the write and its undoing, the list after it shows no difference.
  */
 export class PendingWrites implements Disposable {
-  /** The calls that these writes cause. */
+  /** The calls that these writes trigger. */
   readonly own: OwnCalls;
   readonly #caches = new Map<string, Cache[]>();
-  /** The readers that show the answers of writes over the caches. */
+  /** The readers that show the responses to writes on top of the caches. */
   readonly #overlays = new Map<Cache, CacheOverlay<KubernetesObject>>();
   readonly #readYourWritesTimeoutMs: number;
-  /**
-   * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
-   */
+  /** Has a key if and only if one of its writes was perhaps not seen at the last look. Each write is followed. */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
   readonly #onSuperseded: OnSuperseded;
   /** Called when no cache has the managedFields of an object, once for each resource. */
   onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
   /** The names of the resources that `onBlind` was called with. */
   readonly #blind = new Set<string>();
-  /** The last comparison of each kind, for all keys with unanswered writes of it. */
+  /** The last comparison for each kind, for all keys with unanswered writes to it. */
   readonly #catchUps = new Map<string, CatchUp>();
-  /** Has a key if and only if the caches may lack a write of it that was not answered; by the names of the kinds. */
+  /** Has a key if and only if the caches may lack one of its unanswered writes, by the kinds' names. */
   readonly #unanswered = new Map<ObjectKey, Map<string, CatchUp>>();
   readonly #job = new DerivedController();
 
@@ -112,12 +111,12 @@ export class PendingWrites implements Disposable {
     this.own = new OwnCalls(expects);
   }
 
-  /** The number of keys with writes, and of keys with writes that were not answered. */
+  /** The number of keys with writes, plus the number of keys with unanswered writes. */
   get size(): number {
     return this.#writes.size + this.#unanswered.size;
   }
 
-  /** Makes `cache` one of those that must have seen the writes of `resource`, and their answers readable over it. */
+  /** Adds a cache that must see the writes to `resource`, and makes the responses readable on top of it. */
   addCache(resource: Resource, cache: Cache): void {
     const name = resourceName(resource);
     const caches = this.#caches.get(name) ?? [];
@@ -126,12 +125,12 @@ export class PendingWrites implements Disposable {
     this.#overlays.set(cache, cache[internals].sync.overlay());
   }
 
-  /** Returns the lister of a cache that shows the answers of writes. */
+  /** Returns the lister that shows a cache with the responses to writes on top. */
   listerOf(cache: Cache): CacheOverlay<KubernetesObject>["lister"] {
     return this.#overlays.get(cache)!.lister;
   }
 
-  /** Waits for `cache` no longer, and forgets the answers over it. */
+  /** Stops waiting for `cache`, and forgets the responses on top of it. */
   removeCache(resource: Resource, cache: Cache): void {
     this.#overlays.delete(cache);
     const name = resourceName(resource);
@@ -176,8 +175,9 @@ export class PendingWrites implements Disposable {
   }
 
   /**
-   * A write of the reconcile of `key` may have taken effect. The key has not seen it until the caches of the kind have
-   * caught up with a list that begins after this: one list for all keys that wait for it.
+   * Records that a write by the reconcile of `key` may have taken effect, although its response is missing. The key
+   * must wait until the kind's caches have caught up with a list that begins after this. All waiting keys share one
+   * list.
    */
   unanswered(key: ObjectKey, resource: Resource): void {
     const name = resourceName(resource);
@@ -214,8 +214,8 @@ export class PendingWrites implements Disposable {
   }
 
   /**
-   * Returns an object as a cache or the answer of a write has it, a complete one if there is any; `undefined` while a
-   * write of it by the reconcile of `writer` is on its way to the caches, whose answer is not to be read.
+   * Returns an object as a cache or the response to a write has it, preferably a complete one. Returns `undefined`
+   * while a write to it by the reconcile of `writer` is on its way to the caches, and its response is not to be read.
    */
   cached(writer: ObjectKey, resource: Resource, key: ObjectKey): KubernetesObject | undefined {
     const pending = this.#writes.get(writer)?.get(idOf({ resource, key }));
@@ -242,14 +242,14 @@ export class PendingWrites implements Disposable {
     return !this.#writes.has(key) && !this.#unanswered.has(key);
   }
 
-  /** Resolves when the caches may have seen all writes of `key`, or the signal aborts; never rejects. */
+  /** Resolves when the caches may have seen all writes of `key`, or the signal aborts. Never rejects. */
   async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
     const catchUps = [...this.#unanswered.get(key)?.values() ?? []].map((it) => it.wait({ signal }));
     await Promise.allSettled([...waits, ...catchUps]);
   }
 
-  /** Forgets the writes of `key`, and returns a description of those that were not seen. */
+  /** Forgets the writes of `key`, and describes the writes that were not seen. */
   drop(key: ObjectKey): string {
     const writes = [...this.#writes.get(key)?.values() ?? []];
     for (const write of writes) this.#forget(write);
@@ -262,7 +262,8 @@ export class PendingWrites implements Disposable {
   }
 
   /**
-   * Waits for the caches of a write, unless it is forgotten or written over before, and looks at what they show then.
+   * Waits for a write's caches and looks at the object that they have then. A write that is forgotten or overwritten
+   * before is not followed.
    */
   async #follow(write: Pending): Promise<void> {
     if (!write.caches.every(({ cache }) => isSeen(cache, write))) {
@@ -275,7 +276,7 @@ export class PendingWrites implements Disposable {
     else this.#onSuperseded(write.writer, { resource: resourceName(write.resource), object: write.key });
   }
 
-  /** Makes the answer of a write readable over a cache that it concerns, unless a later one is. */
+  /** Makes the response to a write readable on top of a cache that it concerns, unless the cache shows a later one. */
   #cover(write: Pending, { cache, selects }: Concerned, object: KubernetesObject | undefined): void {
     const { key, isDeleted, resourceVersion } = write;
     // The answer to the deletion of a collection does not say what has become of its objects.
@@ -289,7 +290,7 @@ export class PendingWrites implements Disposable {
     );
   }
 
-  /** Makes the answer of a write, and of earlier ones by the same key, no longer readable. */
+  /** Hides the responses to a write, and to earlier writes by the same key. */
   #uncover({ writer, key, caches }: Pending): void {
     for (const { cache } of caches) {
       const overlay = this.#overlays.get(cache);
@@ -313,7 +314,7 @@ export class PendingWrites implements Disposable {
   }
 }
 
-/** The answer of a write, which is read in place of the cached object until the cache has seen the write. */
+/** The response to a write. It is read instead of the cached object until the cache has seen the write. */
 export class Answer implements Cover {
   readonly write: Pending;
   readonly object: KubernetesObject | undefined;
@@ -341,7 +342,10 @@ export class Answer implements Cover {
   }
 }
 
-/** Returns true when the answer `known` stays, although that of `write` came after it: nothing follows a deletion. */
+/**
+ * Returns true when the response `known` stays, although the response to `write` came after it: nothing follows a
+ * deletion.
+ */
 function isLater(known: Pending, write: Pending): boolean {
   const isSame = known.uid === write.uid || write.uid === "";
   if (write.isDeleted) return !isSame;
@@ -351,8 +355,8 @@ function isLater(known: Pending, write: Pending): boolean {
 const over = abortReason("The write is not followed any longer");
 
 /**
- * Returns the caches of the kind that a write concerns: those that have the object or were to have it by the write
- * `before` it, and those that select it now.
+ * Returns the kind's caches that a write concerns. These have the object, were to have it by the write `before`, or
+ * select it now.
  */
 function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
   return caches.flatMap((cache) => {
@@ -363,14 +367,12 @@ function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pendi
   });
 }
 
-/**
- * The values that a server may see in a field that an object lacks: those of an empty string, a boolean and a number.
- */
+/** The values that a server may see in a field that an object lacks: an empty string, a boolean and a number. */
 const UNSET = ["", "false", "0"];
 
 /**
- * Returns true when a written object matches a selection. Fields of an answer of another kind, as of a subresource,
- * match none.
+ * Returns true when a written object matches a selection. If the response has another kind, as for a subresource, its
+ * fields match nothing.
  */
 function isSelected({ resource, namespace, object }: ObjectWrite, selection: Selection): boolean {
   const { namespace: only, labelSelector, fieldSelector } = selection;
@@ -402,7 +404,7 @@ function isSeen(cache: Cache, write: Pending): boolean {
     compareResourceVersions(version, resourceVersion) >= 0;
 }
 
-/** Returns true for a version since a deletion of a collection, of an object that is kept. */
+/** Returns true for the version of an object that is kept, if it is newer than the deletion of its collection. */
 function isAfter(version: string, after: string | undefined): boolean {
   return after !== undefined && version !== after && !isOlder(version, after);
 }
@@ -414,7 +416,7 @@ function isShown({ cache, selects }: Concerned, { key, resourceVersion, isDelete
   return isDeleted ? isAfter(version, after) : version === resourceVersion;
 }
 
-/** Resolves when the caches of a write may have seen it; never rejects. */
+/** Resolves when a write's caches may have seen it. Never rejects. */
 async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
   await Promise.allSettled(write.caches.map(({ cache }) => seen(cache, write, signal)));
 }

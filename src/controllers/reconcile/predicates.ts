@@ -1,8 +1,8 @@
 /**
- * Predicates: which events lead to a reconcile.
+ * Predicates: they decide which events lead to a reconcile.
  *
- * {@linkcode Predicate} is the entry point, and {@linkcode generationChanged} the usual one. They read events, and are
- * called by `reconciler.ts`.
+ * {@linkcode Predicate} is the entry point, and {@linkcode generationChanged} the usual one. They read events, and
+ * `reconciler.ts` calls them.
  *
  * @module
  */
@@ -10,20 +10,20 @@ import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import { membersAt, parseFieldPath, sameValue } from "../../api/selector.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../../informer/events/event.ts";
 
-/** An event about an object. Its fields are parsed when they are first read. */
+/** An event about an object. Its fields are parsed when you first read them. */
 export type ObjectChange<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>;
 
 /**
- * Decides whether an event leads to a reconcile: by `false` or an empty list it does not. The paths of a list are in
- * the triggers of the reconcile. When it throws, the error is reported, and the event does not lead to a reconcile.
+ * Decides whether an event leads to a reconcile. Return `false` or an empty list to ignore the event. Paths that you
+ * return appear in the reconcile's triggers. If the function throws, the error is reported and the event is ignored.
  *
- * A function of a program is called for every event, also for added, deleted and resynced objects.
+ * Your function is called for every event, including added, deleted and resynced objects.
  */
 export type Predicate<T> = (event: ObjectChange<T>) => boolean | readonly string[];
 
 /**
- * Passes updates of the desired state: those that change `metadata.generation` or begin a deletion. Kinds without
- * generations pass with every update. Added, deleted and resynced objects pass.
+ * Passes updates that change the desired state: `metadata.generation` differs, or a deletion began. If the kind has no
+ * generations, every update passes. Added, deleted and resynced objects always pass.
  */
 export function generationChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
   return changed(event, (metadata, before) => {
@@ -33,12 +33,12 @@ export function generationChanged(event: ObjectChange<KubernetesObject>): boolea
   });
 }
 
-/** Passes updates that change a label. Added, deleted and resynced objects pass. */
+/** Passes updates that change a label. Added, deleted and resynced objects always pass. */
 export function labelsChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
   return changed(event, ({ labels }, before) => !sameValue(labels, before.labels) && ["metadata.labels"]);
 }
 
-/** Passes updates that change an annotation. Added, deleted and resynced objects pass. */
+/** Passes updates that change an annotation. Added, deleted and resynced objects always pass. */
 export function annotationsChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
   return changed(event, ({ annotations }, before) => {
     return !sameValue(annotations, before.annotations) && ["metadata.annotations"];
@@ -46,14 +46,14 @@ export function annotationsChanged(event: ObjectChange<KubernetesObject>): boole
 }
 
 /**
- * Creates a predicate that passes updates in which the value at one of `paths` differs, such as `"spec.replicas"`.
- * Added, deleted and resynced objects pass. It parses both versions of an updated object.
+ * Creates a predicate that passes updates in which the value at a path differs, such as `"spec.replicas"`. Added,
+ * deleted and resynced objects always pass. It parses both versions of an updated object.
  *
- * Paths are those of `fields`: `spec.containers.image` is the image of each container, and a key with other characters
- * stands in brackets, as in `metadata.annotations["example.com/owner"]`.
+ * Paths are the same as in the option `fields`. `spec.containers.image` means every container's image. Put a key with
+ * special characters in brackets: `metadata.annotations["example.com/owner"]`.
  *
- * @throws {TypeError} when there is no path.
- * @throws {SyntaxError} when a text is no path.
+ * @throws {TypeError} if there is no path.
+ * @throws {SyntaxError} if a text is not a path.
  *
  * @example
  * ```ts
@@ -76,8 +76,8 @@ export function fieldsChanged(...paths: readonly string[]): Predicate<Kubernetes
 }
 
 /**
- * Returns the paths of a change that passes one of `predicates`, or that passes because there are none; undefined when
- * it passes none.
+ * Returns the paths of a change that passes one of `predicates`, or an empty list if there are none. Returns undefined
+ * if it passes none.
  */
 export function passedPaths<T>(
   event: ObjectChange<T>,

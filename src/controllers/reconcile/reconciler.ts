@@ -1,8 +1,8 @@
 /**
- * Reconcilers: functions that bring the server to the desired state, called for keys of objects.
+ * Calls a function for each object that may need work, so that the cluster reaches the desired state.
  *
- * {@linkcode Reconciler} is the entry point. Event sources turn events of informers into keys, a work queue holds them,
- * and pending writes keep a key back until the caches have seen what its last reconcile wrote.
+ * {@linkcode Reconciler} is the entry point. Key sources turn informer events into keys, and a work queue holds them.
+ * Pending writes hold a key back until the caches have seen everything that its last reconcile wrote.
  *
  * @module
  */
@@ -75,32 +75,37 @@ const BLIND =
 const NOTICE_MS = 1_000;
 
 /**
- * Calls a function for each object of a kind, when the object or one that it depends on has changed.
+ * Calls your function for each object of a kind when the object changes, or another object that it depends on.
  *
- * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
- *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
- * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
- *   `context.client`, or after `readYourWritesTimeoutMs`, which is reported. After a write without an answer (the
- *   connection was lost, a time was over, or the server answered 5xx) it waits until these caches have what a new list
- *   of the kind has. Writes of other clients are not known to it.
- * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
- *   of a write of the status of its own object leads to no reconcile; `ownWrites` says which others do not.
- * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
- *   its key is reconciled again, with a cause `"superseded"`.
- * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
- *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
- *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
- * - A reconcile that rejects with a conflict (`isConflict`: the object has changed since the cache read it) is retried
- *   with the same waits, and is reported only if eight retries do not help.
- * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
- *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
- *   one; changes by others call it at once. A loop of many keys is reported when they make nine of ten calls.
- * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at
- *   once when leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before
- *   may still take effect.
- * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued
- *   after the end are dropped and counted.
- * - While nothing happens it has no timer.
+ * - **Start.** It begins when all its informers have synced. Objects from the first lists and from resyncs have low
+ *   priority (`WorkQueue` states the longest wait).
+ * - **One call per key.** A key is never reconciled twice at a time. Events during a call lead to one more call.
+ * - **Own writes.** Write through `context.client`. Your reads through `context.object`, `context.cache()` and
+ *   {@linkcode lister} show these writes immediately. The key is reconciled again only when this reconciler's caches
+ *   have seen them, or after `readYourWritesTimeoutMs`, which is reported. Writes by other clients are not tracked.
+ * - **Your status.** A write to the reconciled object's status triggers no reconcile. `ownWrites` changes this.
+ * - **Unknown results.** A write may lack a response: a lost connection, a timeout, or a 5xx. The key then waits until
+ *   the caches have everything that a new list shows.
+ * - **Superseded writes.** If somebody undoes your write before a cache has shown it, the key is reconciled again with
+ *   the trigger `"superseded"`. Predicates cannot drop it.
+ * - **Failures.** A call that throws is reported and retried with growing delays, up to 1000 s. After a
+ *   {@linkcode TerminalError} the key waits for the next event.
+ * - **Conflicts.** If a call rejects with a conflict (`isConflict`), the cache was out of date. It is retried with the
+ *   same delays, and reported only if eight retries do not help.
+ * - **Calls that hang.** After `timeoutMs` a call keeps its key but no worker. A stop waits for at most `graceMs`.
+ * - **No late writes.** Requests by `context.client` reject after `timeoutMs`, after a stop's `graceMs`, and
+ *   immediately when leadership is lost. A request that was already sent may still take effect.
+ * - **Loops.** A key loops if its own writes to the same objects keep triggering it, with no other trigger in between.
+ *   This is reported once. After 250 such calls in a row it is delayed like a failing key, but changes by others still
+ *   call it immediately. A loop over many keys is reported when it causes nine in ten calls.
+ * - **Errors in your predicates and map functions** are reported, and the event leads to no reconcile.
+ * - **After the end,** enqueued keys are dropped and counted.
+ *
+ * An idle reconciler has no timer.
+ *
+ * See the guides: [Build a controller](../../../docs/controllers/tutorial.md),
+ * [Read your own writes](../../../docs/controllers/own-writes.md),
+ * [Watch other kinds](../../../docs/controllers/watch-other-kinds.md).
  *
  * @example A controller that keeps a ConfigMap for each namespace
  * ```ts
@@ -129,13 +134,13 @@ const NOTICE_MS = 1_000;
  * ```
  */
 export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
-  /** The name in status, errors and names of handlers. */
+  /** The name in status, errors and handler names. */
   readonly name: string;
-  /** The factory of its informers. */
+  /** The factory that creates this reconciler's informers. */
   readonly informers: SharedInformerFactory;
-  /** The informer of the reconciled kind. */
+  /** The reconciled kind's informer. */
   readonly informer: SharedIndexInformer<T, string>;
-  /** Reads the cache of the reconciled kind, and the answers of own writes over it. */
+  /** Reads the reconciled kind's cache, with your own writes on top. */
   readonly lister: ReconcileCache<T>;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
@@ -146,21 +151,21 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #sources = new KeySources();
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
-  /** Set by the first `run()`; settles when the reconciler has stopped. */
+  /** Set by the first `run()`. Settles when the reconciler has stopped. */
   #running: Promise<void> | undefined;
   /** True when `#running` has settled. */
   #hasEnded = false;
   readonly #calls: RunningCalls<T>;
-  /** The ranges of hashes in which the objects of owned kinds are. */
+  /** The hash ranges that select owned objects. */
   readonly #ownedShard: ShardSource | undefined;
-  /** Decides which keys are those of this process; `undefined` for all. */
+  /** Decides which keys belong to this process, or `undefined` if all do. */
   readonly #shards: ShardedKeys | undefined;
   /**
-   * Has a key if and only if it came up and must wait for caches or an abandoned call; with the triggers of its next
-   * reconcile.
+   * Has a key if and only if it came up and must wait for caches or an abandoned call. The value is the triggers of its
+   * next reconcile.
    */
   readonly #held = new Map<ObjectKey, TriggerList>();
-  /** Has a key if and only if its debounce has not ended; with the time of its end. */
+  /** Has a key if and only if its debounce has not ended. The value is the time when it ends. */
   readonly #debounced = new Map<ObjectKey, number>();
   /** Notifies calls of `idle`, when a key is taken or released, and when the state changes. */
   readonly #changed = new Latch();
@@ -184,10 +189,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #eventErrors = 0;
 
   /**
-   * Creates a reconciler, which sends no request before `run()`. The caller disposes the client.
+   * Creates a reconciler. It sends no request before {@linkcode run}. Dispose the client yourself.
    *
-   * @throws {RangeError} when an option is out of range.
-   * @throws {Error} as `SharedInformerFactory.forResource()`.
+   * @throws {RangeError} if an option is out of range.
+   * @throws {Error} the same errors as `SharedInformerFactory.forResource()`.
    */
   constructor(
     client: Client,
@@ -241,10 +246,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Returns the cache of a kind that this reconciler follows, with the answers of its own writes over it. Costs a look
-   * at the kinds that it follows, so it may be called in each reconcile.
+   * Returns the cache for a kind that this reconciler watches, with your own writes on top. It is cheap, so call it in
+   * each reconcile.
    *
-   * @throws {Error} when it does not follow the kind, or by several informers: then name the one.
+   * @throws {Error} if the reconciler does not watch the kind. If it watches the kind with several informers, pass one
+   * of them.
    */
   cache<O extends KubernetesObject>(kind: Resource<O> | SharedIndexInformer<O, string>): ReconcileCache<O> {
     const found = this.#sources.informersOf(kind as Resource | SharedIndexInformer<KubernetesObject, string>);
@@ -257,16 +263,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Reconciles the controller of an object of another kind when that object changes: the owner in `ownerReferences`
-   * with `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without
-   * `controller`, are passed over. When an object moves to another owner, both are reconciled. Returns this reconciler.
+   * Reconciles an object's controller when the object changes. The controller is the owner in `ownerReferences` with
+   * `controller: true`, if it has the reconciled kind. Other owners are ignored. When an object moves to another
+   * controller, both are reconciled. Returns this reconciler.
    *
-   * An informer of `informers` in place of the kind selects what you need, as in {@linkcode watches}.
+   * To select objects, pass an informer instead of the kind, as in {@linkcode watches}.
    *
-   * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
-   * such owners, and does not delete what refers to one; and as `watches()`.
-   * @throws {Error} when the reconciler has stopped.
-   * @throws as `SharedInformerFactory.forResource()`.
+   * @throws {TypeError} if the owned kind is cluster-scoped but the reconciled kind has namespaces. Kubernetes has no
+   * such owners and does not delete objects that refer to one.
+   * @throws {Error} if the reconciler has stopped.
+   * @throws the same errors as {@linkcode watches}.
    */
   owns<O extends KubernetesObject>(source: WatchedKind<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
@@ -289,18 +295,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
-   * states, and the keys of both are reconciled. Returns this reconciler.
+   * Reconciles the keys that `map` returns when an object of another kind changes. For an update, `map` is called with
+   * the old and the new state, and the keys for both are reconciled. Returns this reconciler.
    *
-   * Instead of the kind, you can give an informer that `informers.forResource()` of this reconciler has returned. Use
-   * it for two selections of one kind: `cache()` takes the informer, too, and so reads the one that you mean.
+   * Instead of the kind you can pass an informer that this reconciler's `informers.forResource()` returned. Do this for
+   * two selections of one kind: `cache()` takes the informer too, and so reads the right one.
    *
-   * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
-   * server that refuses the list is reported by the informer, and does not end the reconciler.
+   * You can call this while the reconciler runs. The informer then starts, and keys are enqueued as it lists objects.
+   * If the server refuses the list, the informer reports that, and the reconciler continues.
    *
-   * @throws {Error} when the reconciler has stopped.
-   * @throws {TypeError} when the informer is of another factory, or comes with the options `informer` or `optional`.
-   * @throws as `SharedInformerFactory.forResource()`.
+   * @throws {Error} if the reconciler has stopped.
+   * @throws {TypeError} if another factory created the informer, or if you pass an informer with the options `informer`
+   * or `optional`.
+   * @throws the same errors as `SharedInformerFactory.forResource()`.
    *
    * @example Two selections of one kind
    * ```ts
@@ -341,9 +348,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Ends what `watches()` and `owns()` have begun for a kind, before or while the reconciler runs; the reconciled kind
-   * itself stays. Its list or watch ends, unless others use the informer, and so do waits for its cache. Keys that wait
-   * for events of this kind alone are not reconciled. Returns this reconciler.
+   * Stops watching a kind, the opposite of `watches()` and `owns()`. You can call it before and during the run. The
+   * reconciled kind itself stays. The kind's list or watch ends, unless others use the informer, and nothing waits for
+   * its cache any longer. Keys that wait only for events from this kind are not reconciled. Returns this reconciler.
    */
   unwatch(resource: Resource): this {
     for (const { informer } of this.#sources.remove(resource)) this.#writes.removeCache(resource, informer);
@@ -351,20 +358,22 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Reconciles a key, for a reason outside of the cluster. Before `run()` the key waits for it; after the end of the
-   * reconciler it is dropped and counted. The object need not exist.
+   * Reconciles a key for a reason outside the cluster. Before `run()` the key waits. After the reconciler has ended,
+   * the key is dropped and counted. The object need not exist.
    */
   enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
     this.#add(key, { trigger: { type: "external", ...options } });
   }
 
   /**
-   * Resolves when no key waits, is reconciled, is held for caches or an earlier call, or is debounced, and none has
-   * come within a turn of the event loop: for tests, after a change has reached the caches. Keys of `requeueAfter` and
-   * the waits after failures do not count. Before `run()` has synced it waits for that; it resolves when the reconciler
-   * has stopped.
+   * Waits until there is nothing to do: no key waits, is reconciled, is debounced, or is held for caches or an earlier
+   * call. Nothing new may come within one turn of the event loop either. Use it in tests, after a change has reached
+   * the caches.
    *
-   * @throws the reason of the signal, when that aborts first.
+   * Keys from `requeueAfter()` and delays after failures do not count. It also waits for the sync after `run()`, and
+   * resolves when the reconciler has stopped.
+   *
+   * @throws the signal's reason, if the signal aborts first.
    */
   async idle(options: Abortable = {}): Promise<void> {
     checkNames("wait for a reconciler", options, "signal");
@@ -381,7 +390,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
   }
 
-  /** Returns the present status. Takes time linear in the number of running reconciles. */
+  /** Returns a snapshot of the reconciler's state. Takes time linear in the number of running reconciles. */
   status(): ReconcilerStatus {
     return {
       name: this.name,
@@ -401,14 +410,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler
-   * is disposed. Then it takes no further key, the signals of running reconciles abort, and it resolves when they have
-   * returned. A reconciler runs once. Informers of a shared factory continue. In a process that elects a leader, pass
-   * the `Leadership`.
+   * Starts the informers, waits until all have synced, and reconciles until the signal aborts or you dispose the
+   * reconciler. Then it takes no further key, aborts the signals of running reconciles, and resolves when they have
+   * returned.
    *
-   * @throws {Error} when it runs or has run already; when a reconcile has not returned within `graceMs`.
-   * @throws {WaitError} when an informer does not sync: because the server refuses it (401, 403, 404), or within
-   * `syncTimeoutMs`; then it names all that have not, and why.
+   * A reconciler runs only once. Informers from a shared factory continue. If you elect a leader, pass the `Leadership`
+   * as options.
+   *
+   * @throws {Error} if it is running or has run, or if a reconcile has not returned within `graceMs`.
+   * @throws {WaitError} if an informer does not sync: the server refuses the list (401, 403, 404), or `syncTimeoutMs`
+   * has passed. It names all informers that have not synced, and the reasons.
    */
   run(options: ReconcilerRunOptions = {}): Promise<void> {
     checkNames(`run the reconciler of "${this.name}"`, options, "signal lost isHeld");
@@ -420,12 +431,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Stops the reconciler, and settles as `run()` does; at once when that has settled before. A reconcile that waits for
-   * it waits for itself, until `graceMs` is over.
+   * Stops the reconciler, and settles like `run()`. If `run()` has settled before, it resolves immediately. Do not
+   * await it in a reconcile: the reconcile would wait for itself until `graceMs` has passed.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException(`The reconciler of "${this.name}" was disposed`, "AbortError"));
-    if (this.#hasEnded) return; // a failure was that of run()
+    if (this.#hasEnded) return; // run() has rejected already if it failed
     await (this.#running ?? this.#end());
   }
 
@@ -449,7 +460,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const chosen = { ...defined({ optional, shard }), ...selection };
     const { informer, release } = this.informers[internals].follow<O>(kind, chosen);
     const predicates = typeof when === "function" ? [when] : when;
-    const skips = options.ownWrites === "ignore" ? "all" : options.ownWrites ?? map ? "none" : "status";
+    const skips = options.ownWrites === "ignore" ? "all" : options.ownWrites || map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();
     const own: KeySource<O> = { resource, informer, release, map, isSharded, skips, predicates, shared };
     const source = own as unknown as KeySource<KubernetesObject>;
@@ -485,7 +496,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
   }
 
-  /** Adds a key for an event, unless that shows a write of the key's own. */
+  /** Adds a key for an event, unless the event shows a write by the key's own reconcile. */
   #cause(
     { skips }: KeySource<KubernetesObject>,
     key: ObjectKey,
@@ -509,7 +520,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.informers.start();
   }
 
-  /** Adds a key, for a cause that came at `atMs` of the monotonic clock, or now. */
+  /** Adds a key for a trigger that came at `atMs` on the monotonic clock, or now. */
   #add(
     key: ObjectKey,
     options: WorkQueueAddOptions,
@@ -587,7 +598,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     throw error;
   }
 
-  /** Resolves when a source has synced, and its first events were received; also when it was removed before. */
+  /** Resolves when a source has synced and its first events were received, or when the source was removed. */
   async #sync(source: KeySource<KubernetesObject>, signal: AbortSignal): Promise<void> {
     try {
       await source.informer.waitForCacheSync({ signal });

@@ -1,8 +1,8 @@
 /**
- * Groups of processes that divide the hashes of objects among them, by Leases alone.
+ * Divides the hashes of objects among a group's processes. They need only Leases for this.
  *
- * {@linkcode ShardGroup} is the entry point. The plan of the holders, and the steps of one range, are values in
- * `group_leases.ts`, with what a process knows of the Leases; its own Lease is kept by an elector.
+ * {@linkcode ShardGroup} is the entry point. `group_leases.ts` has the plan, the steps for one range, and everything
+ * that a process knows about the Leases. An elector keeps the process's own Lease.
  *
  * @module
  */
@@ -37,110 +37,115 @@ const GROUP_OPTIONS = "name by namespace identity leaseMs renewDeadlineMs renewM
 
 /** Options for {@linkcode ShardGroup}. */
 export interface ShardGroupOptions {
-  /** The name of the group, a DNS label: that of its processes, which alone have it in the namespace. */
+  /** The group's name, a DNS label, the same in all its processes. No other group in the namespace may have it. */
   readonly name: string;
-  /** The field that is hashed; all processes of the group have the same. @default {"uid"} */
+  /** The field to hash, the same in all processes of the group. @default {"uid"} */
   readonly by?: Exclude<ShardField, "controller">;
-  /** The namespace of the Leases. @default {the client's} */
+  /** The Leases' namespace. By default the client's namespace. */
   readonly namespace?: string;
   /**
-   * The identity of this process, lower-case letters, digits, `-` and `.`, which no other process has, nor an earlier
-   * one whose requests may be on their way. The name of the pod and a random part are usual. @default {a random UUID}
+   * This process's identity: lower-case letters, digits, `-` and `.`. No other process may have it, nor an earlier
+   * process whose requests may still be on their way. Usual is the pod's name with a random part. By default a random
+   * UUID.
    */
   readonly identity?: string;
   /**
-   * The time that others wait after the last renewal they have seen, in milliseconds; full seconds.
-   *
+   * How long others wait after the last renewal that they have seen, in milliseconds. It must be full seconds.
    * @default {15_000}
    */
   readonly leaseMs?: number;
   /**
-   * The time after which a process that could not renew its Lease has lost its ranges, in milliseconds.
-   *
+   * How long a process holds its ranges without a renewal of its Lease, in milliseconds. Then they are lost.
    * @default {10_000}
    */
   readonly renewDeadlineMs?: number;
   /** The time between renewals, in milliseconds. @default {5_000} */
   readonly renewMs?: number;
   /**
-   * Called with each error of a request, after which the next attempt follows.
-   *
-   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   * Receives the error when a request fails. The next attempt follows. By default each new cause is written to the
+   * console in one line, and again at most once a minute.
    */
   readonly onError?: (error: unknown) => void;
-  /** The clock, for tests. @default {the monotonic clock of the runtime} */
+  /** The clock, for tests. By default the runtime's monotonic clock. */
   readonly clock?: ElectionClock;
 }
 
-/** The state of a {@linkcode ShardGroup}. */
+/** A snapshot of a {@linkcode ShardGroup}. */
 export interface ShardGroupStatus {
   /**
-   * `"stopped"`: does not run. `"joining"`: its Lease is not written, or not known to be in time. `"member"`: it may
-   * hold ranges. `"leaving"`: it gives them away, to end.
+   * The state.
+   *
+   * - `"stopped"`: it does not run.
+   * - `"joining"`: its Lease is not written, or may not have been renewed in time.
+   * - `"member"`: it may hold ranges.
+   * - `"leaving"`: it gives its ranges away, to end.
    */
   readonly state: "stopped" | "joining" | "member" | "leaving";
-  /** The identity of this process. */
+  /** This process's identity. */
   readonly identity: string;
-  /** The identities of the processes whose Leases are there, this one too, sorted. */
+  /** The identities of all processes that have a Lease, including this one, sorted. */
   readonly members: readonly string[];
-  /** The numbers of the ranges that this process holds, of 64, which divide the hashes evenly. */
+  /** The numbers of the ranges that this process holds. There are 64 ranges, which divide the hashes evenly. */
   readonly ranges: readonly number[];
-  /** The number of ranges of which this process ends its work, to give them away. */
+  /** The number of ranges whose work this process ends, to give them away. */
   readonly releasing: number;
-  /** The time since the last successful renewal was sent, in milliseconds; `undefined` while it is no member. */
+  /** The time since the last successful renewal was sent, in milliseconds, or `undefined` while it is no member. */
   readonly sinceRenewalMs: number | undefined;
-  /** The error of the last attempt to renew its Lease; `undefined` when it succeeded. */
+  /** The error from the last attempt to renew its Lease, or `undefined` if it succeeded. */
   readonly lastError: unknown;
 }
 
-/** Called for a range that is to be given away; it is given away when the promise has resolved. */
+/** Called for a range that is to be given away. The range is given away when the promise has resolved. */
 export type ReleaseHook = (range: HashRange) => void | Promise<void>;
 
-/** The time before a write that has failed is tried again, in milliseconds. */
+/** How long to wait before a failed write is tried again, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** The most writes about ranges at a time. */
 const MAX_WRITES = 8;
 
-/** The time that each process leaves to the one before it to remove the Lease of one that is gone, in milliseconds. */
+/** How long each process leaves the process before it time to remove an expired Lease, in milliseconds. */
 const TURN_MS = 100;
 
 const NONE: readonly HashRange[] = [];
 
-/** Ends a wait for the next change; the trace of a new one would cost more than the rest of a step. */
+/** Ends a wait for the next change. The trace of a new error would cost more than the rest of a step. */
 const changed = abortReason("The Leases of the group have changed");
 
-/** The work of this process on one range. */
+/** This process's work on one range. */
 class RangeWork {
-  /** The work of this process on it is being ended. */
+  /** True while this process ends its work on the range. */
   isReleasing = false;
-  /** The version of its Lease at which the work was ended; `""` before that. */
+  /** The Lease's version at which the work had ended, or `""` before that. */
   releasedVersion = "";
-  /** A write is on its way. */
+  /** True while a write is on its way. */
   isWriting = false;
   /** The time from which another write may be sent. */
   retryAtMs = -Infinity;
 }
 
 /**
- * The processes of one name divide all hashes among them, by Leases alone: each holds some of 64 ranges, and works on
- * the objects whose hash is in them.
+ * Divides work among several processes: each holds some of 64 hash ranges, and works on the objects whose hash is in
+ * them. They need only Leases for this. Pass a group to reconcilers and to a `Manager` as `shards`.
  *
- * - **At most one holds a range.** A process renews one Lease of its own. When it cannot, it has lost all ranges at
- *   `renewDeadlineMs` after it sent the last successful renewal; others wait `leaseMs` after they saw it, and then
- *   delete that Lease by its version: the process cannot renew it any more. So no two hold a range at a time while the
- *   rates of their clocks differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day are not compared.
- * - **A Lease that somebody deletes or edits**: two may hold a range until its former holder notices. It notices a
- *   change of its own Lease at the latest at `renewDeadlineMs`, and one of a range's Lease when its watch shows it.
- * - **A range is given away** by one write, that names the next holder, when this process has ended its work on it.
- * - **The shares** differ by one range at most. A process that joins receives its share, and nothing else moves; what a
- *   process leaves is divided among the others.
- * - **Gaps**: the ranges of a process that has crashed are held again within `leaseMs` + 2 s, those of one that ends
- *   within 2 s after its work on them has. After an outage of the API server the processes hold what they held.
- * - **Writes**: a process renews every `renewMs`, 12 times a minute; each range that moves is one more, and a process
- *   that leaves two.
+ * - **At most one process holds a range.** Each renews a Lease of its own. If it cannot, it has lost all ranges
+ *   `renewDeadlineMs` after it sent the last successful renewal. Others wait `leaseMs` after they saw that renewal.
+ *   Then they delete the Lease at that version, so the process can no longer renew it. So two never hold a range at the
+ *   same time while their clock rates differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day are not
+ *   compared.
+ * - **Somebody deletes or edits a Lease.** Two processes may hold a range until its former holder notices. It notices a
+ *   change to its own Lease at the latest at `renewDeadlineMs`, and to a range's Lease when its watch shows the change.
+ * - **A range is given away** with one write that names the next holder, after this process has ended its work on it.
+ * - **The shares** differ by at most one range. A process that joins receives its share, and nothing else moves. If a
+ *   process leaves, its ranges are divided among the others.
+ * - **Gaps.** After a crash, the process's ranges are held again within `leaseMs` + 2 s. After an orderly end it takes
+ *   at most 2 s from the end of the work. After an outage of the API server, each process holds its earlier ranges.
+ * - **Writes.** A process renews its Lease every `renewMs`, which is 12 times a minute. Each range that moves costs one
+ *   write more, and a process that leaves costs two more.
  *
- * It needs `get`, `list`, `watch`, `create`, `update` and `delete` of Leases.
+ * You need the rights to `get`, `list`, `watch`, `create`, `update` and `delete` Leases.
+ *
+ * See the guide: [Sharded controllers](../../../docs/scale/sharded-controllers.md).
  *
  * @example
  * ```ts
@@ -176,6 +181,7 @@ export class ShardGroup implements ShardSource {
   readonly #work: readonly RangeWork[] = Array.from({ length: RANGE_COUNT }, () => new RangeWork());
   /** See {@linkcode ShardGroupStatus.state}. */
   #state: ShardGroupStatus["state"] = "stopped";
+  /** Everything that this process knows about the group's Leases. */
   readonly #leases: GroupLeases;
   /** The present term of the Lease of this process. */
   #term: Leadership | undefined;
@@ -183,29 +189,29 @@ export class ShardGroup implements ShardSource {
   #sinceMs = 0;
   /** The numbers of the ranges that are held while the term is. */
   #held: readonly number[] = [];
-  /** The same as ranges of hashes; another array after each change. */
+  /** The same as hash ranges. Another array after each change. */
   #ranges: readonly HashRange[] = NONE;
   /** The uids of Leases that are being deleted. */
   readonly #deleting = new Set<string>();
   /** The number of writes about ranges on their way. */
   #writes = 0;
-  /** The requests that nothing waits for, until the end. */
+  /** Requests that nothing waits for until the end. */
   readonly #requested = new Set<Promise<void>>();
   /** Ends with the run, which happens once. */
   readonly #job = new DerivedController();
   #hasRun = false;
-  /** `true` after the work on a range could not be ended: its Lease is left to expire. */
+  /** `true` if the work on a range could not be ended. The process's Lease is left to expire then. */
   #hasUnfinished = false;
-  /** Ends the wait for the next change; `undefined` while it is not waited for. */
+  /** Ends the wait for the next change, or `undefined` while nothing waits. */
   #wake: (() => void) | undefined;
-  /** Set by a change that nothing has been done about. */
+  /** Set by a change that was not handled yet. */
   #hasChanged = false;
 
   /**
-   * Makes no request yet. Tests may pass the `feed` of Leases.
+   * Creates a group. It sends no request yet. Tests may pass the `feed` with the Leases.
    *
-   * @throws {TypeError} when the name or the identity is not fit for names of Leases, or there is no namespace.
-   * @throws {RangeError} as {@linkcode LeaderElector} does for these durations.
+   * @throws {TypeError} if the name or the identity cannot be part of a Lease's name, or there is no namespace.
+   * @throws {RangeError} the same errors as {@linkcode LeaderElector} for these durations.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: ShardGroupOptions, feed?: LeaseFeed) {
     checkNames("create a shard group", options, GROUP_OPTIONS);
@@ -240,14 +246,17 @@ export class ShardGroup implements ShardSource {
   }
 
   /**
-   * The ranges that this process holds now: another array after each change. It compares the clock, and so is right at
-   * once after a pause.
+   * Returns the ranges that this process holds now. You get another array after each change. It compares the clock, so
+   * it is right immediately after a pause.
    */
   ranges(): readonly HashRange[] {
     return this.#term?.isHeld() === true ? this.#ranges : NONE;
   }
 
-  /** The ranges that this process is about to give away, and that no other one holds yet: release hooks are called. */
+  /**
+   * Returns the ranges that this process is about to give away, and that no other process holds yet. Their release
+   * hooks are running.
+   */
   releasing(): readonly HashRange[] {
     return this.#term?.isHeld() === true ? rangesOf(this.#releasing) : NONE;
   }
@@ -258,15 +267,15 @@ export class ShardGroup implements ShardSource {
   }
 
   /**
-   * Calls `hook` for each range that is to be given away, after {@linkcode ranges} has changed: it resolves when no
-   * work on the range is running. Where it rejects, this process gives the range away no more, and its Lease is left to
-   * expire in the end. Lost ranges call no hook: others hold them already.
+   * Calls `hook` for each range that is to be given away, after {@linkcode ranges} has changed. The hook must resolve
+   * when no work on the range is running. If it rejects, this process no longer gives the range away, and its Lease is
+   * left to expire in the end. For lost ranges no hook is called, because others hold them already.
    */
   onRelease(hook: ReleaseHook): Disposable {
     return added(this.#hooks, hook);
   }
 
-  /** The state at present. */
+  /** Returns a snapshot of the group's state. */
   status(): ShardGroupStatus {
     const isHeld = this.#term?.isHeld() === true;
     const { sinceRenewalMs, lastError } = this.#elector.status();
@@ -283,10 +292,10 @@ export class ShardGroup implements ShardSource {
   }
 
   /**
-   * Joins the group, and holds ranges until the signal aborts; then gives them away, and resolves. To lose ranges is no
-   * failure: the process joins again. A group runs once.
+   * Joins the group, and holds ranges until the signal aborts. Then it gives them away, and resolves. If the process
+   * loses its ranges, it joins again: this is no failure. A group runs only once.
    *
-   * @throws {Error} when it runs or has run already.
+   * @throws {Error} if it is running or has run.
    */
   async run(options: Abortable = {}): Promise<void> {
     checkNames(`run shard group "${this.name}"`, options, "signal");
@@ -305,7 +314,7 @@ export class ShardGroup implements ShardSource {
     }
   }
 
-  /** The numbers of the ranges of which the work is being ended. */
+  /** The numbers of the ranges whose work is being ended. */
   get #releasing(): readonly number[] {
     return [...this.#work.keys()].filter((range) => this.#work[range].isReleasing);
   }
@@ -348,7 +357,7 @@ export class ShardGroup implements ShardSource {
     }
   }
 
-  /** Says in the Lease of this process that it takes no more ranges; then it gives away what it has. */
+  /** Marks this process's Lease: it takes no more ranges. Then it gives its ranges away. */
   async #markLeaving(term: Leadership): Promise<void> {
     while (!term.lost.aborted) {
       try {
@@ -373,7 +382,7 @@ export class ShardGroup implements ShardSource {
     return this.#state === "leaving";
   }
 
-  /** Does what is to be done now, and returns the time at which more may be. */
+  /** Does the next steps, and returns the time at which more may be due. */
   #step(): number {
     const me = this.#leases.members.get(this.#elector.status().uid ?? "");
     if (me === undefined || !this.#leases.hasSynced || !this.#term?.isHeld()) {
@@ -415,7 +424,7 @@ export class ShardGroup implements ShardSource {
     return releasedVersion !== "" && compareResourceVersions(resourceVersion, releasedVersion) <= 0;
   }
 
-  /** Returns `true` when nothing is left to be given away; before the Leases are known, nothing was held. */
+  /** Returns `true` when nothing is left to be given away. Before the Leases are known, nothing was held. */
   #isDone(): boolean {
     if (!this.#leases.hasSynced) return true;
     const me = this.#elector.status().uid;
@@ -465,7 +474,7 @@ export class ShardGroup implements ShardSource {
       );
       this.#leases.seen(written);
     } catch (error) {
-      // What another process has written comes by the watch.
+      // The watch brings the other process's write.
       work.retryAtMs = this.#clock.now() + RETRY_MS;
       this.#failed(error);
     } finally {
@@ -476,8 +485,8 @@ export class ShardGroup implements ShardSource {
   }
 
   /**
-   * Deletes the Leases of processes that have not renewed them in time, and returns the time at which the next one
-   * expires. The processes take turns, so that one of them sends the request.
+   * Deletes the Leases of processes that have not renewed them in time. Returns the time at which the next one expires.
+   * The processes take turns, so only one of them sends the request.
    */
   #removeExpired(me: GroupMember): number {
     const nowMs = this.#clock.now();
@@ -508,7 +517,7 @@ export class ShardGroup implements ShardSource {
     }
   }
 
-  /** Deletes the Lease of this process, which holds nothing any more. */
+  /** Deletes this process's Lease. It holds no range then. */
   async #deleteOwn(): Promise<void> {
     const { uid } = this.#elector.status();
     if (uid === undefined) return;
@@ -519,7 +528,7 @@ export class ShardGroup implements ShardSource {
     }
   }
 
-  /** Deletes a Lease; one that is gone already is no error. */
+  /** Deletes a Lease. It is no error if the Lease is gone already. */
   async #delete(
     name: string,
     preconditions: { readonly uid: string; readonly resourceVersion?: string },

@@ -1,9 +1,9 @@
 /**
- * The keys for which one process of a group may call its reconciler.
+ * The keys for which one process in a group may call its reconciler.
  *
  * {@linkcode ShardedKeys} is the entry point. It decides when a key comes up, not when an event arrives, so retries and
- * mapped events pass the same place. Keys of ranges that are still coming wait with their triggers. Which process has
- * which range is decided by `shard_group.ts`.
+ * mapped events pass the same place. Keys in ranges that are still coming wait with their triggers. `shard_group.ts`
+ * decides which process has which range.
  *
  * @module
  */
@@ -52,15 +52,14 @@ interface Coming {
 }
 
 /**
- * The keys that a reconciler may call for, of a kind whose objects are divided among the processes of a group.
+ * The keys that a reconciler may call for, when a group's processes divide the objects.
  *
- * - By namespace a key belongs to the process that holds the hash of its namespace, whether it has an object or not. By
- *   uid it belongs to the process whose cache has its object; one that was deleted there, until a call for that has
- *   succeeded.
- * - A range is ready when it is held, and every cache of the reconciler has what the server had after it was taken.
- *   Keys of ranges that are held and not ready wait.
- * - A range that is given away waits for its calls, whose signals abort; after `graceMs` their requests end. The
- *   requests of calls in lost ranges end at once.
+ * - By namespace, a key belongs to the process that holds its namespace's hash, even without an object. By uid, it
+ *   belongs to the process whose cache has its object. A deleted object stays there until a call for it has succeeded.
+ * - A range is ready when it is held, and every cache of the reconciler has caught up with the server since it was
+ *   taken. Keys in held ranges that are not ready wait.
+ * - A range that is given away waits for its calls, whose signals abort. After `graceMs` their requests end. In lost
+ *   ranges, requests end immediately.
  */
 export class ShardedKeys implements Disposable {
   readonly #group: ShardGroup;
@@ -102,8 +101,8 @@ export class ShardedKeys implements Disposable {
   }
 
   /**
-   * Returns true if a key may be called for now. One whose range is not ready is added again when it is; others are
-   * left to other processes.
+   * Returns true if a key may be called for now. If its range is not ready, the key is added again later. Other keys
+   * are left to other processes.
    */
   admits(key: ObjectKey, triggers: TriggerList): boolean {
     this.look();
@@ -119,7 +118,7 @@ export class ShardedKeys implements Disposable {
     if (this.#group.by === "uid") this.#deleted.set(key, uid);
   }
 
-  /** An object of the reconciled kind is there, or is followed by another process. */
+  /** An object of the reconciled kind exists, or moved to another process. */
   present(key: ObjectKey): void {
     this.#deleted.delete(key);
   }
@@ -129,7 +128,7 @@ export class ShardedKeys implements Disposable {
     this.#running.set(call, { text: this.#textOf(call.key)!, ended: withResolvers() });
   }
 
-  /** Returns true if the range of a call has moved since it began, and reports an error that has another reason. */
+  /** Returns true if a call's range has moved since the call began. Reports an error that has another reason. */
   hasMoved(call: Call, thrown: unknown): boolean {
     const moved = this.#running.get(call)?.moved;
     if (moved === undefined) return false;
@@ -137,12 +136,12 @@ export class ShardedKeys implements Disposable {
     return true;
   }
 
-  /** A call has succeeded, and need not be followed by another one. */
+  /** A call has succeeded, and need not run again. */
   succeeded(call: Call): void {
     if (this.#deleted.get(call.key) === this.#running.get(call)?.text) this.#deleted.delete(call.key);
   }
 
-  /** A call has returned, or can write no more. */
+  /** A call has returned, or can no longer write. */
   end(call: Call): void {
     this.#running.get(call)?.ended.resolve();
     this.#running.delete(call);
@@ -154,7 +153,7 @@ export class ShardedKeys implements Disposable {
     this.#job.abort(over());
   }
 
-  /** The text that is hashed for a key; `undefined` for one that no process is known to have. */
+  /** The text to hash for a key, or `undefined` if the key belongs to no known process. */
   #textOf(key: ObjectKey): string | undefined {
     if (this.#group.by === "namespace") return splitKey(key).namespace ?? "";
     return this.#reconciler.uidOf(key) ?? this.#deleted.get(key);
@@ -173,7 +172,7 @@ export class ShardedKeys implements Disposable {
     this.#endLost();
   }
 
-  /** Ends the requests of calls whose ranges another process may hold: they must write no more. */
+  /** Ends the requests of calls whose ranges another process may hold: they must not write any more. */
   #endLost(): void {
     const releasing = new ShardFilter(this.#group.by, this.#group.releasing());
     for (const [call, running] of this.#running) {
@@ -183,7 +182,7 @@ export class ShardedKeys implements Disposable {
     }
   }
 
-  /** Begins to list the ranges that have come, and ends that of ranges that went. */
+  /** Begins to list ranges that have come, and stops listing ranges that went. */
   #prepare(held: readonly HashRange[]): void {
     const kept = this.#coming.filter(({ ranges }) => rangesWithout(ranges, held).length === 0);
     for (const coming of this.#coming) if (!kept.includes(coming)) coming.job.abort(over());
@@ -218,7 +217,7 @@ export class ShardedKeys implements Disposable {
     this.#addWaiting();
   }
 
-  /** Adds the keys that have waited for ranges; those whose ranges are not ready wait again. */
+  /** Adds the keys that have waited for ranges. If a range is still not ready, its keys wait again. */
   #addWaiting(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();

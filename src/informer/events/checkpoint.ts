@@ -34,8 +34,8 @@ export interface CheckpointOptions {
    * delivered again. With 0 each event waits until the event before is written, so a crash repeats at most one call.
    * The default is 10,000 in a ConfigMap.
    *
-   * New objects are written before they are delivered, at most once a second. So an object that is deleted after a
-   * crash still arrives as a deletion.
+   * New objects are written before they are delivered: each one with 0, otherwise at most once a second. So an object
+   * that is deleted after a crash still arrives as a deletion.
    *
    * @default {0}
    */
@@ -63,7 +63,7 @@ interface CheckpointOwner {
  * - If a callback throws, it is called again with the same event, after 0.8 s and then growing waits up to 30 s. Later
  *   events wait. `status().handlers` names the object in `failing`, and `HandlerRegistration.skip()` gives it up. An
  *   unreadable object is not tried again.
- * - Deliveries begin when the cache is new enough: after the first list. A restored informer, or one that runs already,
+ * - Deliveries begin when the cache is new enough: after the first list. A restored or already running informer
  *   asks the server for its version and waits for it, up to about a minute.
  * - The checkpoint stores only uid and version, not the object. So an object that changed meanwhile has no readable
  *   `previous`, and a deleted one no readable `object` (`finalStateUnknown`): both throw a `DecodeError`. `initial` is

@@ -266,7 +266,7 @@ export interface ResourceEventHandler<T> {
   onSynced?(event: SyncedEvent, options: Required<Abortable>): unknown;
 }
 
-/** What to do with waiting events if a handler is slow, see {@linkcode HandlerOptions.backlog}. */
+/** The choice for events that wait for a slow handler, see {@linkcode HandlerOptions.backlog}. */
 export type BacklogPolicy = "keep" | "latestPerKey" | { readonly max: number };
 
 /** Options for a handler or event stream. The signal removes the handler, or ends the stream. */
@@ -285,7 +285,7 @@ export interface HandlerOptions<T> extends Abortable {
    */
   readonly filter?: (object: T) => boolean;
   /**
-   * What to do with waiting events if the handler is slow:
+   * The choice for events that wait because the handler is slow:
    *
    * - `"keep"` keeps every event.
    * - `"latestPerKey"` keeps the fewest events that lead to each object's newest state.

@@ -148,7 +148,7 @@ class KubernetesCollection implements Disposable {
     this.#lists[Symbol.dispose]();
   }
 
-  /** @throws {StatusError} 403 where the objects are not those of the server, or are not all that is asked for. */
+  /** @throws {StatusError} 403 if the collection differs from the server, or lacks objects of the request. */
   #check(
     { informer: { selections, [internals]: { sync } } }: KubernetesFeed,
     { namespace, name = "" }: ResourceRoute,

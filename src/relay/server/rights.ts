@@ -174,8 +174,8 @@ interface Review {
  * - **First the whole collection, then each namespace.** If the user may not list all namespaces, it reviews the
  *   namespaces that the request names, and allows those to which the user has access. It refuses a request for all
  *   namespaces, or for more than 200.
- * - **Responses are kept for a minute**, 10,000 at most. A right that you grant or revoke takes effect within a minute,
- *   in open streams too.
+ * - **Results of reviews are kept for a minute**, 10,000 at most. A right that you grant or revoke takes effect within
+ *   61 s, in open streams too.
  * - **At most ten reviews run at one time.**
  *
  * @example

@@ -1,10 +1,10 @@
 /**
- * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
+ * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend only on a seed.
  *
- * {@linkcode chaos} is the entry point. `plan.ts` makes the steps of a seed, which are performed here,
- * with the processes and their network of `process.ts` and the checks of `checks.ts`. Faults of the server, their
- * performing and the shrinking are those of histories, in `testing/history.ts`. This folder knows nothing about
- * reconcilers: a controller is any function with a client and a signal.
+ * {@linkcode chaos} is the entry point. `plan.ts` makes a seed's steps, and this file performs them, with the processes
+ * and their network in `process.ts` and the checks in `checks.ts`. Server faults, how they are performed and shrinking
+ * come from `testing/fake/history.ts`. This folder knows nothing about reconcilers: a controller is any function with a
+ * client and a signal.
  *
  * @module
  */
@@ -272,13 +272,13 @@ function isHarmed({ verb, resource: plural }: RecordedRequest): boolean {
 /** The most runs of one shrinking. */
 const MOST_RUNS = 200;
 
-/** The summary of `chaos()`. */
+/** The summary from {@linkcode chaos}. */
 export interface ChaosReport {
   /** The number of seeds that were run. */
   readonly seeds: number;
-  /** The number of steps of all seeds. */
+  /** The number of steps in all seeds. */
   readonly steps: number;
-  /** The number of writes of the controllers that the server has accepted. */
+  /** The number of controller writes that the server has accepted. */
   readonly writes: number;
 }
 
@@ -288,18 +288,20 @@ export interface ChaosFailure {
   readonly seed: number;
   /** The violation after shrinking. */
   readonly message: string;
-  /** The numbered steps that are left after shrinking, each followed by what happened until the next one. */
+  /**
+   * The numbered steps that remain after shrinking. Each is followed by everything that happened before the next step.
+   */
   readonly lines: readonly string[];
 }
 
-/** Seeds failed. The message has the numbered steps of each, and the seed to run it again. */
+/** Thrown by {@linkcode chaos} if seeds fail. The message has each seed's numbered steps, and how to run it again. */
 export class ChaosError extends Error {
   /** Always `"ChaosError"`. */
   override readonly name = "ChaosError";
   /** The failing seeds. */
   readonly failures: readonly ChaosFailure[];
 
-  /** Describes these failures. */
+  /** Creates an error that describes these failures. */
   constructor(failures: readonly ChaosFailure[]) {
     super(
       failures.map(({ seed, message, lines }) => {
@@ -311,35 +313,45 @@ export class ChaosError extends Error {
 }
 
 /**
- * Runs a controller once for each seed, on a fake API server under fake time. A seed decides which changes are made and
- * which faults occur, and when; the same seed gives the same steps.
+ * Runs a controller once per seed, on a fake API server in fake time. A seed decides which changes users make, and
+ * which faults occur when. The same seed gives the same steps.
  *
- * Most seeds have a few kinds of changes and faults, in motifs: a fault of writes before the changes that lead to them;
- * a view that is late or lost, before changes or just after; a process that ends, or loses its network or its clock,
- * between two changes; all objects of users deleted, and created again. One seed of six has no faults. At least half of
- * the changes pick what the one before picked, most often its object; the others pick one of the first in the list more
- * often than one of the last. A change is also made several times, or the same again.
+ * Read the guide: [Test a controller](../../../docs/controllers/test.md).
  *
- * It checks what `converges` and `invariants` state, and what holds for every controller:
+ * It checks your statements in `converges` and `invariants`, and these rules for every controller:
  *
  * - It converges within 10 minutes after changes and faults have ended, and then writes nothing for 2 minutes. Writes
- *   of Leases and Events do not count.
- * - It sends no more than 2,000 requests without a wait, and on average 10 writes for each change, start and fault.
- * - After the deletion of all objects that it has not created, finalizers are removed, and nothing that it has created
- *   is left.
+ *   to Leases and Events do not count.
+ * - It sends at most 2,000 requests without a wait, and on average at most 10 writes per change, start and fault.
+ * - When all objects that it has not created are deleted, it removes its finalizers, and nothing that it has created is
+ *   left.
  * - It does not exit again and again, and no rejection is unhandled. After its signal has aborted, it ends within 60 s,
- *   and no watch and no timer is left.
+ *   and leaves no watch and no timer.
  *
- * The faults are those of {@linkcode ChaosStep}. Timers, `Date`, `performance.now`, `Math.random`, `crypto`'s random
- * values and the console are replaced meanwhile, so only one can run at a time; a controller must not use sockets,
- * files or other real time. All processes share one time of day: clock skew is between them and the server. Code that a
- * crashed process runs after its signal has aborted reaches no server, but could reach `world`. A loop of promises
- * without a request or a timer hangs the test.
+ * Seeds combine a few kinds of changes and faults in patterns that find bugs:
  *
- * A failing seed is shrunk: steps are left out as long as it fails, by up to 200 further runs.
+ * - a write fault before the changes that lead to writes
+ * - a late or lost view, before changes or just after them
+ * - a process that ends, or loses its network or clock, between two changes
+ * - all users' objects deleted, and created again
  *
- * @throws {ChaosError} when a seed fails.
- * @throws {Error} when a change or `setup` throws, or time is faked already.
+ * One seed in six has no faults. At least half the changes repeat the previous change's random choices, most often its
+ * object. The others pick the first entries in a list more often than the last. The same change is also made several
+ * times.
+ *
+ * The faults are in {@linkcode ChaosStep}. A failing seed is shrunk: `chaos` leaves steps out while it still fails, in
+ * up to 200 further runs.
+ *
+ * Limits:
+ *
+ * - Only one `chaos` can run at a time, because it replaces timers, `Date`, `performance.now`, `Math.random`,
+ *   `crypto`'s random values and the console. Your controller must not use sockets, files or other real time.
+ * - All processes share one time of day. Clock skew is between them and the server.
+ * - A crashed process's code that runs after its signal has aborted reaches no server, but it could reach `world`.
+ * - A loop of promises without a request or a timer hangs the test.
+ *
+ * @throws {ChaosError} if a seed fails.
+ * @throws {Error} if a change or `setup` throws, or a `FakeTime` is active already.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * The options of `chaos()`, and the plan of a seed: its steps as plain data.
+ * The options for `chaos()`, and a seed's plan: its steps as plain data.
  *
- * {@linkcode planOf} is the entry point. A plan depends on the seed and the options only. Nothing is performed here.
+ * {@linkcode planOf} is the entry point. A plan depends only on the seed and the options. This file performs nothing.
  *
  * @module
  */
@@ -11,51 +11,54 @@ import type { FaultStep, StepOf } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import type { ResourceDefinition } from "../fake/storage/definition.ts";
 
-/** A change of {@linkcode ChaosOptions.changes}, and the seed of its choices. */
+/** A change from {@linkcode ChaosOptions.changes}, with the seed for its choices. */
 export interface PlannedChange {
   /** Its name in {@linkcode ChaosOptions.changes}. */
   readonly name: string;
-  /** The seed of its choices. */
+  /** The seed for its choices. */
   readonly seed: number;
 }
 
 /**
- * One step of a seed, as plain data: what users, the processes of the controller and the network between these and the
- * server do, or a fault of the server, as in a history of `@kube/informer/testing`. Faults of requests spare watches,
- * and requests about Leases and Events.
+ * One step in a seed, as plain data. Users, the controller's processes, or the network between them and the server act,
+ * or the server has a fault like in a `history` from `@kube/informer/testing`.
+ *
+ * Request faults affect neither watches, nor requests for Leases and Events.
  */
 export type ChaosStep =
   | FaultStep
-  /** A change of {@linkcode ChaosOptions.changes}. */
+  /** A change from {@linkcode ChaosOptions.changes}. */
   | { readonly do: "change" } & PlannedChange
   /** Time passes. */
   | { readonly do: "wait"; readonly ms: number }
   /**
-   * Users delete all objects that they have created; with `again`, they create each of them again as soon as it is
-   * gone.
+   * Users delete all objects that they have created. With `again`, they create each object again as soon as it is gone.
    */
   | { readonly do: "deleteAll"; readonly again: boolean }
   /** The process crashes now, and starts again after `downMs`. */
   | { readonly do: "crash"; readonly downMs: number }
-  /** The process crashes at its next write, which takes effect unless it crashes before it. */
+  /** The process crashes at its next write. The write takes effect unless the crash comes before it. */
   | {
     readonly do: "crashAtWrite";
     readonly when: "before" | "during" | "after";
     readonly skip: number;
     readonly downMs: number;
   }
-  /** The process is stopped by its signal, and starts again after `downMs`. */
+  /** The process's signal aborts, and the process starts again after `downMs`. */
   | { readonly do: "restartProcess"; readonly downMs: number }
   /**
-   * The process restarts on an API server that is behind for `ms`: it serves old lists, and its watches lag. It is
-   * `writes` behind, or at the moment in which users last deleted an object that finalizers keep.
+   * The process restarts on an API server that is stale for `ms`: it serves old lists, and its watches lag. It lags
+   * `writes` writes, or shows the moment at which users last deleted an object that finalizers keep.
    */
   | { readonly do: "staleRestart"; readonly writes: number | "deletion"; readonly ms: number }
-  /** Changes are made while no watch is open, and the history is compacted: only the last state can be observed. */
+  /**
+   * Users make changes while no watch is open, and the history is compacted, so that only the last state can be
+   * observed.
+   */
   | { readonly do: "unobserved"; readonly changes: readonly PlannedChange[] }
-  /** A change is made just before the next write arrives. */
+  /** A user makes a change just before the next write arrives. */
   | { readonly do: "race"; readonly skip: number } & PlannedChange
-  /** The answers of the next writes are lost after the writes have taken effect. */
+  /** The responses to the next writes are lost after the writes have taken effect. */
   | { readonly do: "loseAnswer"; readonly times: number; readonly skip: number }
   /** The next write arrives late. */
   | { readonly do: "delayWrite"; readonly ms: number }
@@ -64,17 +67,17 @@ export type ChaosStep =
   /** A second process runs for `ms`. */
   | { readonly do: "second"; readonly ms: number; readonly end: "crash" | "stop" }
   /**
-   * The network of the process is cut off for `ms`; requests that it has not aborted arrive afterwards. A second
-   * process starts meanwhile.
+   * The process's network is cut off for `ms`. Requests that it has not aborted arrive afterwards. A second process
+   * starts meanwhile.
    */
   | { readonly do: "pause"; readonly ms: number }
   /**
-   * The requests of the process about Leases do not arrive for `ms`, or their answers do not. A second process starts
+   * For `ms`, the process's requests for Leases do not arrive, or their responses do not. A second process starts
    * meanwhile.
    */
   | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };
 
-/** The faults of `chaos()`: those of users, processes and their network, and nine of those of the server. */
+/** The faults that `chaos()` can inject: by users, processes and their network, and nine server faults. */
 export type Fault =
   | Exclude<ChaosStep["do"], FaultStep["do"] | "change" | "wait">
   | "break"
@@ -305,33 +308,33 @@ function ordinal(skip: number): string {
   return ["1st", "2nd", "3rd"][skip] ?? `${skip + 1}th`;
 }
 
-/** One process of a controller under test. */
+/** A process in which a controller runs. */
 export interface ProcessContext<World> {
-  /** The client of this process. After a crash its requests reach no server, and are never answered. */
+  /** The process's client. After a crash its requests reach no server, and are never answered. */
   readonly client: Client;
   /** Aborts when the process is to stop, and when it has crashed. */
   readonly signal: AbortSignal;
-  /** The name of the process, for leader election: `"a-1"`; after a restart `"a-2"`; a second process is `"b-1"`. */
+  /** The process's name, for leader election: `"a-1"`, after a restart `"a-2"`, and `"b-1"` for a second process. */
   readonly identity: string;
-  /** The systems outside of the cluster: the value of {@linkcode ChaosOptions.world}. They survive crashes. */
+  /** The systems outside the cluster, from {@linkcode ChaosOptions.world}. They survive crashes. */
   readonly world: World;
 }
 
 /**
- * Runs a controller until `signal` aborts, then returns. A rejection, or a return before that, ends the process as in a
- * pod: it is started again after a second.
+ * Runs a controller until `signal` aborts, then returns. If it rejects, or returns before that, the process ends like
+ * in a pod, and starts again after a second.
  */
 export type ControllerFunction<World> = (process: ProcessContext<World>) => Promise<void>;
 
 /**
- * A change that a user, or another controller, makes: directly on the server, in one turn. It chooses with `random`
- * alone, and may return a description of what it did.
+ * A change that a user or another controller makes, directly on the server, in one turn. Choose only with `random`. You
+ * may return a description.
  */
 export type UserChange<World> = (server: FakeApiServer, random: Random, world: World) => string | void;
 
 /**
- * A statement about server and world. It holds when nothing or `true` is returned; it is violated by `false`, by a text
- * that says what is wrong, and by an error.
+ * Checks the server and world. The statement holds if you return nothing or `true`. It is violated if you return
+ * `false` or a text that says what is wrong, or if you throw.
  */
 export type Statement<World> = (server: FakeApiServer, world: World) => boolean | string | void;
 
@@ -339,64 +342,60 @@ export type Statement<World> = (server: FakeApiServer, world: World) => boolean 
 export interface ChaosOptions<World = undefined> {
   /** The controller. It is started for each process. */
   readonly controller: ControllerFunction<World>;
-  /** The changes that users make, by name. A seed makes some of them, in any order, and any number of times. */
+  /** The changes that users make, by name. A seed makes some changes, in any order and any number of times. */
   readonly changes: Readonly<Record<string, UserChange<World>>>;
   /**
-   * The state that the controller must reach when changes and faults have ended, and keep. It must also hold after all
-   * objects that the controller has not created were deleted.
+   * Checks the state that the controller must reach and keep after changes and faults have ended. It must also hold
+   * after all objects that the controller has not created were deleted.
    */
   readonly converges: Statement<World>;
-  /** Statements that hold at every moment, by name: they are checked after each step and each write. @default {none} */
+  /** Statements that must always hold, by name. They are checked after each step and each write. @default {none} */
   readonly invariants?: Readonly<Record<string, Statement<World>>>;
-  /** Makes the objects that exist at first. @default {none} */
+  /** Creates the objects that exist at the start. @default {none} */
   readonly setup?: UserChange<World>;
-  /** Creates the systems outside of the cluster, for each seed. @default {undefined} */
+  /** Creates the systems outside the cluster, for each seed. @default {undefined} */
   readonly world?: () => World;
   /**
-   * Does the work of other controllers of the cluster, such as setting the phase of pods; called as time passes. The
-   * garbage collector, and the removal of pods whose grace period is over, are there already. @default {nothing}
+   * Plays the cluster's other controllers, for example sets pod phases. It is called as time passes. Garbage collection
+   * is built in, and pods are removed when their grace period is over. @default {nothing}
    */
   readonly environment?: Statement<World>;
   /**
-   * Custom resources of the server. Without them, one that `setup` or a change creates is served from then on, and 404
-   * is answered before. @default {none}
+   * The server's custom resources. Without this option, a custom resource gets 404 until `setup` or a change creates an
+   * object. @default {none}
    */
   readonly resources?: readonly ResourceDefinition[];
   /** The number of seeds. @default {100} */
   readonly seeds?: number;
   /** The first seed. @default {1} */
   readonly from?: number;
-  /** The most steps of a seed; it has at least a third of them. @default {30} */
+  /** The largest number of steps in a seed. Each seed has at least a third as many. @default {30} */
   readonly steps?: number;
   /**
-   * True for a controller that elects a leader: the fault `"loseRenewals"` occurs, too. Other faults of requests spare
-   * those about Leases. @default {false}
+   * If `true`, the controller elects a leader: the fault `"loseRenewals"` occurs too. Other request faults do not
+   * affect requests for Leases. @default {false}
    */
   readonly elects?: boolean;
   /** Faults that do not occur. @default {none} */
   readonly without?: readonly Fault[];
   /**
-   * The plural names of resources whose objects may be left when all objects that the controller has not created were
-   * deleted.
-   * @default {none, besides leases and events}
+   * The plural names of resources whose objects may remain after all objects that the controller has not created were
+   * deleted. @default {none, besides leases and events}
    */
   readonly keeps?: readonly string[];
-  /** The number of failing seeds after which it ends. @default {1} */
+  /** After how many failing seeds to stop. @default {1} */
   readonly failures?: number;
 }
 
-/** The steps of a seed, and the settings of its server. */
+/** A seed's steps, and its server settings. */
 export interface ChaosPlan {
-  /** The seed. It is also that of names, uids and `Math.random`. */
+  /** The seed. It also determines names, uids and `Math.random`. */
   readonly seed: number;
-  /** True if the server has streaming lists; without them, first lists may be stale. */
+  /** `true` if the server has streaming lists. Without them, first lists may be stale. */
   readonly streamingList: boolean;
-  /**
-   * The most time that a request takes, and its answer, in milliseconds; 0 for a server that answers in the same
-   * moment.
-   */
+  /** The longest time for a request and for its response, in milliseconds. 0 for a server that responds at once. */
   readonly latencyMs: number;
-  /** The most time that a chunk of a watch takes, in milliseconds. */
+  /** The longest time for a watch chunk, in milliseconds. */
   readonly watchMs: number;
   /** The steps. */
   readonly steps: readonly ChaosStep[];
@@ -407,7 +406,7 @@ type PlanOptions = Pick<ChaosOptions<never>, "steps" | "without" | "elects"> & {
   readonly changes: readonly string[];
 };
 
-/** Returns the plan of a seed: the same one for the same seed and options. */
+/** Returns a seed's plan. The same seed and options give the same plan. */
 export function planOf(seed: number, { steps = 30, ...options }: PlanOptions): ChaosPlan {
   const random = new Random(seed ^ PLAN);
   const count = random.next() < 0.5 ? steps : Math.ceil(steps / 3) + random.below(Math.ceil(steps * 2 / 3));

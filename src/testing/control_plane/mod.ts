@@ -1,6 +1,17 @@
 /**
- * A real kube-apiserver with its etcd for tests: what {@linkcode FakeApiServer} of `./testing` stands for, in two to
- * six seconds, and without containers.
+ * Starts a real kube-apiserver and etcd for a test, without containers, in two to six seconds.
+ *
+ * Import this module if a test depends on details that {@linkcode FakeApiServer} in `./testing` does not have, such as
+ * CEL rules in a CRD. {@linkcode startControlPlane} starts both servers, and {@linkcode readCrds} reads CRDs from YAML
+ * files. No controllers, scheduler or nodes run. You need the programs `etcd` and `kube-apiserver`, which setup-envtest
+ * downloads:
+ *
+ * ```sh
+ * go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest
+ * setup-envtest use 1.37.x
+ * ```
+ *
+ * Read the guide: [Test on a real kube-apiserver](../../../docs/testing/control-plane.md).
  *
  * @example
  * ```ts ignore
@@ -11,6 +22,8 @@
  * using client = server.client({ namespace: "default" });
  * await client.resource(ConfigMap).create({ metadata: { name: "settings" } });
  * ```
+ *
+ * @module
  *
  * @module
  */
@@ -39,32 +52,34 @@ import { findServerPrograms, programPath } from "./server_programs.ts";
 
 /** Options for {@linkcode startControlPlane}. */
 export interface ControlPlaneOptions extends Abortable {
-  /** The version of Kubernetes: `"1.37"`, or `"1.37.2"`. @default {that of the programs which are found} */
+  /** The Kubernetes version: `"1.37"`, or `"1.37.2"`. @default {the version of the programs found} */
   readonly version?: string;
-  /** The folder of `etcd` and `kube-apiserver`. @default {KUBEBUILDER_ASSETS, else where setup-envtest puts them} */
+  /**
+   * The folder with `etcd` and `kube-apiserver`. @default {KUBEBUILDER_ASSETS, otherwise the folder of setup-envtest}
+   */
   readonly assets?: string;
   /**
-   * CustomResourceDefinitions, or paths and `file:` URLs of what {@linkcode readCrds} reads. They are served
-   * when the control plane has started. @default {none}
+   * CustomResourceDefinitions, or paths and `file:` URLs for {@linkcode readCrds}. The server serves their kinds when
+   * the control plane has started. @default {none}
    */
   readonly crds?: readonly (ObjectDraft<CustomResourceDefinition> | string | URL)[];
-  /** Further flags of kube-apiserver. @default {none} */
+  /** Additional flags for kube-apiserver. @default {none} */
   readonly flags?: readonly string[];
 }
 
 /** A server to run. */
 export interface ServerProgram {
-  /** The path of the program. */
+  /** The program's path. */
   readonly command: string;
   /** Its arguments. */
   readonly args: readonly string[];
   /** Environment variables, in addition to the inherited ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The file that its output is appended to. */
+  /** The file to which its output is appended. */
   readonly log: string;
 }
 
-/** Keeps the processes of a control plane; tests that restart them have another keeper. */
+/** Keeps a control plane's processes. Tests that restart them implement it in another way. */
 export interface ServerProcesses extends AsyncDisposable {
   /** Starts a process. */
   start(name: string, program: ServerProgram): Promise<void>;
@@ -74,31 +89,34 @@ export interface ServerProcesses extends AsyncDisposable {
 
 type ServerName = "apiserver" | "etcd";
 
-/** The time that a server has to become ready. */
+/** How long a server may take to become ready. */
 const READY_MS = 90_000;
 
-/** The longest answer to a question whether it is. */
+/** The longest wait for a response to a readiness check. */
 const ANSWER_MS = 5_000;
 
-/** The interval between checks of a server that starts. */
+/** The interval between checks while a server starts. */
 const LOOK_MS = 50;
 
 /**
- * Starts a kube-apiserver with its etcd on free ports of 127.0.0.1, and resolves when it is ready and serves the
- * definitions. It has the version that is asked for, or that of the programs in the first of these places: the option
- * `assets`, `KUBEBUILDER_ASSETS`, and the folder in which setup-envtest keeps what it downloads, there the newest one.
+ * Starts kube-apiserver and etcd on free ports of 127.0.0.1. Resolves when the server is ready and serves the CRDs.
  *
- * There are no controllers, no scheduler and no nodes: pods stay as they are written, deleted namespaces stay,
- * terminating, and nothing is garbage collected. Rights are checked (RBAC); pods need no service account.
+ * It looks for programs with the requested version in `KUBEBUILDER_ASSETS`, and then in the folder where setup-envtest
+ * keeps its downloads. There, it takes the newest version that matches. With the option `assets`, it looks only in that
+ * folder.
  *
- * Disposing it ends both servers and removes their files, as the signal does, a failed start, and the end of this
- * program, however that ends. Windows is not tested, and ends no servers with the program: dispose it there. Needs
- * `--allow-env`, `--allow-read`, `--allow-write`, `--allow-run` and `--allow-net=127.0.0.1`.
+ * - No controllers, scheduler or nodes run: pods stay as you write them, deleted namespaces stay terminating, and
+ *   nothing is garbage collected.
+ * - RBAC applies. Pods need no service account.
+ * - Dispose the result to end both servers and remove their files. The signal, a failed start, and the end of your
+ *   program do the same, however the program ends. On Windows, which is not tested, the end of your program does not
+ *   end the servers: dispose the result.
+ * - It needs `--allow-env`, `--allow-read`, `--allow-write`, `--allow-run` and `--allow-net=127.0.0.1`.
  *
- * @throws {InformerError} when there are no programs: with the places, and the command that downloads them; when a
- * server does not become ready within 90 s: with the end of its log.
- * @throws {InformerError} when there is no definition in a file of `crds`, or its names are those of another.
- * @throws {StatusError} when the server refuses a definition.
+ * @throws {InformerError} if the programs are missing. The message has the places, and the command that downloads them.
+ * @throws {InformerError} if a server is not ready within 90 s. The message has the end of its log.
+ * @throws {InformerError} if a file in `crds` has no CRD, or a CRD's names belong to another CRD.
+ * @throws {StatusError} if the server refuses a CRD.
  * @throws the signal's reason.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -108,21 +126,23 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 /**
- * A kube-apiserver with its etcd, as {@linkcode startControlPlane} describes it. It is a transport too:
- * `new Client({ server: server.url, transport: server })` is a client of it, as of a `FakeApiServer`.
+ * A running kube-apiserver with its etcd, from {@linkcode startControlPlane}.
+ *
+ * It is also a transport, like a `FakeApiServer`: `new Client({ server: server.url, transport: server })` connects to
+ * it.
  */
 export class ControlPlane implements Transport, AsyncDisposable {
-  /** A folder of its own, with the logs `apiserver.log` and `etcd.log`; it is removed in the end. */
+  /** The control plane's own folder, with the logs `apiserver.log` and `etcd.log`. It is removed in the end. */
   readonly folder: string;
   /** The address of kube-apiserver. */
   readonly url: string;
-  /** A bearer token of an administrator, of group `system:masters`. */
+  /** An administrator's bearer token, in the group `system:masters`. */
   readonly token: string = crypto.randomUUID();
   readonly #assets: string;
   readonly #flags: readonly string[];
   readonly #ports: { readonly [Name in ServerName]: number };
   readonly #processes: ServerProcesses;
-  /** Aborts with the signal that was given, and with the disposal. */
+  /** Aborts with the given signal, and with the disposal. */
   readonly #stop: DerivedController;
   #ca = "";
   #transport: (Transport & Disposable) | undefined;
@@ -144,7 +164,10 @@ export class ControlPlane implements Transport, AsyncDisposable {
     this.url = `https://127.0.0.1:${this.#ports.apiserver}`;
   }
 
-  /** As {@linkcode startControlPlane}, of programs in a folder, kept by `processes`, which it disposes. */
+  /**
+   * Starts like {@linkcode startControlPlane}, with the programs in a folder. `processes` runs them, and is disposed
+   * with the result.
+   */
   static async start(assets: string, options: ControlPlaneOptions, processes: ServerProcesses): Promise<ControlPlane> {
     const given = (options.crds ?? []).map((crd) =>
       typeof crd === "string" || crd instanceof URL ? readCrds(crd) : [crd]
@@ -165,17 +188,17 @@ export class ControlPlane implements Transport, AsyncDisposable {
     return plane;
   }
 
-  /** The certificate of the authority that has signed the server's certificate, PEM. */
+  /** The PEM certificate for the authority that has signed the server's certificate. */
   get ca(): string {
     return this.#ca;
   }
 
-  /** A kubeconfig of an administrator, as text. */
+  /** An administrator's kubeconfig, as text. */
   get kubeconfig(): string {
     return this.kubeconfigOf({ token: this.token });
   }
 
-  /** A kubeconfig of this server, for a user entry with these fields. */
+  /** Returns a kubeconfig for this server, with a user entry that has these fields. */
   kubeconfigOf(user: Readonly<Record<string, unknown>>): string {
     const cluster = { server: this.url, "certificate-authority-data": btoa(this.#ca) };
     const config = {
@@ -189,24 +212,24 @@ export class ControlPlane implements Transport, AsyncDisposable {
     return JSON.stringify(config, undefined, 2); // JSON is YAML too
   }
 
-  /** Returns a client of an administrator, with connections of its own; the caller disposes it. */
+  /** Creates an administrator's client with its own connections. Dispose it yourself. */
   client(options: Omit<ClientOptions, "server" | "transport" | "credentials"> = {}): Client {
     return new Client({ server: this.url, transport: this.#connection(), ...options });
   }
 
-  /** Sends a request, as an administrator. */
+  /** Sends a request as an administrator. */
   fetch(request: Request): Promise<Response> {
     this.#transport ??= this.#connection();
     return this.#transport.fetch(request);
   }
 
-  /** As `Transport.probe`. */
+  /** See `Transport.probe`. */
   async probe(signal: AbortSignal, url: string): Promise<void> {
     this.#transport ??= this.#connection();
     await this.#transport.probe?.(signal, url);
   }
 
-  /** Starts those servers that do not run, on the ports and with the data they had, and waits until both are ready. */
+  /** Starts each server that does not run, with the same ports and data, and waits until both are ready. */
   async ensureRunning(): Promise<void> {
     const until = monotonicMs() + READY_MS;
     for (const name of ["etcd", "apiserver"] as const) {
@@ -214,7 +237,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     }
     await this.#ready("etcd", until, async (signal) => await ok(fetch(`${this.etcdUrl}/health`, { signal })));
     await this.#ready("apiserver", until, async (signal) => {
-      // It makes its certificate itself: its own, and then that of the authority.
+      // The server creates this file: first its own certificate, then its authority's certificate.
       this.#ca = lastCertificate(await readFile(`${this.folder}/apiserver.crt`, "utf8")) ?? "";
       using connection = this.#connection();
       await ok(connection.fetch(new Request(`${this.url}/readyz`, { signal })));
@@ -246,7 +269,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     return httpTransport({ caCerts: [this.#ca], headers: [["authorization", `Bearer ${this.token}`]] });
   }
 
-  /** Waits until `check` passes; gives up when the process has ended, or the time is over. */
+  /** Waits until `check` passes. Gives up when the process has ended, or the time is over. */
   async #ready(name: ServerName, untilMs: number, check: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.#stop;
     let cause: unknown;
@@ -268,7 +291,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     throw new InformerError(`Cannot start ${name}: ${why}. The end of its log:\n${log.slice(-1_500)}`, { cause });
   }
 
-  /** Waits for the namespace "default", which the server makes itself, and has it serve definitions. */
+  /** Waits for the namespace "default", which the server creates itself, and then installs the CRDs. */
   async #furnish(definitions: readonly ObjectDraft<CustomResourceDefinition>[]): Promise<void> {
     const { signal } = this.#stop;
     using client = this.client();
@@ -283,7 +306,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     }
   }
 
-  /** Asks until there is an answer that is not false; a server that has just started says 404 for a while. */
+  /** Asks until there is a response that is not false. A server that has just started responds with 404 for a while. */
   async #once(ask: () => Promise<unknown>): Promise<void> {
     for (;; await sleep(LOOK_MS, { signal: this.#stop.signal })) {
       try {
@@ -294,7 +317,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     }
   }
 
-  /** Writes the key that signs tokens of service accounts, and the administrator's token. */
+  /** Writes the key that signs service account tokens, and the administrator's token. */
   async #writeKeys(): Promise<void> {
     const algorithm = { name: "ECDSA", namedCurve: "P-256" };
     const { privateKey, publicKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
@@ -346,12 +369,13 @@ export class ControlPlane implements Transport, AsyncDisposable {
 }
 
 /**
- * Returns the CustomResourceDefinitions in a YAML or JSON file, or in the files of a folder (`.yaml`, `.yml`, `.json`,
- * not those of its subfolders), in the order of their names; other objects are skipped. They are for the option `crds`,
- * and for a `FakeApiServer`, which creates them. Needs `--allow-read`.
+ * Reads the CustomResourceDefinitions from a YAML or JSON file, or from the `.yaml`, `.yml` and `.json` files in a
+ * folder. Pass them to the option `crds`, or create them on a `FakeApiServer`.
  *
- * @throws {InformerError} when there is none, or a file is neither YAML nor JSON.
- * @throws {Error} with the code `ENOENT` when there is no such file or folder.
+ * It reads files in the order of their names, without subfolders, and skips other objects. It needs `--allow-read`.
+ *
+ * @throws {InformerError} if there is no CRD, or a file is neither YAML nor JSON.
+ * @throws {Error} with the code `ENOENT` if there is no such file or folder.
  */
 export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomResourceDefinition>[]> {
   const files = [path];
@@ -391,7 +415,7 @@ function pem(label: string, bytes: ArrayBuffer): string {
   return `-----BEGIN ${label}-----\n${base64.match(/.{1,64}/g)!.join("\n")}\n-----END ${label}-----\n`;
 }
 
-/** Two ports that nobody listens on. */
+/** Returns two ports that nobody listens on. */
 async function freePorts(): Promise<{ readonly [Name in ServerName]: number }> {
   const servers = await Promise.all([1, 2].map(async () => {
     const server = createServer();
@@ -405,8 +429,8 @@ async function freePorts(): Promise<{ readonly [Name in ServerName]: number }> {
 
 /**
  * A shell that runs a server, and ends with it. Its second half waits until standard input ends, kills the server and
- * removes the folder of its log: also a test program that was killed, and the runtime with it the shell, leaves nothing
- * behind. The other server may still write there, so that the removal has a second attempt.
+ * removes its log's folder. If the test program is killed, and with it the runtime and the shell, nothing is left. The
+ * other server may still write to the folder, so it tries the removal twice.
  */
 const SHELL = `exec 3<&0
 folder=\${LOG%/*}
@@ -427,7 +451,7 @@ class HostProcesses implements ServerProcesses {
   readonly #children = new Map<string, ChildProcess>();
   readonly #ended = new Map<string, Promise<unknown>>();
 
-  /** Starts a process; on Windows without a shell, so that its output is lost. */
+  /** Starts a process. On Windows it starts without a shell, so its output is lost. */
   start(name: string, { command, args, env, log }: ServerProgram): Promise<void> {
     const [program, ...given] = IS_WINDOWS ? [command, ...args] : ["/bin/sh", "-c", SHELL, "sh", command, ...args];
     const child = spawn(program, given, {
@@ -445,7 +469,7 @@ class HostProcesses implements ServerProcesses {
     return Promise.resolve(child !== undefined && child.exitCode === null && child.signalCode === null);
   }
 
-  /** Kills all, and waits until they have ended. */
+  /** Kills all processes, and waits until they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#children.values()) {
       if (IS_WINDOWS) child.kill("SIGKILL");

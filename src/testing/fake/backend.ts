@@ -1,8 +1,8 @@
 /**
  * The parts of a fake API server, connected, and its options.
  *
- * {@linkcode Backend} is the entry point. It has the store, the watches, the faults and the features of the server;
- * requests are handled by `server/request_handler.ts`.
+ * {@linkcode Backend} is the entry point. It has the store, the watches, the faults and the server's features.
+ * `server/request_handler.ts` handles requests.
  *
  * @module
  */
@@ -21,62 +21,71 @@ import { FIRST_NAMESPACES, NamespaceLifecycle, NAMESPACES } from "./writes/ident
 import { ServiceAddresses } from "./writes/service_addresses.ts";
 import { Writer } from "./writes/writer.ts";
 
-/** The names of options that say which parts of a server there are. */
+/** The option names that say which parts a server has. */
 const PARTS = "resources namespaces schemas managedFields streamingList shards tokens authorize";
 
 /** Options for {@linkcode FakeApiServer}. */
 export interface FakeApiServerOptions {
-  /** Number of writes in the watch history. Older watches and exact lists get 410. @default {10_000} */
+  /** The number of writes in the watch history. Older watches and exact lists get 410. @default {10_000} */
   readonly history?: number;
-  /** Resources to serve in addition to the built-in ones. @default {none} */
+  /** Resources to serve in addition to the built-in resources. @default {none} */
   readonly resources?: readonly ResourceDefinition[];
-  /** Milliseconds between the bookmarks of a watch. A last one follows 2 s before the watch ends. @default {60_000} */
+  /**
+   * The time between a watch's bookmarks, in milliseconds. A last bookmark follows 2 s before the watch ends.
+   * @default {60_000}
+   */
   readonly bookmarkMs?: number;
   /**
-   * Duration in milliseconds of a watch without `timeoutSeconds`; the server picks up to twice that. @default
-   * {1_800_000}
+   * How long a watch without `timeoutSeconds` lasts, in milliseconds. The server picks up to twice as long.
+   * @default {1_800_000}
    */
   readonly watchTimeoutMs?: number;
-  /** Support for streaming lists. If false, they get 422, as from servers before 1.32. @default {true} */
+  /** Support for streaming lists. If `false`, they get 422, like from servers before 1.32. @default {true} */
   readonly streamingList?: boolean;
   /**
-   * If true, lists and watches are filtered by `shardSelector`, as by servers with the feature gate
-   * ShardedListAndWatch; others ignore it. @default {false}
+   * If `true`, `shardSelector` filters lists and watches, like on servers with the feature gate ShardedListAndWatch.
+   * Otherwise it is ignored. @default {false}
    */
   readonly shards?: boolean;
-  /** If true, writes record `managedFields`. @default {true} */
+  /** If `true`, writes record `managedFields`. @default {true} */
   readonly managedFields?: boolean;
   /**
-   * Selects the objects that follow the schemas of their kinds, in names and types of fields, defaults, and
-   * validation: those of requests, and those that a test creates and updates itself.
+   * Selects the objects that must follow their kind's schema, in field names and types, defaults, and validation.
+   * `requests` means objects in requests, and `fixtures` means objects that your test creates and updates directly.
    * @default {{ requests: true, fixtures: false }}
    */
   readonly schemas?: { readonly requests?: boolean; readonly fixtures?: boolean };
   /**
-   * `"any"`: namespaces need not exist, and are deleted at once. `"real"`: requests that create objects in a namespace
-   * that does not exist get 404, and 403 in one that is being deleted. Those of a new cluster exist from the start and
-   * cannot be deleted; others end when their objects are gone, which
-   * {@linkcode FakeApiServer.finalizeNamespaces} does. @default {"any"}
+   * Whether namespaces behave like on a cluster:
+   *
+   * - `"any"`: namespaces need not exist, and are deleted at once.
+   * - `"real"`: requests that create an object get 404 if its namespace does not exist, and 403 if it is being deleted.
+   *   A new cluster's namespaces exist from the start, and cannot be deleted. Others end when
+   *   {@linkcode FakeApiServer.finalizeNamespaces} has removed their objects.
+   *
+   * @default {"any"}
    */
   readonly namespaces?: "any" | "real";
-  /** Maximum bytes per chunk of a response. Small values split lines and characters. @default {65_536} */
+  /** The largest chunk in a response, in bytes. Small values split lines and characters. @default {65_536} */
   readonly chunkBytes?: number;
-  /** Seed of uids, generated names and watch durations. @default {1} */
+  /** The seed for uids, generated names and watch durations. @default {1} */
   readonly seed?: number;
-  /** Clock for creation and deletion timestamps, in milliseconds since 1970. @default {Date.now} */
+  /** The clock for creation and deletion timestamps, in milliseconds since 1970. @default {Date.now} */
   readonly now?: () => number;
   /**
-   * Users by bearer token. If given, unknown tokens get 401, and requests without a token are made by
+   * Users by bearer token. If you give it, unknown tokens get 401, and requests without a token come from
    * `system:anonymous`. @default {no authentication}
    */
   readonly tokens?: Tokens;
-  /** Authorizes each request: false answers 403. @default {everything is allowed, except for `system:anonymous`} */
+  /**
+   * Authorizes each request: `false` responds with 403. @default {everything is allowed, except for `system:anonymous`}
+   */
   readonly authorize?: Authorize;
 }
 
-/** Number of recorded requests that are kept. */
+/** The number of recorded requests that are kept. */
 const REQUESTS = 10_000;
-/** Number of characters of their bodies that are kept. */
+/** The number of characters in their bodies that are kept. */
 const BODIES = 67_108_864;
 const DEFINITIONS = "customresourcedefinitions";
 

@@ -2,7 +2,7 @@
  * A fake API server for tests.
  *
  * {@linkcode FakeApiServer} is the entry point: a transport for clients, with methods to change, read and wait for
- * objects. Faults are methods of `fault_verbs.ts`, from which it inherits. Everything else is done by its `Backend`.
+ * objects. It inherits its faults from `fault_verbs.ts`. Its `Backend` does everything else.
  *
  * @module
  */
@@ -34,42 +34,55 @@ import type { Writer } from "./writes/writer.ts";
 const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: false, direct: true };
 
 /**
- * An API server in this process: a `Transport` for clients, and a handler for `Deno.serve`.
+ * A fake API server inside your test. Pass it to a client as the transport, or to `Deno.serve` so that any client can
+ * reach it.
  *
- * A test changes objects directly with {@linkcode create}, {@linkcode update}, {@linkcode patch} and
- * {@linkcode delete}: the change is committed when the call returns, watches get its event in the same turn, and no
- * authorization or admission applies. Requests arrive through {@linkcode fetch} and are answered like kube-apiserver
- * 1.37: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors,
- * patches, server-side apply, subresources, tables, discovery, OpenAPI v3 (fields without
- * descriptions), and errors.
- * `kubectl` from 1.29 on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
+ * Your test acts directly: {@linkcode create}, {@linkcode update}, {@linkcode patch} and {@linkcode delete} take effect
+ * before they return, watches get the event in the same turn, and no authorization or admission applies. Your code acts
+ * by requests, which {@linkcode fetch} answers like kube-apiserver 1.37. Faults are the methods in
+ * {@linkcode FaultVerbs}.
  *
- * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
- * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms, and so are autoscalers of
- *   autoscaling/v1 and v2; v1 has the metric of the CPU alone.
- * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
- *   called; the finalizers that protect the claims and volumes of requests are removed by the test.
- * - Namespaces need not exist and are deleted at once, unless {@linkcode FakeApiServerOptions.namespaces} is `"real"`.
- * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, in an
- *   apply under a YAML media type too, and for built-in kinds protobuf. A body has at most 3 MiB.
- * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
- *   definitions. A custom kind without one keeps all fields; its lists are one field each.
- * - `fieldValidation` applies to fields that a type does not have and to members that stand twice in a body. The last
- *   of two members counts; the server merges two objects of a built-in kind.
- * - Objects of requests are completed and checked as by the server and its default admission plugins: Services get
- *   addresses of 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready. Priority classes
- *   are not looked up, but for those of the system; limit ranges and quotas do not apply. Rules in CEL are not
- *   evaluated.
- * - Writes of the test itself are neither checked nor completed, but for phases of pods and namespaces and a secret's
- *   type. Faults in them may stay in later requests.
+ * Read the guide: [Test with the fake server](../../../docs/testing/fake-server.md).
+ *
+ * Requests can use:
+ *
+ * - lists with pages and versions, and watches with history, bookmarks and streaming lists
+ * - conflicts, selectors, patches, server-side apply, subresources and tables
+ * - discovery, and OpenAPI v3 (fields without descriptions). `kubectl` works from version 1.29
+ *
+ * How it differs from a cluster:
+ *
+ * - **No controllers run.** Pods stay as you write them. {@linkcode collectGarbage} deletes dependents when you call
+ *   it. Your test removes the finalizers that protect requested claims and volumes.
+ * - **No kubelets run.** Logs are empty. `exec`, `attach`, `portforward` and `proxy` get 501, or 400 if the pod is on
+ *   no node.
+ * - **Namespaces need not exist** and are deleted at once, unless {@linkcode FakeApiServerOptions.namespaces} is
+ *   `"real"`.
+ * - **Your test's own writes are neither checked nor completed**, except for pod and namespace phases and a Secret's
+ *   type. Mistakes in them may stay in later requests.
+ * - Priority classes are not looked up, except for the system's. Limit ranges and quotas do not apply. CEL rules are
+ *   not evaluated.
+ * - Service account tokens have no signature. A SelfSubjectRulesReview lists no rules, because
+ *   {@linkcode FakeApiServerOptions.authorize} has none. Other reviews use that option and
+ *   {@linkcode FakeApiServerOptions.tokens}.
  * - Each version of a custom resource is a separate collection.
- * - Evictions respect disruption budgets, bindings assign pods to nodes, and tokens of service accounts are signed by
- *   nobody. There are no kubelets: logs are empty, and `exec`, `attach`, `portforward` and `proxy` get 501, or 400
- *   where the pod is on no node.
- * - Reviews are answered from {@linkcode FakeApiServerOptions.tokens} and
- *   {@linkcode FakeApiServerOptions.authorize}; the latter has no rules that a SelfSubjectRulesReview could list.
- * - Events that a watch's client has not read are queued in memory, without a limit.
- * - All timers are global `setTimeout`s, so fake time controls them; without an open watch there are none.
+ *
+ * How it behaves in detail:
+ *
+ * - Each write has its own revision, from one counter for all resources, like in etcd. Lists and watches agree on it.
+ * - Events in core/v1 and events.k8s.io/v1 are the same objects in two forms. The same holds for autoscaling/v1 and v2,
+ *   where v1 has only the CPU metric.
+ * - It responds in JSON without compression: full objects, only metadata, or tables. It accepts JSON, also as an apply
+ *   with a YAML media type, and protobuf for built-in kinds. A body has at most 3 MiB.
+ * - Requests, patches, applies and managedFields follow the schemas of built-in kinds and CRDs. A custom kind without a
+ *   schema keeps all fields, and each of its lists is one field.
+ * - `fieldValidation` checks for unknown fields and duplicate members in a body. The last duplicate counts, but the
+ *   server merges two objects in a built-in kind.
+ * - Objects in requests are completed and checked like by a server with its default admission plugins. Services get
+ *   addresses from 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready.
+ * - Evictions respect disruption budgets, and bindings assign pods to nodes.
+ * - Events that a client has not read yet are queued in memory, without a limit.
+ * - All timers are global `setTimeout`s, so fake time controls them. Without an open watch there are none.
  *
  * @example
  * ```ts
@@ -94,7 +107,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   /** Defined if and only if the server plays a recording. */
   #playback: Playback | undefined;
 
-  /** Creates an empty server for the resources of Kubernetes itself and those of `options.resources`. */
+  /** Creates an empty server that serves the Kubernetes resources and `options.resources`. */
   constructor(options: FakeApiServerOptions = {}) {
     const backend = new Backend(options);
     super(backend);
@@ -104,16 +117,18 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Creates a server that plays a recording of `informer record`: a stream of its bytes, such as a file's `readable`.
-   * The server begins with the objects that the recording's first lists had, under their versions; {@linkcode replay}
-   * plays what came then. A file that ends in the middle of a line is played up to there.
+   * Creates a server that plays a recording from `informer record`, so that an incident becomes a test. Pass a stream
+   * of its bytes, such as a file's `readable`.
    *
-   * - All objects, deletions and bookmarks have the versions that they had, as long as no one else writes. The changes
-   *   of all kinds come in the order of their versions, each at the time at which the recorded server had it.
-   * - Watches that failed in the recording fail again, with the same status; that of a lost connection ends in a line.
-   *   Failed lists are not played.
-   * - What a relist found is played as one change of each object, and deletions at the version of the list.
-   * - Memory: twice the size of the recording.
+   * The server starts with the objects from the recording's first lists, at their recorded versions. Then call
+   * {@linkcode replay} to play the changes. A file that ends inside a line is played up to that line.
+   *
+   * - All objects, deletions and bookmarks keep their recorded versions, as long as nobody else writes. Changes to all
+   *   kinds come in version order, each at the time at which the recorded server had it.
+   * - Watches that failed in the recording fail again with the same status. A lost connection ends a watch inside a
+   *   line. Failed lists are not played.
+   * - Differences that a relist found are played as one change per object, and as deletions at the list's version.
+   * - It needs twice the recording's size in memory.
    *
    * ```ts
    * import { Client, SharedIndexInformer } from "@kube/informer";
@@ -140,7 +155,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * assertEquals(pods.lister.list().map(({ metadata }) => metadata.resourceVersion), ["840"]);
    * ```
    *
-   * @throws {SyntaxError} when a line is not one of a recording.
+   * @throws {SyntaxError} if a line does not belong to a recording.
    */
   static async from(recording: AsyncIterable<Uint8Array>, options: FakeApiServerOptions = {}): Promise<FakeApiServer> {
     const server = new FakeApiServer(options);
@@ -154,10 +169,11 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Plays the recording of {@linkcode from}, with the times between its changes, and resolves at its end, or when the
-   * server is disposed. After an abort a second call continues.
+   * Plays the recording from {@linkcode from}, with the recorded times between its changes. Resolves at its end, or
+   * when you dispose the server. After an abort, the next call continues.
    *
-   * @throws {TypeError} when the server is not one of `from`, or is playing already. @throws the signal's reason.
+   * @throws {TypeError} if the server has no recording, or is playing already.
+   * @throws the signal's reason.
    */
   async replay(options: ReplayOptions = {}): Promise<ReplayEnd> {
     checkNames("replay a recording", options, "speed signal");
@@ -169,17 +185,17 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
 
   // ── requests ───────────────────────────────────────────────────────────
 
-  /** The address for clients whose transport it is, `"http://fake"`; any other will do, too. */
+  /** The address for clients that use this server as their transport, `"http://fake"`. Any other address works too. */
   readonly url: string = "http://fake";
 
   /**
-   * Answers a request. It is a bound function:
+   * Answers a request. It is a bound function, so you can write
    * `Deno.serve({ hostname: "127.0.0.1", port: 0 }, server.fetch)`. Without a host name, `Deno.serve` listens on all
    * interfaces.
    *
-   * Called with one argument, it acts like a network: when the request's signal aborts, the call rejects, or the body
-   * errors, with the signal's reason. `Deno.serve` passes a second argument; the signal is then ignored, and a client
-   * that disconnects cancels the body.
+   * With one argument it acts like a network: when the request's signal aborts, the call rejects, or the body errors,
+   * with the signal's reason. `Deno.serve` passes a second argument. Then the signal is ignored, and a client that
+   * disconnects cancels the body.
    */
   readonly fetch = (request: Request, info?: unknown): Promise<Response> => {
     if (info !== undefined) return this.#backend.handler.answer(request, undefined);
@@ -187,20 +203,23 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return abortable(this.#backend.handler.answer(request, signal), signal);
   };
 
-  /** As `Transport.probe`. Resolves after {@linkcode latency}, and is not among {@linkcode requests}. */
+  /** See `Transport.probe`. It resolves after {@linkcode latency}, and is not recorded in {@linkcode requests}. */
   readonly probe = (signal: AbortSignal): Promise<void> => this.#backend.faults.delay(signal);
 
-  /** The latest requests, up to 10,000 and 64 MiB of their bodies, oldest first, without their credentials. */
+  /**
+   * The latest requests, oldest first, without their credentials. It keeps at most 10,000 requests, and 64 MiB for
+   * their bodies.
+   */
   get requests(): readonly RecordedRequest[] {
     return this.#backend.requests;
   }
 
-  /** Number of open watches. */
+  /** The number of open watches. */
   get watches(): number {
     return this.#backend.watches.count;
   }
 
-  /** The current resourceVersion, as a list without a version would return it. */
+  /** The current resourceVersion, which a list without a version would return. */
   get resourceVersion(): string {
     return String(this.#store.revision);
   }
@@ -208,11 +227,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   // ── objects ────────────────────────────────────────────────────────────
 
   /**
-   * Creates an object. An unknown resource is defined as a custom resource.
+   * Creates an object. It also starts to serve an unknown resource, as a custom resource.
    *
-   * The server fills in what is missing: namespace `"default"`, a name from `generateName`, uid, timestamps. Unlike
-   * over HTTP, given timestamps and a given status are kept; the uid is always new. The caller owns the returned
-   * object.
+   * The server fills in missing metadata: namespace `"default"`, a name from `generateName`, uid and timestamps. Unlike
+   * a request, it keeps a given status and given timestamps. The uid is always new. You may change the returned object.
    *
    * @throws {StatusError} 409 if the name exists, 422 if the name is missing or invalid.
    */
@@ -224,8 +242,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Replaces an object, including its status, whatever its resourceVersion. A replacement without a change writes
-   * nothing.
+   * Replaces an object and its status, whatever its resourceVersion. If nothing differs, nothing is written.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
@@ -236,7 +253,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Applies a JSON merge patch: members that are null are removed, lists are replaced.
+   * Changes an object by a JSON merge patch: `null` removes a member, and a list replaces the whole list.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
@@ -248,8 +265,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Sets annotations of an object; null removes one; managedFields stay unchanged. It is the cheapest way to cause an
-   * event: for a pod of 9 KB it takes about an eighth of the time of {@linkcode patch}.
+   * Sets an object's annotations, and removes each annotation that is `null`. managedFields stay unchanged.
+   *
+   * It is the cheapest way to trigger an event: for a 9 KB pod it takes about an eighth of the time that
+   * {@linkcode patch} takes.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
@@ -260,12 +279,13 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Deletes an object. As on a server, an object with finalizers gets a deletionTimestamp, and stays until they are
-   * gone: your controller removes its own, {@linkcode patch} those of others. All other objects are gone at once.
+   * Deletes an object. Like on a server, an object with finalizers gets a deletionTimestamp, and stays until they are
+   * removed. Your controller removes its own finalizers, and you remove others with {@linkcode patch}. All other
+   * objects are gone at once.
    *
-   * - `force` removes the object at once, whatever finalizers it has.
-   * - `gracePeriodSeconds`, 0 unless given, marks a pod on a node in the same way. No kubelet removes it later: delete
-   *   it again.
+   * - `force` removes the object at once, even if it has finalizers.
+   * - `gracePeriodSeconds` gives a pod on a node a deletionTimestamp too. No kubelet removes it later, so delete it
+   *   again. It is 0 by default.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
@@ -287,7 +307,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
       .map(({ definition }) => defineResource(definition));
   }
 
-  /** Returns the object with that key, or undefined. The caller owns the returned object. */
+  /** Returns the object with this key, or `undefined`. You may change it. */
   get<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
     const collection = this.#store.collection(resource);
     const stored = collection?.get(this.#key(collection, key));
@@ -295,16 +315,25 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Resolves with the object of that key as soon as `predicate` holds for it, now or after a write; it is called with
-   * `undefined` while there is none, and then the result is too. The caller owns the object.
+   * Waits until `predicate` returns `true` for the object with this key, and resolves with that object. Use it instead
+   * of sleeping.
    *
-   * ```ts ignore
-   * await server.until(Deployment, "shop/web", (web) => web?.spec.replicas === 3);
-   * await server.until(Pod, "shop/web-0", (pod) => pod === undefined); // deleted
+   * It checks now and after each write. While there is no such object, it calls `predicate` with `undefined`, and if
+   * that returns `true` it resolves with `undefined`. You may change the returned object.
+   *
+   * ```ts
+   * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+   * import { configMap, FakeApiServer } from "@kube/informer/testing";
+   *
+   * using server = new FakeApiServer();
+   * setTimeout(() => server.create(ConfigMap, configMap({ name: "motd", namespace: "shop" })), 1); // your controller
+   * await server.until(ConfigMap, "shop/motd", (map) => map !== undefined);
+   * setTimeout(() => server.delete(ConfigMap, "shop/motd"), 1);
+   * await server.until(ConfigMap, "shop/motd", (map) => map === undefined); // deleted
    * ```
    *
-   * @throws {Error} when that does not happen within `timeoutMs`, 5 s unless given; it has the present object.
-   * @throws the signal's reason, or what `predicate` throws.
+   * @throws {Error} if that does not happen within `timeoutMs`, 5_000 by default. The message has the current object.
+   * @throws the signal's reason, or the error from `predicate`.
    */
   async until<T extends KubernetesObject>(
     resource: Resource<T>,
@@ -341,7 +370,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Returns the objects of a resource, sorted by key. The caller owns the returned objects.
+   * Returns a resource's objects, sorted by key. You may change them.
    *
    * @throws {StatusError} 400 if a selector is invalid.
    */
@@ -355,7 +384,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return [...slice].filter((stored) => selected.matches(stored)).map(parsed<T>);
   }
 
-  /** Returns the keys of a resource's objects, sorted, without parsing the objects. */
+  /** Returns the sorted keys of a resource's objects, without parsing the objects. */
   keys(resource: Resource): ObjectKey[] {
     const collection = this.#store.collection(resource);
     if (collection === undefined) return [];
@@ -363,9 +392,11 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Registers an admission hook for a resource, like a mutating and validating webhook. It sees writes that arrive as
-   * requests: all hooks mutate first, then all validate, in order of registration. Direct writes of the test bypass
-   * it. Disposing the returned value removes the hook.
+   * Registers an admission hook for a resource, like a mutating and validating webhook. Dispose the result to remove
+   * it.
+   *
+   * It sees only writes that arrive as requests, not your test's direct writes. All hooks first mutate, and then all
+   * validate, in the order of registration.
    *
    * ```ts
    * import { defineResource } from "@kube/informer";
@@ -394,7 +425,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Runs the garbage collector once, until it has nothing left to do: it deletes objects whose owners are gone, and
+   * Runs the garbage collector once, until it has nothing left to do. It deletes objects whose owners are gone, and
    * completes foreground and orphan deletions. Other finalizers stay. Returns the number of changes.
    */
   collectGarbage(): number {
@@ -402,9 +433,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Runs the namespace controller once: it deletes the objects in the namespaces that are being deleted, and these once
-   * nothing is left in them. Objects with finalizers, and pods with a grace period, stay until those are gone. Returns
-   * the number of changes.
+   * Runs the namespace controller once. It deletes all objects in each terminating namespace, and then the namespace
+   * once it is empty. Objects with finalizers, and pods with a grace period, stay until those are gone. Returns the
+   * number of changes.
    *
    * ```ts
    * import { Client } from "@kube/informer";
@@ -426,29 +457,26 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return finalizeNamespaces(this.#store, this.#writer);
   }
 
-  /**
-   * Serves a resource, as a CustomResourceDefinition would. A second call may change the definition of a custom
-   * resource.
-   */
+  /** Serves a resource, like a CRD does. Call it again to change a custom resource's definition. */
   define(resource: ResourceDefinition): void {
     this.#store.define(definitionOf(resource));
   }
 
   /**
-   * Stops serving a resource: deletes its objects, delivers the deletions to its watches, ends them, and answers its
-   * path with 404.
+   * Stops serving a resource: deletes its objects, delivers the deletions to its watches, and ends them. After that,
+   * its path gets 404.
    */
   undefine(resource: Resource): void {
     this.#store.undefine(resource);
   }
 
-  /** Ends all watches, and the play of a recording. The objects stay, and the server still answers requests. */
+  /** Ends all watches, and stops playing a recording. The objects stay, and the server still answers requests. */
   [Symbol.dispose](): void {
     this.#ended.abort();
     this.endWatches();
   }
 
-  /** Does something with an object that exists. */
+  /** Performs an action on an object that exists. */
   #existing<R>(
     verb: string,
     resource: Resource,
@@ -462,12 +490,12 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     });
   }
 
-  /** Completes a key: `"name"` alone means namespace `"default"` for a namespaced resource. */
+  /** Completes a key: for a namespaced resource, `"name"` without a namespace means the namespace `"default"`. */
   #key({ definition }: StoredCollection, key: ObjectKey): ObjectKey {
     return definition.scope === "Namespaced" && !key.includes("/") ? `default/${key}` : key;
   }
 
-  /** Adds the attempted action to the message of an error. */
+  /** Adds the attempted action to an error's message. */
   #explain<R>(action: string, perform: () => R): R {
     try {
       return perform();
@@ -478,12 +506,12 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 }
 
-/** Returns a stored object; the caller owns it. */
+/** Returns a stored object, which the caller may change. */
 function parsed<T extends KubernetesObject>(stored: StoredObject): T {
   return objectOf(parseStored(stored));
 }
 
-/** Returns JSON as an object of its kind: what is stored has the members of all objects. */
+/** Returns JSON as an object of its kind: stored objects have the members that all objects have. */
 function objectOf<T extends KubernetesObject>(object: JsonObject): T {
   return object as unknown as T;
 }

@@ -1,7 +1,7 @@
 /**
- * Time that passes only when a test lets it pass.
+ * Fake time, which passes only when a test says so.
  *
- * {@linkcode FakeTime} is the entry point. Unlike the fake time of `@std/testing`, it knows when the next timer is due,
+ * {@linkcode FakeTime} is the entry point. Unlike the fake time in `@std/testing`, it knows when the next timer is due,
  * and fires a timer that throws only once.
  *
  * @module
@@ -9,12 +9,14 @@
 import { nextTurn } from "../../async/signals.ts";
 
 /**
- * Time that passes only when a test lets it pass. Until it is disposed, it replaces `setTimeout`, `setInterval`, their
- * counterparts, `AbortSignal.timeout`, `Date` and `performance.now`; `setImmediate`, message channels, input and output
- * stay real. Only one can exist at a time.
+ * Fake time, which passes only when your test calls {@linkcode tick} or {@linkcode tickAsync}. Use it to test timeouts,
+ * retries and resyncs in milliseconds. Only one can exist at a time.
  *
- * Unlike the timers that test libraries bring, a callback that throws, or lets time pass itself, is not called again,
- * and {@linkcode tickAsync} goes from timer to timer instead of millisecond by millisecond.
+ * Until you dispose it, it replaces `setTimeout`, `setInterval`, `clearTimeout`, `clearInterval`,
+ * `AbortSignal.timeout`, `Date` and `performance.now`. `setImmediate`, message channels, input and output stay real.
+ *
+ * Unlike with timers from test libraries, a callback that throws, or lets time pass itself, is not called again.
+ * {@linkcode tickAsync} jumps from timer to timer instead of millisecond by millisecond.
  *
  * @example
  * ```ts
@@ -28,9 +30,9 @@ import { nextTurn } from "../../async/signals.ts";
  * ```
  */
 export class FakeTime implements Disposable {
-  /** Milliseconds since time was faked: timers are due by them. */
+  /** Milliseconds since time was faked. Timers use it. */
   #elapsedMs = 0;
-  /** The time of day at which time was faked; {@linkcode setClock} moves it. */
+  /** The time of day at which time was faked. {@linkcode setClock} moves it. */
   #epochMs: number;
   #lastId = FIRST_ID;
   #disposed = false;
@@ -39,9 +41,9 @@ export class FakeTime implements Disposable {
   readonly #restoreNow: () => void;
 
   /**
-   * Stops time at `startMs`, in milliseconds since 1970; without it, at the start of 2026.
+   * Stops time at `startMs`, in milliseconds since 1970. The default is the start of 2026.
    *
-   * @throws {Error} when time is faked already.
+   * @throws {Error} if another `FakeTime` is active.
    */
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
     if (active !== undefined) throw new Error("Cannot fake time: another FakeTime is active. Dispose it first");
@@ -87,29 +89,29 @@ export class FakeTime implements Disposable {
     };
   }
 
-  /** The time of day in milliseconds since 1970, as `Date.now()` returns it. */
+  /** The time of day in milliseconds since 1970, like `Date.now()`. */
   get now(): number {
     return this.#epochMs + this.#elapsedMs;
   }
 
-  /** Sets the time of day, as a time server does. No timer fires, and `performance.now` stays. */
+  /** Sets the time of day, like a time server does. No timer fires, and `performance.now` stays the same. */
   setClock(ms: number): void {
     this.#epochMs = ms - this.#elapsedMs;
   }
 
-  /**
-   * The number of armed timers. A test that has stopped everything can expect 0: sanitizers do not see faked timers.
-   */
+  /** The number of armed timers. Expect 0 at the end of a test, because Deno's sanitizers do not see faked timers. */
   get timers(): number {
     return this.#timers.size;
   }
 
   /**
-   * Lets `ms` milliseconds pass, and fires the timers that are due by then, in order, each at its own time. Promises
-   * continue only after this has returned. It throws what a callback throws; the rest of the time then does not pass.
+   * Lets `ms` milliseconds pass, and fires the timers that become due, in order, each at its own time. Promises
+   * continue only after the call has returned.
    *
-   * @throws {RangeError} when `ms` is negative or not a number.
-   * @throws {Error} when a million timers fire.
+   * If a callback throws, the call throws the same error, and the rest of the time does not pass.
+   *
+   * @throws {RangeError} if `ms` is negative or not a number.
+   * @throws {Error} if a million timers fire.
    */
   tick(ms: number): void {
     const end = this.#end(ms);
@@ -119,9 +121,10 @@ export class FakeTime implements Disposable {
   }
 
   /**
-   * Like {@linkcode tick}, but promises continue, for five turns of the event loop, before, between and after the times
-   * at which timers are due; timers armed meanwhile fire too. `tickAsync(0)` lets promises continue without a passing
-   * of time.
+   * Lets time pass like {@linkcode tick}, but promises continue too. Use it for code with `await`.
+   *
+   * Promises get five event loop turns before, between and after the times at which timers are due. Timers armed
+   * meanwhile fire too. `tickAsync(0)` lets promises continue while no time passes.
    */
   async tickAsync(ms: number): Promise<void> {
     const end = this.#end(ms);
@@ -137,7 +140,7 @@ export class FakeTime implements Disposable {
     } while (this.#isDue(end));
   }
 
-  /** Restores the real time; armed timers are dropped. */
+  /** Restores the real time. Armed timers are dropped. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
@@ -208,10 +211,10 @@ interface Timer {
 
 const FAKED = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] as const;
 
-/** Above the ids of real timers, so that no id is both. */
+/** Greater than all real timer ids, so that no id is both. */
 const FIRST_ID = 2 ** 40;
 
-/** The number of turns of the event loop between two times of `tickAsync`. */
+/** The number of event loop turns between two times in `tickAsync`. */
 const TURNS = 5;
 
 let active: FakeTime | undefined;

@@ -1,7 +1,7 @@
 /**
- * The faults of a fake API server, as methods for tests.
+ * The fake API server's faults, as methods for tests.
  *
- * {@linkcode FaultVerbs} is the entry point; `FakeApiServer` extends it. The methods only arm faults:
+ * {@linkcode FaultVerbs} is the entry point, and `FakeApiServer` extends it. The methods only arm faults:
  * `wire/faults.ts` and `reads/watch.ts` apply them.
  *
  * @module
@@ -23,18 +23,18 @@ const HIGHEST_REVISION = 999_999_999_999_999;
 const PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Sign in</h1></body></html>\n";
 
 /**
- * Injects faults into a {@linkcode FakeApiServer}.
+ * Injects faults into a {@linkcode FakeApiServer}, so that your test can check how your code survives them.
  *
  * There are three kinds of methods:
  *
- * - those with `Next` and a filter apply to the next requests that match the filter ({@linkcode failNext},
- *   {@linkcode stallNext}, {@linkcode spreadNext}, {@linkcode beforeNext} …);
- * - those with `Next` and a resource apply to the next event of each open watch ({@linkcode loseNext},
- *   {@linkcode duplicateNext} …);
- * - the others act at once ({@linkcode dropWatches}, {@linkcode compact}, {@linkcode restart} …) or last until they are
- *   reverted ({@linkcode latency}, {@linkcode stallWatches} …).
+ * - Methods with `Next` and a filter apply to the next requests that match the filter ({@linkcode failNext},
+ *   {@linkcode stallNext}, {@linkcode spreadNext}, {@linkcode beforeNext} …).
+ * - Methods with `Next` and a resource apply to the next event on each open watch ({@linkcode loseNext},
+ *   {@linkcode duplicateNext} …).
+ * - The other methods act at once ({@linkcode dropWatches}, {@linkcode compact}, {@linkcode restart} …), or last until
+ *   you revert them ({@linkcode latency}, {@linkcode stallWatches} …).
  *
- * They work alike in this process and over a port; where a network makes a difference, the method says so.
+ * They work the same in this process and over a port. If a network makes a difference, the method says so.
  */
 export abstract class FaultVerbs {
   readonly #backend: Backend;
@@ -47,8 +47,21 @@ export abstract class FaultVerbs {
   // ── requests ───────────────────────────────────────────────────────────
 
   /**
-   * Fails the next `times` requests that match `filter`: with a status code, a Status, or plain text if the failure
-   * has a `text`. If several failures match a request, the one armed first applies.
+   * Fails the next `times` requests that match `filter`: with a status code, a Status, or plain text if the failure has
+   * a `text`. If several failures match a request, the failure armed first applies.
+   *
+   * ```ts
+   * import { Client, isForbidden } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   * import { assert } from "@std/assert";
+   *
+   * using server = new FakeApiServer();
+   * using client = new Client({ server: server.url, transport: server });
+   * server.failNext(403, 1, (request) => request.verb === "list");
+   * const error = await client.resource(Pod).list().catch((error) => error);
+   * assert(isForbidden(error));
+   * ```
    */
   failNext(failure: number | RequestFailure, times = 1, filter?: RequestFilter): void {
     const { text, ...status }: RequestFailure = typeof failure === "number" ? { code: failure } : failure;
@@ -58,22 +71,20 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Breaks the connection of the next `times` requests that match `filter`: `fetch` rejects with a `TypeError`, as on
-   * a refused connection. Over a port, Deno answers 500 instead.
+   * Breaks the connection for the next `times` requests that match `filter`: `fetch` rejects with a `TypeError`, like
+   * for a refused connection. Over a port, Deno responds with 500 instead.
    */
   breakNext(times = 1, filter?: RequestFilter): void {
     this.#backend.faults.fail(() => new BrokenConnection(), times, filter);
   }
 
-  /**
-   * Answers the next `times` requests that match `filter` with 200 and an HTML page, like the sign-in page of a proxy.
-   */
+  /** Answers the next `times` requests that match `filter` with 200 and an HTML page, like a proxy's sign-in page. */
   htmlNext(times = 1, filter?: RequestFilter): void {
     const headers = { "content-type": "text/html; charset=utf-8" };
     this.#backend.faults.instead.arm(() => new Response(PAGE, { headers }), times, filter);
   }
 
-  /** Answers the next `times` requests that match `filter` with 200 and an empty body; the requests have no effect. */
+  /** Answers the next `times` requests that match `filter` with 200 and an empty body. The requests have no effect. */
   emptyNext(times = 1, filter?: RequestFilter): void {
     const headers = { "content-type": "application/json" };
     this.#backend.faults.instead.arm(() => new Response("", { headers }), times, filter);
@@ -81,7 +92,7 @@ export abstract class FaultVerbs {
 
   /**
    * Compresses the responses to the next `times` requests that match `filter`, whatever their Accept-Encoding. Each
-   * chunk becomes a gzip member, as a proxy may do with a watch. Over a port, a `fetch` that decompresses hides this
+   * chunk becomes a gzip member, which a proxy may do to a watch. Over a port, a `fetch` that decompresses hides this
    * from the client.
    */
   gzipNext(times = 1, filter?: RequestFilter): void {
@@ -90,7 +101,7 @@ export abstract class FaultVerbs {
 
   /**
    * Stalls the responses to the next `times` requests that match `filter` after their headers: the connection stays
-   * open and silent. Disposing the returned value releases the stalled responses and disarms the fault.
+   * open and silent. Dispose the result to release the stalled responses and disarm the fault.
    */
   stallNext(times = 1, filter?: RequestFilter): Disposable {
     return this.#slow((body) => body.hold(), (body) => body.release(), times, filter);
@@ -98,7 +109,7 @@ export abstract class FaultVerbs {
 
   /**
    * Slows the responses to the next `times` requests that match `filter`: at most `bytes` per chunk, one chunk every
-   * `intervalMs` milliseconds. Disposing the returned value restores full speed and disarms the fault.
+   * `intervalMs` milliseconds. Dispose the result to restore full speed and disarm the fault.
    *
    * @throws {RangeError} if `bytes` or `intervalMs` is less than 1.
    */
@@ -113,9 +124,11 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Spreads the next `times` streaming lists that match `filter`: sends their initial events one at a time, one every
-   * `intervalMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no
-   * other bookmark is sent before it.
+   * Spreads the next `times` streaming lists that match `filter`: the initial events arrive one by one, every
+   * `intervalMs` milliseconds. Use it to change objects while a list is in progress.
+   *
+   * Later changes follow the initial events, also one by one, before the bookmark that ends the list. No other bookmark
+   * is sent before it.
    *
    * ```ts
    * import { FakeApiServer } from "@kube/informer/testing";
@@ -135,8 +148,8 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Calls `hook` just before each of the next `times` requests that match `filter` is answered; the request waits for
-   * it. Use it to change the server between a list and its watch, or between two pages.
+   * Calls `hook` just before the server answers each of the next `times` requests that match `filter`. The request
+   * waits for the hook. Use it to change the server between a list and its watch, or between two pages.
    *
    * ```ts
    * import { FakeApiServer } from "@kube/informer/testing";
@@ -150,19 +163,19 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Calls `hook` after each of the next `times` requests that match `filter` is answered, before any of the response
-   * is read. For a streaming list, that is while the list is in progress.
+   * Calls `hook` after the server has answered each of the next `times` requests that match `filter`, before the client
+   * reads the response. For a streaming list, the list is then still in progress.
    */
   afterNext(hook: RequestHook, times = 1, filter?: RequestFilter): void {
     this.#backend.faults.after.arm(hook, times, filter);
   }
 
-  /** Disarms all faults and hooks of the next requests; those that requests have met remain. */
+  /** Disarms all faults and hooks for future requests. Faults that requests have met already remain. */
   disarm(): void {
     this.#backend.faults.disarm();
   }
 
-  /** Delays each response by that many milliseconds; 0 ends the delay. */
+  /** Delays each response by `ms` milliseconds. 0 ends the delay. */
   latency(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`Cannot set the latency: milliseconds must not be negative, but it is ${ms}`);
     this.#backend.faults.latencyMs = ms;
@@ -171,22 +184,21 @@ export abstract class FaultVerbs {
   // ── watches ────────────────────────────────────────────────────────────
 
   /**
-   * Breaks the connections of all open watches, or those of one resource: reading fails with a `TypeError`, and unread
+   * Breaks the connections of all open watches, or only one resource's: reading fails with a `TypeError`, and unread
    * data is lost. Over a port, the connection ends without a last chunk, and Deno logs the error.
    */
   dropWatches(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.body.break(new BrokenConnection());
   }
 
-  /** Ends all open watches, or those of one resource, cleanly, like a timeout; queued events are still delivered. */
+  /** Ends all open watches cleanly, or only one resource's, like a timeout. Queued events are still delivered. */
   endWatches(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.end();
   }
 
   /**
-   * Ends all open watches, or those of one resource, inside a line: half an event arrives, then a clean end. Most
-   * clients see this when a server is killed. With `"nextEvent"`, the next event is the one that is truncated and
-   * lost.
+   * Ends all open watches, or only one resource's, inside a line: half an event arrives, and then a clean end. Most
+   * clients see this when a server is killed. With `"nextEvent"`, the next event is truncated and lost.
    */
   truncateWatches(resource?: Resource, when: "now" | "nextEvent" = "now"): void {
     for (const watch of this.#of(resource)) {
@@ -196,47 +208,49 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Splits a character: on each open watch, or those of one resource, the next event with a multi-byte character
-   * arrives in two chunks, split inside that character. Nothing is lost.
+   * Splits a character: on each open watch, or only one resource's, the next event with a multi-byte character arrives
+   * in two chunks, split inside that character. Nothing is lost.
    */
   cutInCharacter(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("character");
   }
 
-  /** Sends the next event of each open watch, or of those of one resource, twice. */
+  /** Sends the next event on each open watch, or only one resource's, twice. */
   duplicateNext(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("duplicate");
   }
 
   /**
-   * Sends the next event of each open watch, or of those of one resource, after the next event of another object, both
-   * in one chunk (which a network may split). Until then the event is held back; a bookmark or the end of the watch
-   * releases it first. The events of one object stay in order.
+   * Sends the next event on each open watch, or only one resource's, after another object's next event. Both arrive in
+   * one chunk, which a network may split.
+   *
+   * Until then the event is held back. A bookmark or the end of the watch releases it first. Events for the same object
+   * stay in order.
    */
   reorderNext(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("reorder");
   }
 
   /**
-   * Drops the next event of each open watch, or of those of one resource. A client cannot detect this: its cache is
-   * stale until the object changes again or the client relists, see {@linkcode forceRelist}.
+   * Drops the next event on each open watch, or only one resource's. A client cannot detect this: its cache is stale
+   * until the object changes again or the client relists, see {@linkcode forceRelist}.
    */
   loseNext(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("lose");
   }
 
   /**
-   * Corrupts the next event of each open watch, or of those of one resource, so that its line is not JSON: `"line"`
-   * from the first character on, `"object"` at the end, which a client that parses only the metadata does not notice
-   * at once.
+   * Corrupts the next event on each open watch, or only one resource's, so that its line is not JSON. `"line"` corrupts
+   * it from the first character on. `"object"` corrupts the end, which a client that parses only the metadata does not
+   * notice at once.
    */
   corruptNext(resource?: Resource, where: "line" | "object" = "line"): void {
     for (const watch of this.#of(resource)) watch.faultNext(where === "line" ? "corrupt" : "corruptObject");
   }
 
   /**
-   * Sends an ERROR event to all open watches, or those of one resource, and ends them, as a server does after status
-   * 200.
+   * Sends an ERROR event to all open watches, or only one resource's, and ends them. A server reports errors this way
+   * after status 200.
    */
   failWatches(status: Partial<ApiStatus>, resource?: Resource): void {
     const error = refusalOf(status);
@@ -244,8 +258,8 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Stalls all open watches, or those of one resource: the connections stay open and silent, also when the watches
-   * end. Disposing the returned value delivers what was held back. Watches opened later are not affected.
+   * Stalls all open watches, or only one resource's: the connections stay open and silent, even when the watches end.
+   * Dispose the result to deliver everything that was held back. Watches opened later are not affected.
    */
   stallWatches(resource?: Resource): Disposable {
     const stalled: Watch[] = this.#of(resource);
@@ -257,9 +271,7 @@ export abstract class FaultVerbs {
     };
   }
 
-  /**
-   * Sends a bookmark with the current version to all open watches that allow bookmarks, or to those of one resource.
-   */
+  /** Sends a bookmark with the current version to all open watches that allow bookmarks, or only one resource's. */
   bookmark(resource?: Resource): void {
     for (const watch of this.#of(resource)) if (watch.plan.bookmarks) watch.bookmark();
   }
@@ -267,16 +279,16 @@ export abstract class FaultVerbs {
   // ── the server ─────────────────────────────────────────────────────────
 
   /**
-   * Compacts the history: a watch from any version but the current one gets an ERROR event with 410; exact lists and
-   * `continue` tokens get 410. Open watches continue.
+   * Compacts the history, so that a client with an older version must relist. A watch from any version but the current
+   * one gets an ERROR event with 410. Exact lists and `continue` tokens get 410. Open watches continue.
    */
   compact(): void {
     this.#backend.store.compact();
   }
 
   /**
-   * Shortens the watch history to that many writes, so that slow clients cannot resume. Disposing the returned value
-   * restores the original length; compacted versions stay compacted.
+   * Shortens the watch history to `writes` writes, so that slow clients cannot resume. Dispose the result to restore
+   * the original length. Compacted versions stay compacted.
    */
   shortenHistory(writes: number): Disposable {
     checkCounts("shorten the history", { writes }, { min: 1, infinite: true });
@@ -285,8 +297,8 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Moves to a later version without an event, as if unwatched resources had changed. The version grows by
-   * one unless `to` is given.
+   * Moves to a later version without an event, as if unwatched resources had changed. The version grows by one unless
+   * you give `to`.
    *
    * @throws {RangeError} if `to` is not later than the current version, or has more than 15 digits.
    */
@@ -316,13 +328,13 @@ export abstract class FaultVerbs {
 
   /**
    * Restarts the server: all connections break, including half-read responses and waiting requests. The objects stay,
-   * as they do in etcd. With `history: "lost"`, the history is compacted as by {@linkcode compact}; otherwise watches
-   * can resume.
+   * because etcd keeps them.
    *
-   * With `backup`, a version that the history has, etcd is restored from a backup of that version: later writes are
-   * undone, the version goes back, and the history is lost. Version 1 is a cluster made anew: it has no objects.
+   * - `history: "lost"` compacts the history like {@linkcode compact}. Otherwise watches can resume.
+   * - `backup` restores etcd from a backup at that version, which must be in the history. Later writes are undone, the
+   *   version goes back, and the history is lost. Version 1 is a new cluster without objects.
    *
-   * @throws {RangeError} if the history does not have the version of the backup.
+   * @throws {RangeError} if the history does not have the backup's version.
    */
   restart(options: { readonly history?: "kept" | "lost"; readonly backup?: number | string } = {}): void {
     checkNames("restart a fake API server", options, "history backup");
@@ -339,7 +351,7 @@ export abstract class FaultVerbs {
     else if (history === "lost") store.compact();
   }
 
-  /** Switches support for streaming lists. Without it, they get 422, as from servers before 1.32. */
+  /** Switches support for streaming lists. Without it, they get 422, like from servers before 1.32. */
   supportStreamingList(supported: boolean): void {
     this.#backend.features.streamingList = supported;
   }
@@ -352,7 +364,7 @@ export abstract class FaultVerbs {
     this.#backend.features.bookmarks = sent;
   }
 
-  /** Skews the server's clock by that many milliseconds: the `Date` header and the timestamps it writes. */
+  /** Skews the server's clock by `ms` milliseconds: the `Date` header and the timestamps that it writes. */
   clockSkew(ms: number): void {
     if (!Number.isFinite(ms)) {
       throw new RangeError(`Cannot skew the clock: milliseconds must be a number, but it is ${ms}`);
@@ -364,7 +376,7 @@ export abstract class FaultVerbs {
     return this.#backend.watches.of(resource);
   }
 
-  /** Arms a fault of bodies. Disposing the returned value disarms it, and restores the bodies that have it. */
+  /** Arms a fault on response bodies. Dispose the result to disarm it and to restore the bodies that have it. */
   #slow(
     slow: (body: ByteBody) => void,
     restore: (body: ByteBody) => void,

@@ -1,8 +1,8 @@
 /**
  * Random histories: writes and faults by seed, how each step is performed, and how a failing history is shrunk.
  *
- * {@linkcode history}, {@linkcode perform} and {@linkcode shrink} are the entry points. Steps are plain data. What must
- * hold after a history is checked by its users.
+ * {@linkcode history}, {@linkcode perform} and {@linkcode shrink} are the entry points. Steps are plain data. This file
+ * does not check the result: its users do.
  *
  * @module
  */
@@ -20,38 +20,38 @@ import type { RequestFilter } from "./wire/faults.ts";
 /**
  * A moment between a request and its response, or between two requests.
  *
- * - `"list"`, `"page"`, `"watch"`: before a list, a later page of one, or a watch is answered.
- * - `"listed"`: a list is answered, and the client has read nothing of it: before its watch.
- * - `"stream"`: a streaming list is answered, and the client has read nothing of it.
+ * - `"list"`, `"page"`, `"watch"`: before the server answers a list, a list's later page, or a watch.
+ * - `"listed"`: the server has answered a list, and the client has read nothing yet, so its watch has not begun.
+ * - `"stream"`: the server has answered a streaming list, and the client has read nothing yet.
  */
 export type ProtocolMoment = "list" | "page" | "watch" | "listed" | "stream";
 
 /** A write to one object. */
 export type WriteStep =
   | {
-    /** Creates or updates an object; with `again`, deletes it first, so that it gets a new uid. */
+    /** Creates or updates an object. With `again`, it first deletes the object, so that it gets a new uid. */
     readonly do: "write";
-    /** Namespace of the object. */
+    /** The object's namespace. */
     readonly namespace: string;
-    /** Name of the object. */
+    /** The object's name. */
     readonly name: string;
-    /** Value of the label `tier`. */
+    /** The value for the label `tier`. */
     readonly tier: string;
-    /** Value written to the data. */
+    /** The value to write to the data. */
     readonly value: number;
-    /** If true, the object is deleted and recreated. */
+    /** If `true`, the object is deleted and re-created. */
     readonly again: boolean;
   }
   | {
     /** Deletes an object, if it exists. */
     readonly do: "delete";
-    /** Namespace of the object. */
+    /** The object's namespace. */
     readonly namespace: string;
-    /** Name of the object. */
+    /** The object's name. */
     readonly name: string;
   };
 
-/** A step of a history, as plain data: a history can be printed, shrunk and replayed. */
+/** A step in a history. It is plain data, so you can print, shrink and replay a history. */
 export type HistoryStep =
   | WriteStep
   | {
@@ -63,9 +63,9 @@ export type HistoryStep =
     readonly writes: readonly WriteStep[];
   }
   | {
-    /** Sends the initial events of streaming lists one at a time. */
+    /** Sends the initial events in streaming lists one by one. */
     readonly do: "spread";
-    /** Number of streaming lists. */
+    /** The number of streaming lists. */
     readonly times: number;
     /** Milliseconds between two events. */
     readonly intervalMs: number;
@@ -75,17 +75,17 @@ export type HistoryStep =
     readonly do: "refuse";
     /** HTTP status code. */
     readonly code: number;
-    /** Number of requests. */
+    /** The number of requests. */
     readonly times: number;
-    /** Verb of the requests; `"write"` for all that write, `"any"` for all. */
+    /** The requests' verb. `"write"` means all writes, and `"any"` means all requests. */
     readonly verb: "list" | "watch" | "write" | "any";
-    /** Value of `Retry-After`, in seconds. */
+    /** The `Retry-After` header's value, in seconds. */
     readonly retryAfterSeconds?: number;
   }
   | {
-    /** Breaks connections before a response, or annotates the objects of writes just before these arrive. */
+    /** Breaks connections before a response, or annotates the written objects just before the writes arrive. */
     readonly do: "break" | "conflict";
-    /** Number of requests. */
+    /** The number of requests. */
     readonly times: number;
   }
   | {
@@ -99,31 +99,31 @@ export type HistoryStep =
     readonly do: "stall";
     /** Duration in milliseconds. */
     readonly ms: number;
-    /** Of which of the paths that were watched, in the order of their first watches. @default {of all} */
+    /** The index of the path whose watches to stall, in the order of each path's first watch. @default {all watches} */
     readonly of?: number;
   }
   | {
     /** Delays all responses. */
     readonly do: "latency";
-    /** Delay in milliseconds; 0 ends it. */
+    /** Delay in milliseconds. 0 ends it. */
     readonly ms: number;
   }
   | {
     /** Stalls responses after their headers, or slows them down. */
     readonly do: "stallNext" | "drip";
-    /** Number of responses. */
+    /** The number of responses. */
     readonly times: number;
-    /** Verb of the requests. */
+    /** The requests' verb. */
     readonly verb: "list" | "watch";
     /** Duration in milliseconds. */
     readonly ms: number;
   }
   | {
-    /** Answers with an HTML page, an empty body, or compressed. */
+    /** Responds with an HTML page, an empty body, or a compressed body. */
     readonly do: "html" | "empty" | "gzip";
-    /** Number of requests. */
+    /** The number of requests. */
     readonly times: number;
-    /** Verb of the requests. */
+    /** The requests' verb. */
     readonly verb: "list" | "watch";
   }
   | {
@@ -135,7 +135,7 @@ export type HistoryStep =
   | {
     /** Shortens the watch history. */
     readonly do: "shortenHistory";
-    /** Number of writes to keep. */
+    /** The number of writes to keep. */
     readonly writes: number;
   }
   | {
@@ -145,9 +145,9 @@ export type HistoryStep =
     readonly history: "kept" | "lost";
   }
   | {
-    /** Moves the version on without an event. */
+    /** Moves to a later version without an event. */
     readonly do: "jump";
-    /** Number of versions. */
+    /** The number of versions. */
     readonly by: number;
   }
   | {
@@ -159,13 +159,13 @@ export type HistoryStep =
   | {
     /** Skews the server's clock. */
     readonly do: "clockSkew";
-    /** Milliseconds ahead; negative values are behind. */
+    /** Milliseconds that the clock is fast. Negative values make it slow. */
     readonly ms: number;
   }
   | {
     /**
-     * Breaks or ends connections, truncates, splits, duplicates, reorders, corrupts or loses the next events of
-     * watches, compacts the history, forces a relist, or sends a bookmark.
+     * Breaks or ends connections, truncates, splits, duplicates, reorders, corrupts or loses the watches' next events,
+     * compacts the history, forces a relist, or sends a bookmark.
      */
     readonly do:
       | "drop"
@@ -182,29 +182,36 @@ export type HistoryStep =
       | "bookmark";
   };
 
-/** A fault: a step of a history that writes no object. */
+/** A fault: a step that writes no object. */
 export type FaultStep = Exclude<HistoryStep, WriteStep | { readonly do: "writeAt" }>;
 
 /** Options for {@linkcode history}. */
 export interface HistoryOptions {
-  /** Number of steps. @default {40} */
+  /** The number of steps. @default {40} */
   readonly steps?: number;
   /**
-   * `"none"`: writes only. `"harmless"`: also faults that a client survives without a relist. `"all"`: all faults.
+   * Which faults occur:
+   *
+   * - `"none"`: only writes.
+   * - `"harmless"`: writes, and faults that a client survives without a relist.
+   * - `"all"`: writes and all faults.
+   *
    * @default {"all"}
    */
   readonly faults?: "none" | "harmless" | "all";
-  /** Namespaces of the objects. @default {["a", "b"]} */
+  /** The objects' namespaces. @default {["a", "b"]} */
   readonly namespaces?: readonly string[];
-  /** Number of object names per namespace. @default {5} */
+  /** The number of object names per namespace. @default {5} */
   readonly names?: number;
 }
 
 const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
 
 /**
- * Generates a random history: writes to a few names, mixed with faults. The same seed gives the same history. A
- * history that loses an event ends with a forced relist, since nothing else repairs the cache.
+ * Generates a random history: writes to a few names, mixed with faults. Use it to find event sequences that break your
+ * code. The same seed gives the same history.
+ *
+ * A history that loses an event ends with a forced relist, because nothing else repairs the cache.
  *
  * @example
  * ```ts
@@ -233,7 +240,7 @@ export function history(seed: number, options: HistoryOptions = {}): HistoryStep
   return found;
 }
 
-/** A write now, or several at a moment of the protocol. */
+/** Returns a write for now, or several writes at a protocol moment. */
 function writesStep(random: Random, namespaces: readonly string[], names: number): HistoryStep {
   const write = (): WriteStep => writeStep(random, namespaces, names);
   if (random.next() >= 0.12) return write();
@@ -314,8 +321,8 @@ function stalledResponses(random: Random, fault: "stallNext" | "drip"): FaultSte
 }
 
 /**
- * Performs a history step on a server. For a fault that lasts (a stall, slow responses, a short history, bookmarks
- * switched off), it returns a disposable that ends it; such a fault does not end by itself.
+ * Performs a step from {@linkcode history} on a server. A fault that lasts (a stall, slow responses, a short history,
+ * no bookmarks) does not end by itself: dispose the result to end it.
  *
  * Written objects have a label `tier`, and `data.value` if the resource has data.
  */
@@ -355,15 +362,15 @@ function write<T extends KubernetesObject>(
 }
 
 /**
- * Performs a fault on a server, and returns what ends it if it lasts. A fault of requests harms those alone that
- * `among` selects.
+ * Performs a fault on a server, and returns a disposable that ends the fault if it lasts. A request fault affects only
+ * the requests that `among` selects.
  */
 export function performFault(server: FakeApiServer, step: FaultStep, among?: RequestFilter): Disposable | undefined {
   const performed = FAULTS[step.do] as Performed<FaultStep>;
   return performed(server, step, "verb" in step ? requestsOf(step.verb, among) : among) ?? undefined;
 }
 
-/** Selects the requests of a verb, among others, without the first `skip` ones. */
+/** Selects requests with a verb that `among` selects too, without the first `skip` requests. */
 export function requestsOf(
   verb: "list" | "watch" | "write" | "any",
   among: RequestFilter = () => true,
@@ -374,15 +381,15 @@ export function requestsOf(
     skip-- <= 0;
 }
 
-/** Performs a fault, on the requests of `filter` if it is one of requests. */
+/** Performs a fault. If it is a request fault, it affects the requests that `filter` selects. */
 type Performed<Step> = (server: FakeApiServer, step: Step, filter?: RequestFilter) => Disposable | void;
 
-/** The step of a name, also where steps of several names are described together. */
+/** The step with a name, even if steps with several names are described together. */
 export type StepOf<Name, Step = FaultStep> = Step extends { readonly do: infer Names }
   ? Name extends Names ? Step : never
   : never;
 
-/** The performance of each fault. */
+/** How to perform each fault. */
 const FAULTS: { readonly [Name in FaultStep["do"]]: Performed<StepOf<Name>> } = {
   refuse: (server, { code, retryAfterSeconds, times }, filter) =>
     server.failNext({ code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }, times, filter),
@@ -422,7 +429,7 @@ const FAULTS: { readonly [Name in FaultStep["do"]]: Performed<StepOf<Name>> } = 
   bookmark: (server) => server.bookmark(),
 };
 
-/** Writes to the object of a request, so that a write with its version meets a conflict. */
+/** Writes to a request's object, so that a write with its version meets a conflict. */
 function annotateObjectOf(server: FakeApiServer, { path }: RecordedRequest): void {
   const route = parseRoute(path);
   if (route.type !== "resource" || route.name === undefined) return;
@@ -432,7 +439,7 @@ function annotateObjectOf(server: FakeApiServer, { path }: RecordedRequest): voi
   server.annotate(resource, key, { "perturb.example.com/annotated": server.resourceVersion });
 }
 
-/** The resource of one of the paths that were watched; undefined if none was. */
+/** Returns the resource for one of the watched paths, or `undefined` if there is none. */
 function watchedResource({ requests }: FakeApiServer, of: number): Resource | undefined {
   const paths = [...new Set(requests.filter(({ verb }) => verb === "watch").map(({ path }) => path))];
   const route = paths.length === 0 ? undefined : parseRoute(paths[of % paths.length]);
@@ -456,26 +463,28 @@ export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () =>
   }
 }
 
-/** Chunk size of a slow response in bytes, and the interval in milliseconds. */
+/** A slow response's chunk size in bytes, and the interval in milliseconds. */
 const DROP_BYTES = 60;
 const DROP_MS = 500;
 
-/** Returns true if a request writes an object. */
+/** Returns `true` if a request writes an object. */
 export function isWrite({ verb }: Pick<RecordedRequest, "verb">): boolean {
   return verb !== "get" && verb !== "list" && verb !== "watch";
 }
 
-/** The steps that are left of a failing sequence, and how they fail. */
+/** The remaining steps from a failing sequence, and how they fail. */
 interface Shrunk<Step, Failure> {
-  /** The steps that are left. */
+  /** The remaining steps. */
   readonly steps: readonly Step[];
-  /** The failure of these steps. */
+  /** How these steps fail. */
   readonly failure: Failure;
 }
 
 /**
- * Leaves out steps of a sequence as long as it fails, large pieces first, and single ones until each of them is needed.
- * Tries at most `tries` sequences; `failureOf` returns undefined for one that does not fail.
+ * Leaves steps out while the sequence still fails: first large pieces, then single steps, until each remaining step is
+ * needed.
+ *
+ * It tries at most `tries` sequences. `failureOf` returns `undefined` for a sequence that does not fail.
  */
 export async function shrink<Step, Failure>(
   failing: Shrunk<Step, Failure>,
@@ -499,33 +508,33 @@ export async function shrink<Step, Failure>(
 
 /** Options for {@linkcode churn}. */
 export interface ChurnOptions<T extends KubernetesObject> {
-  /** The resource of the objects to change. */
+  /** The resource whose objects to change. */
   readonly resource: Resource<T>;
-  /** `"update"`: updates only; `"all"`: one step in five creates or deletes, in balance. @default {"update"} */
+  /** `"update"`: only updates. `"all"`: one step in five creates or deletes, in balance. @default {"update"} */
   readonly mix?: "update" | "all";
-  /** Seed; the same seed and the same objects give the same steps. @default {1} */
+  /** The seed. The same seed and the same objects give the same steps. @default {1} */
   readonly seed?: number;
   /**
-   * Builds the object to create; the number passed is never used twice.
-   *
-   * @default {a pod as `pod()` builds it; else an object with a name}
+   * Builds the object to create. The number passed is never used twice.
+   * @default {for pods, a pod from `pod()`, otherwise an object with a name}
    */
   readonly make?: (index: number) => Fixture<T>;
 }
 
 /** The change that a step made. */
 export interface ChurnStep {
-  /** Type of the change. */
+  /** The change's type. */
   readonly type: "create" | "update" | "delete";
-  /** Key of the changed object. */
+  /** The changed object's key. */
   readonly key: ObjectKey;
 }
 
 /**
- * Returns a function that makes one random change to the server's objects at each call.
+ * Returns a function that makes one random change to the server's objects per call. Use it to measure your code under
+ * load.
  *
- * An update increments an annotation; every eighth update of a pod also sets the phase. Updates and deletions pick
- * from the objects that existed at the start and those that churn created. If there are none, the step creates one.
+ * An update increments an annotation, and every eighth update to a pod also sets the phase. Updates and deletions pick
+ * among the objects that existed at the start or that churn has created. If there are none, the step creates one.
  */
 export function churn<T extends KubernetesObject>(
   server: FakeApiServer,

@@ -1,8 +1,8 @@
 /**
- * Builders of objects for tests.
+ * Builders for test objects.
  *
- * {@linkcode configMap}, {@linkcode deployment} and the other builders return complete objects, the same ones for the
- * same options. They put nothing on a server.
+ * {@linkcode configMap}, {@linkcode deployment} and the other builders return complete objects. The same options give
+ * the same object. They put nothing on a server.
  *
  * @module
  */
@@ -26,9 +26,9 @@ import type {
 } from "../../kinds/core/v1.ts";
 import { Random } from "./random.ts";
 
-/** Options of all builders. Fields of an object that they set replace those that the builder fills in. */
+/** Options for all builders. A field that you set replaces the builder's field. */
 export interface BuildOptions {
-  /** Name of the object. */
+  /** The object's name. */
   readonly name: string;
   /** Labels. @default {none} */
   readonly labels?: Readonly<Record<string, string>>;
@@ -46,24 +46,24 @@ export interface BuildOptions {
   readonly metadata?: Partial<ObjectMeta>;
 }
 
-/** Options of builders for namespaced objects. */
+/** Options for builders of namespaced objects. */
 export interface NamespacedBuildOptions extends BuildOptions {
-  /** Namespace of the object. @default {"default"} */
+  /** The object's namespace. @default {"default"} */
   readonly namespace?: string;
 }
 
-/** An object of type `T` that a builder returns: the fields `Present` are there, and all can be changed. */
+/** An object from a builder. The fields `Present` are set, and you can change all fields. */
 export type Built<T extends KubernetesObject, Present extends keyof T = never> =
   & Mutable<T>
   & { [Name in Present | "apiVersion" | "kind"]-?: Exclude<Mutable<T[Name]>, undefined> };
 
-/** Creation timestamp: constant, so that equal options give equal objects. */
+/** The creation timestamp. It is constant, so that equal options give equal objects. */
 const CREATED = "2026-01-01T00:00:00Z";
 
 const NAMES = "name labels annotations finalizers ownerReferences uid resourceVersion metadata";
 const NAMESPACED = `${NAMES} namespace` as const;
 
-/** Builds what all objects have; `cluster` omits the namespace. */
+/** Builds the fields that all objects have. `cluster` omits the namespace. */
 function built<T extends KubernetesObject, Kind extends string, Version extends string>(
   kind: Kind,
   apiVersion: Version,
@@ -90,7 +90,7 @@ function built<T extends KubernetesObject, Kind extends string, Version extends 
   return { kind, apiVersion, metadata };
 }
 
-/** Returns the uid of an object, derived from kind, namespace and name unless it is given. */
+/** Returns an object's uid, which is derived from kind, namespace and name unless it is given. */
 function builtUid(kind: string, { uid, namespace = "default", name }: NamespacedBuildOptions): string {
   return uid ?? new Random(hash(`${kind}/${namespace}/${name}`)).uid();
 }
@@ -106,16 +106,16 @@ function hash(text: string): number {
 export interface ConfigMapBuildOptions extends NamespacedBuildOptions {
   /** The data. @default {empty} */
   readonly data?: ConfigMap["data"];
-  /** The binary data, base64. @default {none} */
+  /** The binary data in base64. @default {none} */
   readonly binaryData?: ConfigMap["binaryData"];
-  /** True if the data cannot be changed. @default {false} */
+  /** If `true`, the data cannot be changed. @default {false} */
   readonly immutable?: boolean;
 }
 
-/** A config map built by {@linkcode configMap}. */
+/** A ConfigMap from {@linkcode configMap}. */
 export type BuiltConfigMap = Built<ConfigMap, "data">;
 
-/** Builds a config map. */
+/** Builds a ConfigMap. */
 export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
   checkNames("build a config map", options, `${NAMESPACED} data binaryData immutable`);
   const { data = {}, binaryData, immutable } = options;
@@ -128,22 +128,22 @@ export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
 
 /** Options for {@linkcode deployment}. */
 export interface DeploymentBuildOptions extends NamespacedBuildOptions {
-  /** Number of pods. @default {1} */
+  /** The number of pods. @default {1} */
   readonly replicas?: number;
-  /** Number of ready pods. @default {`replicas`} */
+  /** The number of ready pods. @default {`replicas`} */
   readonly readyReplicas?: number;
-  /** Image of the pods' container. @default {"registry.example.com/app:1"} */
+  /** The container image. @default {"registry.example.com/app:1"} */
   readonly image?: string;
-  /** Any other fields of the spec. @default {none} */
+  /** Any other spec fields. @default {none} */
   readonly spec?: Partial<WrittenValue<DeploymentSpec>>;
-  /** Any other fields of the status. @default {none} */
+  /** Any other status fields. @default {none} */
   readonly status?: Partial<WrittenValue<DeploymentStatus>>;
 }
 
-/** A deployment built by {@linkcode deployment}. */
+/** A Deployment from {@linkcode deployment}. */
 export type BuiltDeployment = Built<Deployment, "status">;
 
-/** Builds a deployment whose pods have the label `app` with its name. */
+/** Builds a Deployment. The label `app` on its pods has the Deployment's name. */
 export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
   checkNames("build a deployment", options, `${NAMESPACED} replicas readyReplicas image spec status`);
   const { name, replicas = 1, readyReplicas = replicas, image = "registry.example.com/app:1" } = options;
@@ -161,7 +161,7 @@ export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
   };
 }
 
-/** An object to be put on a fake server: as `ObjectDraft`, but with any metadata, and with a status. */
+/** An object to put on a fake server: like `ObjectDraft`, but with any metadata, and with a status. */
 export type Fixture<T extends KubernetesObject> =
   & {
     readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: WrittenValue<
@@ -170,26 +170,26 @@ export type Fixture<T extends KubernetesObject> =
   }
   & { readonly [Name in keyof T as Name extends "status" ? Name : never]?: WrittenValue<T[Name]> }
   & {
-    /** Metadata; what is missing is filled in. */
+    /** Metadata. The server fills in missing fields. */
     readonly metadata: Partial<ObjectMeta>;
   };
 
 /** Options for {@linkcode lease}. */
 export interface LeaseBuildOptions extends NamespacedBuildOptions {
-  /** Name of the holder. @default {the lease's name} */
+  /** The holder's name. @default {the lease's name} */
   readonly holder?: string;
   /** Duration in seconds. @default {40} */
   readonly durationSeconds?: number;
-  /** Time of the last renewal. @default {"2026-01-01T00:00:00.000000Z"} */
+  /** The time of the last renewal. @default {"2026-01-01T00:00:00.000000Z"} */
   readonly renewTime?: MicroTime;
-  /** Any other fields of the spec. @default {none} */
+  /** Any other spec fields. @default {none} */
   readonly spec?: WrittenValue<LeaseSpec>;
 }
 
-/** A lease built by {@linkcode lease}. */
+/** A Lease from {@linkcode lease}. */
 export type BuiltLease = Built<Lease, "spec">;
 
-/** Builds a lease. */
+/** Builds a Lease. */
 export function lease(options: LeaseBuildOptions): BuiltLease {
   checkNames("build a lease", options, `${NAMESPACED} holder durationSeconds renewTime spec`);
   const { holder = options.name, durationSeconds = 40, renewTime = "2026-01-01T00:00:00.000000Z" } = options;
@@ -206,18 +206,18 @@ export function lease(options: LeaseBuildOptions): BuiltLease {
 
 /** Options for {@linkcode namespace}. */
 export interface NamespaceBuildOptions extends BuildOptions {
-  /** Phase of the namespace. @default {"Active"} */
+  /** The namespace's phase. @default {"Active"} */
   readonly phase?: WrittenValue<NamespaceStatus>["phase"];
-  /** Any fields of the spec. @default {no spec} */
+  /** Any spec fields. @default {no spec} */
   readonly spec?: WrittenValue<NamespaceSpec>;
-  /** Any other fields of the status. @default {none} */
+  /** Any other status fields. @default {none} */
   readonly status?: WrittenValue<NamespaceStatus>;
 }
 
-/** A namespace built by {@linkcode namespace}. */
+/** A Namespace from {@linkcode namespace}. */
 export type BuiltNamespace = Built<Namespace, "status">;
 
-/** Builds a namespace. */
+/** Builds a Namespace. */
 export function namespace(options: NamespaceBuildOptions): BuiltNamespace {
   checkNames("build a namespace", options, `${NAMES} phase spec status`);
   return {
@@ -229,20 +229,20 @@ export function namespace(options: NamespaceBuildOptions): BuiltNamespace {
 
 /** Options for {@linkcode node}. */
 export interface NodeBuildOptions extends BuildOptions {
-  /** Status of the condition `Ready`. @default {true} */
+  /** The status of the condition `Ready`. @default {true} */
   readonly ready?: boolean;
-  /** If true, the node takes no new pods. @default {false} */
+  /** If `true`, the node takes no new pods. @default {false} */
   readonly unschedulable?: boolean;
-  /** Any other fields of the spec. @default {none} */
+  /** Any other spec fields. @default {none} */
   readonly spec?: WrittenValue<NodeSpec>;
-  /** Any other fields of the status. @default {none} */
+  /** Any other status fields. @default {none} */
   readonly status?: WrittenValue<NodeStatus>;
 }
 
-/** A node built by {@linkcode node}. */
+/** A Node from {@linkcode node}. */
 export type BuiltNode = Built<Node, "spec" | "status">;
 
-/** Builds a node, ready by default. */
+/** Builds a Node, which is ready by default. */
 export function node(options: NodeBuildOptions): BuiltNode {
   checkNames("build a node", options, `${NAMES} ready unschedulable spec status`);
   const { ready = true, unschedulable = false } = options;
@@ -260,28 +260,39 @@ export function node(options: NodeBuildOptions): BuiltNode {
 
 /** Options for {@linkcode pod}. */
 export interface PodBuildOptions extends NamespacedBuildOptions {
-  /** Node of the pod. @default {none, the pod is not scheduled} */
+  /** The pod's node. @default {none, the pod is not scheduled} */
   readonly node?: string;
-  /** Pod phase. @default {"Running" on a node, else "Pending"} */
+  /** The pod's phase. @default {"Running" on a node, otherwise "Pending"} */
   readonly phase?: WrittenValue<PodStatus>["phase"];
-  /** Status of the condition `Ready`. @default {true if running} */
+  /** The status of the condition `Ready`. @default {true if running} */
   readonly ready?: boolean;
-  /** Image of the only container. @default {"registry.example.com/app:1"} */
+  /** The container image. @default {"registry.example.com/app:1"} */
   readonly image?: string;
-  /** Any other fields of the spec. @default {none} */
+  /** Any other spec fields. @default {none} */
   readonly spec?: Partial<WrittenValue<PodSpec>>;
-  /** Any other fields of the status. @default {none} */
+  /** Any other status fields. @default {none} */
   readonly status?: WrittenValue<PodStatus>;
 }
 
-/** A pod built by {@linkcode pod}. */
+/** A Pod from {@linkcode pod}. */
 export type BuiltPod = Built<Pod, "status">;
 
 /**
- * Builds a pod with one container.
+ * Builds a Pod with one container.
  *
  * Like all builders, it fills in the metadata that a server would set, including uid and resourceVersion. A server
- * replaces these on creation.
+ * replaces these when it creates the object.
+ *
+ * @example
+ * ```ts
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1", labels: { app: "cart" } }));
+ * assertEquals(server.get(Pod, "shop/cart-0")?.status?.phase, "Running");
+ * ```
  */
 export function pod(options: PodBuildOptions): BuiltPod {
   checkNames("build a pod", options, `${NAMESPACED} node phase ready image spec status`);

@@ -7,11 +7,11 @@
  * @module
  */
 
-/** A seeded pseudo-random generator: the same seed gives the same numbers, so that a failure can be reproduced. */
+/** A seeded pseudo-random generator. The same seed gives the same numbers, so that you can reproduce a failure. */
 export class Random {
   #state: number;
 
-  /** Starts from `seed`, of which 32 bits are used. */
+  /** Starts from `seed`. Only 32 bits are used. */
   constructor(seed: number) {
     // Mix the seed, so that neighbouring seeds give unrelated numbers.
     this.#state = Math.imul((seed >>> 0) ^ 0x9e3779b9, 0x85ebca6b) >>> 0 || 1;
@@ -35,12 +35,12 @@ export class Random {
     return Math.floor(this.next() * limit);
   }
 
-  /** Returns one of the values. */
+  /** Returns one value at random. */
   pick<T>(values: readonly T[]): T {
     return values[this.below(values.length)];
   }
 
-  /** Returns `length` characters of `alphabet`. */
+  /** Returns `length` random characters from `alphabet`. */
   text(length: number, alphabet: string): string {
     let text = "";
     for (let count = 0; count < length; count++) text += alphabet[this.below(alphabet.length)];
@@ -52,21 +52,21 @@ export class Random {
     return this.text(length, "0123456789abcdef");
   }
 
-  /** Returns a UUID of version 4. */
+  /** Returns a version 4 UUID. */
   uid(): string {
     const variant = this.text(1, "89ab");
     return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-${variant}${this.hex(3)}-${this.hex(12)}`;
   }
 
-  /** Returns a suffix for `generateName`: no vowels and no ambiguous characters, as on the server. */
+  /** Returns a suffix for `generateName`: without vowels and ambiguous characters, like on the server. */
   suffix(length = 5): string {
     return this.text(length, "bcdfghjklmnpqrstvwxz2456789");
   }
 }
 
 /**
- * Replaces `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` by the numbers of a seed, or `Math.random`
- * alone by those that a function returns, until the returned value is disposed.
+ * Replaces `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` by numbers from a seed. With a function, it
+ * replaces only `Math.random`. Dispose the result to restore them.
  */
 export function seedGlobals(source: number | (() => number)): Disposable {
   const real = { random: Math.random, uid: crypto.randomUUID, values: crypto.getRandomValues };

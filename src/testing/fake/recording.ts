@@ -252,19 +252,21 @@ function versionOf(text: string | undefined): number {
 /** Options for `FakeApiServer.replay()`. */
 export interface ReplayOptions {
   /**
-   * The speed, as a multiple of that of the recording: 10 plays a minute in six seconds; `Infinity` waits for nothing
-   * but a turn between changes. @default {1}
+   * How many times faster than recorded to play: 10 plays a minute in six seconds. `Infinity` waits only one turn
+   * between changes. @default {1}
    */
   readonly speed?: number;
-  /** Ends the play; a later call continues. */
+  /** Stops playing. A later call continues. */
   readonly signal?: AbortSignal;
 }
 
 /** The end of a replay. */
 export interface ReplayEnd {
-  /** Writes that were played by this call. */
+  /** The number of writes that this call has played. */
   readonly writes: number;
-  /** Why the recording is not played to its end: its last line is cut off, or a list goes back; `undefined` else. */
+  /**
+   * Why the recording was not played to its end: its last line is cut off, or a list goes back. Otherwise `undefined`.
+   */
   readonly cut: string | undefined;
 }
 

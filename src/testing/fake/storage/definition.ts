@@ -1,7 +1,7 @@
 /**
- * The definitions of the kinds that the fake server serves, built-in and custom.
+ * Definitions of the kinds that the fake server serves, built-in and custom.
  *
- * {@linkcode define} and {@linkcode builtInResources} are the entry points. Schemas are in `schema`; objects are in
+ * {@linkcode define} and {@linkcode builtInResources} are the entry points. Schemas are in `schema`, and objects are in
  * `store.ts`.
  *
  * @module
@@ -14,17 +14,17 @@ import { SERVED_TEXT } from "../schema/served.ts";
 import { isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
 import { at, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
-/** A column of a custom resource's table, as in `additionalPrinterColumns`. */
+/** A column in a custom resource's table, like in `additionalPrinterColumns`. */
 export interface PrinterColumn {
-  /** Title of the column. */
+  /** The column's title. */
   readonly name: string;
-  /** Type: `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`, which is shown as an age. */
+  /** `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`, which is shown as an age. */
   readonly type: string;
-  /** JSONPath of the value: `.spec.size`. */
+  /** The value's JSONPath: `.spec.size`. */
   readonly jsonPath: string;
-  /** Description of the column. @default {""} */
+  /** The column's description. @default {""} */
   readonly description?: string;
-  /** Above 0: only in wide output. @default {0} */
+  /** Above 0, only the wide output shows the column. @default {0} */
   readonly priority?: number;
   /** OpenAPI format. @default {""} */
   readonly format?: string;
@@ -38,24 +38,24 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   readonly shortNames?: readonly string[];
   /** Categories: `["all"]`. @default {none} */
   readonly categories?: readonly string[];
-  /** Supported verbs. @default {all of them} */
+  /** Supported verbs. @default {all verbs} */
   readonly verbs?: readonly string[];
-  /** Subresources of a custom resource: `"status"` and `"scale"`. @default {["status"]} */
+  /** A custom resource's subresources: `"status"` and `"scale"`. @default {["status"]} */
   readonly subresources?: readonly string[];
-  /** Paths of the scale, as in `subresources.scale`. @default {.spec.replicas and .status.replicas} */
+  /** Paths for the scale, like in `subresources.scale`. @default {.spec.replicas and .status.replicas} */
   readonly scale?: {
-    /** Path of the desired replicas: `".spec.replicas"`. */
+    /** Path to the desired replicas: `".spec.replicas"`. */
     readonly specReplicasPath: string;
-    /** Path of the current replicas: `".status.replicas"`. */
+    /** Path to the current replicas: `".status.replicas"`. */
     readonly statusReplicasPath: string;
-    /** Path of the selector of the pods, a text. @default {none} */
+    /** Path to the pods' selector, a text. @default {none} */
     readonly labelSelectorPath?: string;
   };
   /** Columns after the name in tables, which `kubectl get` shows. @default {the age} */
   readonly columns?: readonly PrinterColumn[];
-  /** Selectable fields, besides `metadata.name` and `metadata.namespace`. @default {none} */
+  /** Selectable fields, in addition to `metadata.name` and `metadata.namespace`. @default {none} */
   readonly fields?: readonly string[];
-  /** A custom kind's `schema.openAPIV3Schema`, as in its definition. @default {one that keeps all fields} */
+  /** A custom kind's `schema.openAPIV3Schema`, like in its CRD. @default {a schema that keeps all fields} */
   readonly openAPIV3Schema?: object;
 }
 

@@ -152,29 +152,29 @@ export function unsupportedMediaType(accepted: readonly string[]): Error {
   );
 }
 
-/** The attributes of a request that authorization decides on. */
+/** The attributes of a request, for an {@linkcode Authorize} function. */
 export interface RequestAttributes {
-  /** The user of the token, or `"system:anonymous"`. */
+  /** The token's user, or `"system:anonymous"`. */
   readonly user: string;
   /** `"get"`, `"list"`, `"watch"`, `"create"`, `"update"`, `"patch"`, `"delete"`, `"deletecollection"`. */
   readonly verb: string;
-  /** API group; `""` for the core group and for non-resource paths. */
+  /** API group. `""` for the core group and for non-resource paths. */
   readonly group: string;
   /** API version. */
   readonly version: string;
-  /** Plural name, `"pods"`; `""` for non-resource paths. */
+  /** Plural name, `"pods"`. `""` for non-resource paths. */
   readonly resource: string;
-  /** Subresource, such as `"status"`, else `""`. */
+  /** Subresource such as `"status"`, or `""`. */
   readonly subresource: string;
-  /** `""` for all namespaces and cluster-scoped resources. */
+  /** The namespace. `""` for all namespaces and cluster-scoped resources. */
   readonly namespace: string;
-  /** Name of the object, else `""`. */
+  /** The object's name, or `""`. */
   readonly name: string;
   /** URL path. */
   readonly path: string;
 }
 
-/** Authorizes a request: true allows it, false answers 403, a Status answers with that Status. */
+/** Authorizes a request: `true` allows it, `false` responds with 403, and a Status responds with that Status. */
 export type Authorize = (
   attributes: RequestAttributes,
 ) => boolean | Partial<ApiStatus> | Promise<boolean | Partial<ApiStatus>>;
@@ -266,7 +266,7 @@ export function userInfo(username: string): { readonly username: string; readonl
   return { username, groups };
 }
 
-/** A request as recorded by the fake server. */
+/** A request that the fake server has received. Use `server.requests` in your test to check what your code has sent. */
 export interface RecordedRequest {
   /** HTTP method. */
   readonly method: string;
@@ -274,19 +274,19 @@ export interface RecordedRequest {
   readonly url: string;
   /** The URL's path. */
   readonly path: string;
-  /** The query, parsed: `request.query.get("resourceVersion")`. */
+  /** The parsed query: `request.query.get("resourceVersion")`. */
   readonly query: URLSearchParams;
-  /** The headers as received; credentials read `[redacted]`. */
+  /** The headers as received. Credentials read `[redacted]`. */
   readonly headers: Headers;
-  /** `"list"`, `"watch"`, `"get"`, `"create"` …; the HTTP method in lower case for non-resource paths. */
+  /** `"list"`, `"watch"`, `"get"`, `"create"` … For non-resource paths, the HTTP method in lower case. */
   readonly verb: string;
-  /** Plural name, `"pods"`; `""` for non-resource paths. */
+  /** Plural name, `"pods"`. `""` for non-resource paths. */
   readonly resource: string;
-  /** The namespace of the path, else `""`. */
+  /** The namespace in the path, or `""`. */
   readonly namespace: string;
   /** The body as text, if there was one and it was read. */
   readonly body: string | undefined;
-  /** HTTP status of the response, once there is one; 0 if the connection broke instead. */
+  /** The response's HTTP status once there is one. 0 if the connection broke instead. */
   readonly status: number | undefined;
 }
 

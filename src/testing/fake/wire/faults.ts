@@ -66,13 +66,13 @@ export class BrokenConnection extends TypeError {
   }
 }
 
-/** The failure of a request: a Status of which missing fields are filled in. */
+/** A request's failure: a Status, whose missing fields are filled in. */
 export interface RequestFailure extends Partial<ApiStatus> {
-  /** Answers with this plain text instead of a Status, as priority and fairness does with 429. */
+  /** Responds with this plain text instead of a Status, like priority and fairness does with 429. */
   readonly text?: string;
 }
 
-/** Runs when a matching request arrives; the request waits for it. */
+/** Called when a matching request arrives. The request waits for it. */
 export type RequestHook = (request: RecordedRequest) => void | Promise<void>;
 
 /** Changes the body of a response before any of it is read. */

@@ -1,7 +1,7 @@
 /**
- * Admission: the hooks of a test that change and refuse writes of requests.
+ * Admission: a test's hooks that change and refuse writes in requests.
  *
- * {@linkcode Admission} is the entry point; `writer.ts` asks it. The plugins of the server itself are in
+ * {@linkcode Admission} is the entry point, and `writer.ts` asks it. The server's own admission plugins are in
  * `strategies.ts`.
  *
  * @module
@@ -18,23 +18,23 @@ import { isObject, type JsonObject } from "../wire/json.ts";
 export interface AdmissionRequest<T extends KubernetesObject> {
   /** The operation. */
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
-  /** The new object; undefined for a deletion. The hook owns it. */
+  /** The new object, or `undefined` for a deletion. The hook may change it. */
   readonly object: T | undefined;
-  /** The existing object; undefined for a creation. */
+  /** The existing object, or `undefined` for a creation. */
   readonly old: T | undefined;
   /** `"status"`, `"scale"`, or `""` for the main resource. */
   readonly subresource: string;
-  /** True if nothing will be written. */
+  /** `true` if nothing will be written. */
   readonly dryRun: boolean;
 }
 
 /** A hook that sees writes to a resource before they are committed, like an admission webhook. */
 export interface AdmissionHook<T extends KubernetesObject> {
-  /** Name of the hook in error messages. @default {"fake"} */
+  /** The hook's name in error messages. @default {"fake"} */
   readonly name?: string;
-  /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
+  /** Changes an object. Return the object to write, or `undefined` to leave it unchanged. Not called for deletions. */
   readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
-  /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
+  /** Validates a write. Return a message (400) or a Status to deny it, or `undefined` to allow it. */
   readonly validate?: (request: AdmissionRequest<T>) => string | Partial<ApiStatus> | undefined | void;
 }
 

@@ -1,0 +1,272 @@
+import { assert, assertEquals } from "@std/assert";
+import { extname, join, relative } from "node:path/posix";
+import axe from "npm:axe-core@^4.14.1";
+import type { Addresses } from "../../tools/addresses.ts";
+import { buildSite, install, RegistryError } from "../../tools/site.ts";
+import { pages } from "../support/pages.ts";
+import { Folder } from "../support/serve.ts";
+import { CHROMIUM, closeBrowser, Visit } from "../support/served_page.ts";
+
+const ADDRESSES: Addresses = { repository: "https://git.test/example/informer", site: "https://site.test/informer" };
+
+/** The path in the address of the site. */
+const BASE = "/informer/";
+
+/** What users type into the search, and the page that is among the first three hits. */
+const SEARCHED: readonly (readonly [words: string, page: string])[] = [
+  ["leader election", "controllers/run"],
+  ["conflict", "guides/write-to-the-cluster"],
+  ["410", "operations/troubleshooting"],
+  ["ECONNRESET", "operations/troubleshooting"],
+  ["kubeconfig", "operations/connect"],
+  ["patch", "guides/write-to-the-cluster"],
+  ["finalizer", "controllers/watch-other-kinds"],
+  ["memory", "guides/limit-memory"],
+  ["resync", "start/concepts"],
+  ["React", "relay/browser"],
+  ["sharding", "scale/shards"],
+  ["mock", "testing/fake-server"],
+  ["RBAC", "operations/permissions"],
+  ["rate limits", "controllers/work-queue"],
+  ["docker", "controllers/run"],
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css",
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".json": "application/json",
+  ".svg": "image/svg+xml",
+  ".webp": "image/webp",
+  ".woff2": "font/woff2",
+};
+
+/** Why the site cannot be built or opened on this machine; `undefined` if it can. */
+async function obstacle(): Promise<string | undefined> {
+  if (CHROMIUM === undefined) return "no Chromium here; set CHROMIUM to its path";
+  try {
+    await install(() => {});
+  } catch (error) {
+    if (error instanceof RegistryError) return error.message.split("\n", 1)[0];
+    throw error;
+  }
+}
+
+const reason = await obstacle();
+
+/** The site in a folder, behind a port of this machine. */
+class ServedSite implements AsyncDisposable {
+  readonly #http: Deno.HttpServer<Deno.NetAddr>;
+
+  private constructor(readonly folder: Folder) {
+    this.#http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async ({ url }) => {
+      const path = decodeURIComponent(new URL(url).pathname);
+      const file = path.slice(BASE.length).replace(/(^|\/)$/, "$1index.html");
+      try {
+        if (!path.startsWith(BASE)) throw new Deno.errors.NotFound(path);
+        const headers = { "content-type": TYPES[extname(file)] };
+        return new Response(await Deno.readFile(this.folder.file(file)), { headers });
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        return new Response("not found", { status: 404 });
+      }
+    });
+  }
+
+  static async build(): Promise<ServedSite> {
+    const folder = new Folder();
+    await buildSite(folder.path, ADDRESSES, () => {});
+    return new ServedSite(folder);
+  }
+
+  /** The address of a page of `docs`, or of another path of the site. */
+  address(path: string): string {
+    return `http://127.0.0.1:${this.#http.addr.port}${BASE}${path}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#http.shutdown();
+    await this.folder[Symbol.asyncDispose]();
+  }
+}
+
+let served: Promise<ServedSite> | undefined;
+
+Deno.test.afterAll(async () => {
+  await closeBrowser();
+  await (await served)?.[Symbol.asyncDispose]();
+});
+
+/** Registers a test of the site, which the first test builds. */
+function siteTest(name: string, fn: (site: ServedSite) => Promise<void>): void {
+  Deno.test({
+    name: reason === undefined ? `site: ${name}` : `site: ${name}: ${reason}`,
+    ignore: reason !== undefined,
+    sanitizeOps: false, // the driver of the browser leaves timers
+    sanitizeResources: false,
+    timeout: 300_000,
+    fn: async () => await fn(await (served ??= ServedSite.build())),
+  });
+}
+
+/** The paths of all pages of `docs` on the site. */
+const PAGES = pages().filter((page) => page.startsWith("docs/")).map((page) =>
+  page === "docs/README.md" ? "" : page.slice("docs/".length).replace(/\.md$/, ".html")
+);
+
+function htmlBelow(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    const path = join(folder, name);
+    return isDirectory ? htmlBelow(path) : name.endsWith(".html") ? [path] : [];
+  });
+}
+
+function unescape(html: string): string {
+  return html.replaceAll("&#x2F;", "/").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+siteTest("every page opens without an error, loads only from the site, and fits in 390 pixels", async (site) => {
+  assert(PAGES.length > 40, `${PAGES.length} pages`);
+  const left = [...PAGES, "api/index.html", "api/relay/index.html"];
+  const open = async (): Promise<void> => {
+    await using visit = await Visit.begin("about:blank");
+    const { page } = visit;
+    for (let path = left.pop(); path !== undefined; path = left.pop()) {
+      await page.setViewportSize({ width: 1_200, height: 700 });
+      assertEquals((await page.goto(site.address(path)))?.status(), 200, path);
+      await visit.until(`document.querySelector("h1") && document.title.includes("@kube/informer")`);
+      if (!path.startsWith("api/")) {
+        await page.setViewportSize({ width: 390, height: 700 });
+        assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390, `width of ${path}`);
+      }
+      assertEquals(visit.complaints, [], path);
+    }
+  };
+  await Promise.all([open(), open(), open()]);
+});
+
+siteTest("every link and anchor leads to a page, a file of the repository, or another site", (site) => {
+  const root = site.folder.path;
+  const anchors = new Map<string, ReadonlySet<string>>();
+  const texts = new Map(htmlBelow(root).map((path) => [path, Deno.readTextFileSync(path)]));
+  const anchorsOf = (path: string): ReadonlySet<string> => {
+    const found = anchors.get(path) ??
+      new Set(Array.from(texts.get(path)!.matchAll(/\sid="([^"]*)"/g), ([, id]) => unescape(id)));
+    anchors.set(path, found);
+    return found;
+  };
+  const wrong: string[] = [];
+  let count = 0;
+  for (const [file, html] of texts) {
+    const page = new URL(encodeURI(BASE + relative(root, file)), ADDRESSES.site);
+    for (const [, attribute] of html.matchAll(/<(?:a|img|link|script)\b[^>]*?\s(?:href|src)="([^"]*)"/g)) {
+      const link = new URL(unescape(attribute), page);
+      count++;
+      const inRepository = new RegExp(`^${ADDRESSES.repository}/(?:blob|tree|edit)/main/([^#]*)`).exec(link.href)?.[1];
+      if (inRepository !== undefined) {
+        if (!isThere(decodeURI(inRepository))) wrong.push(`${page.pathname}: ${attribute}`);
+      } else if (link.origin === page.origin) {
+        const path = join(
+          root,
+          decodeURIComponent(link.pathname).slice(BASE.length).replace(/(^|\/)$/, "$1index.html"),
+        );
+        const anchor = decodeURIComponent(link.hash.slice(1));
+        const isRight = link.pathname.startsWith(BASE) && (texts.has(path) || isThere(path)) &&
+          (anchor === "" || anchorsOf(path).has(anchor));
+        if (!isRight) wrong.push(`${page.pathname}: ${attribute}`);
+      }
+    }
+  }
+  assertEquals(wrong, []);
+  assert(count > 50_000, `${count} links`);
+  return Promise.resolve();
+});
+
+siteTest("the search finds the page for words that users type among the first three hits", async (site) => {
+  await using visit = await Visit.begin(site.address(""));
+  const { page } = visit;
+  await page.locator(".VPNavBarSearch button").click();
+  const input = page.locator("input.search-input");
+  const missed: unknown[] = [];
+  for (const [words, wanted] of SEARCHED) {
+    await input.fill("");
+    await visit.until('document.querySelectorAll("#localsearch-list .result").length === 0');
+    await input.fill(words);
+    await visit.until(
+      'document.querySelector("#localsearch-list .result, #localsearch-list .no-results, .no-results")',
+    );
+    const links = await page.evaluate(
+      '[...document.querySelectorAll("#localsearch-list .result")].slice(0, 3).map((it) => new URL(it.href).pathname)',
+    ) as string[];
+    const hits = links.map((path) => path.slice(BASE.length).replace(/\.html$/, ""));
+    if (!hits.includes(wanted)) missed.push({ words, wanted, hits });
+  }
+  assertEquals(missed, []);
+  await input.fill("kubeconfig");
+  await visit.until('document.querySelector("#localsearch-list .result")?.href.includes("connect")');
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/operations/connect.html*");
+  assertEquals(visit.complaints, []);
+});
+
+siteTest(
+  "axe finds nothing wrong with the first page, a guide, tables and the reference, light and dark",
+  async (site) => {
+    const found: unknown[] = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      await using visit = await Visit.begin(site.address(""));
+      await visit.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      for (const path of ["", "start/concepts.html", "reference/options-by-task.html", "api/index.html"]) {
+        await visit.page.goto(site.address(path));
+        await visit.until(`document.documentElement.classList.contains("dark") === ${colorScheme === "dark"}`);
+        await visit.page.evaluate(axe.source);
+        // deno-lint-ignore no-explicit-any
+        const { violations } = await visit.page.evaluate("axe.run()") as any;
+        // deno-lint-ignore no-explicit-any
+        found.push(...violations.map(({ id, nodes }: any) => [path, colorScheme, id, nodes.map((it: any) => it.html)]));
+      }
+    }
+    assertEquals(found, []);
+  },
+);
+
+siteTest(
+  "the edit link leads to the file, and the switch shows the picture that fits, in the reference, too",
+  async (site) => {
+    await using visit = await Visit.begin(site.address("start/concepts.html"));
+    const { page } = visit;
+    const edited = await page.locator(".edit-link-button").getAttribute("href");
+    assertEquals(edited, `${ADDRESSES.repository}/edit/main/docs/start/concepts.md`);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1_400, height: 700 }); // where the switch is not in a menu
+    const displayed =
+      '[...document.querySelectorAll(".vp-doc img")].filter((it) => getComputedStyle(it).display !== "none")';
+    const shown = async (): Promise<unknown> => {
+      await page.evaluate(`${displayed}[0].scrollIntoView()`); // pictures load when a reader comes to them
+      await visit.until(`${displayed}[0].naturalWidth > 100`);
+      return await page.evaluate(`${displayed}.map((it) => /-(light|dark)\\b/.exec(it.src)[1])`);
+    };
+    assertEquals(await shown(), ["light", "light"]);
+    await page.locator(".VPNavBarAppearance button").click();
+    await visit.until('document.documentElement.classList.contains("dark")');
+    assertEquals(await shown(), ["dark", "dark"]);
+    await page.goto(site.address("api/index.html"));
+    assertEquals(await page.locator("html.dark").count(), 1);
+    await page.locator("#theme-toggle").click();
+    await page.locator("a.guides").click();
+    await page.waitForURL(site.address(""));
+    assertEquals(await page.locator("html.dark").count(), 0);
+    assertEquals(visit.complaints, []);
+  },
+);
