@@ -18,7 +18,7 @@
  * @module
  */
 
-import process from "node:process";
+import { onSignal, programArgs, quit } from "../connect/runtime/runtime.ts";
 import { CommandLine } from "./command_line.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
@@ -42,17 +42,12 @@ export async function main(args: string[]): Promise<number> {
   const terminal = new Terminal(() => stop.abort(new DOMException("The output is no longer read", "AbortError")));
   let interruptedAt: number | undefined;
   const interrupt = (): void => {
-    if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) process.exit(130);
+    if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) quit(130);
     interruptedAt ??= performance.now();
     stop.abort(new DOMException("Interrupted", "AbortError"));
   };
-  const signals = process.platform === "win32" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
-  for (const signal of signals) process.on(signal, interrupt);
-  try {
-    return await new CommandLine(terminal, stop).execute(args);
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
-  }
+  using _ = onSignal(interrupt);
+  return await new CommandLine(terminal, stop).execute(args);
 }
 
-if (import.meta.main) process.exit(await main(process.argv.slice(2)));
+if (import.meta.main) quit(await main(programArgs()));

@@ -8,8 +8,8 @@
 import { Command, EnumType } from "@cliffy/command";
 import { defined } from "../api/options.ts";
 import { VERSION } from "../client/version.ts";
+import { isTerminal } from "../connect/runtime/runtime.ts";
 import { COMMANDS } from "./commands.ts";
-import { isTerminal } from "./terminal/process_screen.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
 
 /** The flags that may be repeated. */

@@ -5,12 +5,10 @@
  *
  * @module
  */
-import { readdir, rename, stat, unlink } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../errors/errors.ts";
 import type { Host } from "./host.ts";
 import { readFlag } from "./runtime/permissions.ts";
-import { failureKind } from "./runtime/runtime.ts";
+import { builtin, failureKind } from "./runtime/runtime.ts";
 
 /** A file cannot be used. The message follows the path in a sentence, and says what to do. */
 export class FileProblem extends Error {
@@ -52,6 +50,8 @@ export type ExplainFileProblem = (problem: FileProblem) => Error;
 
 /** Resolves a path that is written in `file`: relative paths start from that file's folder. */
 export function pathBeside(file: string, path: string): string {
+  if (path.startsWith("/")) return path; // most are, and need no module of Node
+  const { dirname, isAbsolute, join } = builtin("path");
   return isAbsolute(path) ? path : join(dirname(file), path);
 }
 
@@ -74,7 +74,7 @@ export function temporaryPath(path: string): string {
 
 /** Returns the Deno flags with which {@linkcode replaceFile} can replace a file: its folder is read and written. */
 export function folderPermissions(path: string): string {
-  const folder = dirname(path);
+  const folder = builtin("path").dirname(path);
   return `--allow-read=${folder} --allow-write=${folder}`;
 }
 
@@ -94,10 +94,10 @@ export async function replaceFile(
   try {
     await removeLeft(path);
     await write(beside);
-    await rename(beside, path);
+    await builtin("fs/promises").rename(beside, path);
   } catch (cause) {
     try {
-      await unlink(beside);
+      await builtin("fs/promises").unlink(beside);
     } catch (second) {
       // It was never created, or the folder cannot be written.
       if (!["missing", "no permission flag"].includes(failureKind(second) ?? "")) {
@@ -110,8 +110,10 @@ export async function replaceFile(
 
 /** Removes the temporary files that earlier processes have left of a file, where that is permitted. */
 async function removeLeft(path: string): Promise<void> {
+  const { basename, dirname, join } = builtin("path");
   const [folder, name] = [dirname(path), basename(path)];
   try {
+    const { readdir, stat, unlink } = builtin("fs/promises");
     for (const other of await readdir(folder)) {
       if (!other.startsWith(`${name}.`) || !/^[0-9a-f]{8}\.tmp$/.test(other.slice(name.length + 1))) continue;
       const { mtimeMs } = await stat(join(folder, other));

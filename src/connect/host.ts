@@ -6,10 +6,8 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
-import process from "node:process";
-import { isatty } from "node:tty";
 import { envFlag, readFlag } from "./runtime/permissions.ts";
+import { envVariable, isTerminal, isWindows, readTextFile } from "./runtime/runtime.ts";
 import { type Program, type ProgramResult, runProgram } from "./runtime/programs.ts";
 
 /** Access to the environment, files and programs of a machine; tests replace it. */
@@ -20,7 +18,7 @@ export interface Host {
    * @throws {Error} named `NotCapable` when Deno may not read it.
    */
   env(name: string): string | undefined;
-  /** Returns the content of a file. Throws the errors of `node:fs`. */
+  /** Returns the content of a file. Throws the errors of the runtime: see `failureKind()`. */
   readTextFile(path: string): Promise<string>;
   /** Runs a program to its end; see {@linkcode runProgram}. */
   runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult>;
@@ -34,11 +32,11 @@ export interface Host {
 
 /** This machine. */
 export const thisHost: Host = {
-  env: (name) => process.env[name],
-  readTextFile: (path) => readFile(path, "utf8"),
+  env: envVariable,
+  readTextFile,
   runProgram,
-  isTerminal: () => isatty(0),
-  windows: process.platform === "win32",
+  isTerminal: () => isTerminal(0),
+  windows: isWindows(),
   serviceAccountFolder: "/var/run/secrets/kubernetes.io/serviceaccount",
 };
 

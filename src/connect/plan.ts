@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { fileURLToPath } from "node:url";
 import type { Impersonation } from "../api/impersonation.ts";
 import { checkDurations } from "../async/checks.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
@@ -43,7 +42,7 @@ import {
 } from "./kubeconfig/resolve_context.ts";
 import { Secret } from "./kubeconfig/secrets.ts";
 import { envFlag, readFlag } from "./runtime/permissions.ts";
-import { failureKind } from "./runtime/runtime.ts";
+import { builtin, failureKind } from "./runtime/runtime.ts";
 import { filePemSource, type PemSource, type PemSources } from "./tls_files.ts";
 
 /** The credentials sent as `Authorization`. */
@@ -82,7 +81,7 @@ export interface ConnectionPlan extends PemSources {
 /** Converts a `file:` URL to a path. @throws {TypeError} for a URL of another kind. */
 function pathOfOption(name: string, value: string | URL): string {
   if (typeof value === "string") return value;
-  if (value.protocol === "file:") return fileURLToPath(value);
+  if (value.protocol === "file:") return builtin("url").fileURLToPath(value);
   throw new TypeError(
     `Cannot connect: "${name}" must be a path or a "file:" URL, but its protocol is "${value.protocol}"`,
   );

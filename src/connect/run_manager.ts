@@ -6,14 +6,13 @@
  *
  * @module
  */
-import process from "node:process";
 import type { Abortable } from "../api/options.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { sleep } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { failureKind } from "./runtime/runtime.ts";
+import { endSignals, failureKind, nodeProcess } from "./runtime/runtime.ts";
 import { type FetchHandler, type PortServer, servePort } from "./runtime/servers.ts";
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
@@ -200,15 +199,13 @@ export interface SignalHost {
  * ```
  */
 export function shutdownSignal(): AbortSignal & Disposable {
-  return shutdownSignalOf(process);
+  return shutdownSignalOf(nodeProcess());
 }
 
 /** As {@linkcode shutdownSignal}, with the signals of `host`. */
 export function shutdownSignalOf(host: SignalHost): AbortSignal & Disposable {
   const controller = new AbortController();
-  // Deno knows SIGTERM on Windows by name, and throws when it is listened to.
-  const names = host.platform === "win32" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
-  const listeners = names.map((name) => {
+  const listeners = endSignals(host.platform === "win32").map((name) => {
     const listener = (): void => {
       if (controller.signal.aborted) return host.exit(EXIT_CODES[name]);
       controller.abort(new DOMException(`The process received ${name}`, "AbortError"));

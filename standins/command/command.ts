@@ -1,11 +1,11 @@
 // deno-lint-ignore-file no-explicit-any -- `Command<any>` is a command of any kind
-import process from "node:process";
 import { CommandBase, definitionOf, select, selectedOf } from "./command_base.ts";
 import type { AddedState, ChildState, CommandState, Main, NewState, OptionsOf, With } from "./command_state.ts";
 import type { CommandResult } from "./definition.ts";
 import { readFlagText } from "./flag_text.ts";
 import type { CommandArguments, WithOption } from "./inference.ts";
 import { run } from "./run.ts";
+import { args as programArgs } from "./runtime.ts";
 import type { OptionOptions } from "./settings.ts";
 import { standardized } from "./standard_options.ts";
 import type { InferType, Type } from "./type.ts";
@@ -107,7 +107,7 @@ export class Command<in out State extends CommandState = NewState> extends Comma
    * What is wrong with the usage is printed below the help, and the process exits with 2; see `throwErrors` and
    * `noExit`. Other errors are thrown.
    */
-  async parse(args: string[] = process.argv.slice(2)): Promise<
+  async parse(args: string[] = programArgs()): Promise<
     State["parent"] extends CommandState ? CommandResult<Record<string, unknown>, unknown[], Command<any>>
       : CommandResult<OptionsOf<State>, State["arguments"], Command<any>>
   > {

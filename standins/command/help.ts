@@ -1,8 +1,8 @@
-import process from "node:process";
 import { type Colors, colors } from "./colors.ts";
 import type { Definition, OptionDefinition } from "./definition.ts";
 import type { ValueDefinition } from "./flag_text.ts";
 import type { HelpOptions } from "./settings.ts";
+import { columns } from "./runtime.ts";
 import { table } from "./table.ts";
 
 /** How far the sections are indented. */
@@ -28,7 +28,7 @@ class Help<Cmd> {
 
   constructor(definition: Definition<Cmd>, options: HelpOptions) {
     this.#definition = definition;
-    this.#options = { types: false, hints: true, colors: true, long: false, width: terminalWidth(), ...options };
+    this.#options = { types: false, hints: true, colors: true, long: false, width: columns(), ...options };
     this.#colors = colors(this.#options.colors);
   }
 
@@ -134,8 +134,4 @@ function dedent(text: string): string {
   const indent = /^\s*/.exec(lines[first] ?? "")![0].length;
   return lines.slice(Math.max(first, 0)).map((line) => line.slice(Math.min(indent, /^\s*/.exec(line)![0].length)))
     .join("\n").trimEnd();
-}
-
-function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns || 150 : 150;
 }

@@ -5,9 +5,8 @@
  *
  * @module
  */
-import process from "node:process";
 import { permittedEnv } from "../../connect/runtime/permissions.ts";
-import { builtin, isDeno } from "../../connect/runtime/runtime.ts";
+import { builtin, isDeno, isTerminal, isWindows, nodeProcess } from "../../connect/runtime/runtime.ts";
 
 /** Standard output, or standard error. */
 export interface Output {
@@ -47,7 +46,7 @@ export interface Screen {
  * a terminal on which the reader of a pipe may print in the middle of it.
  */
 export function processScreen(): Screen {
-  const hasKeyboard = isTerminal(0) && process.platform !== "win32";
+  const hasKeyboard = isTerminal(0) && !isWindows();
   return {
     ...(isDeno()
       ? { stdout: Deno.stdout, stderr: Deno.stderr }
@@ -63,14 +62,8 @@ export function processScreen(): Screen {
 
 /** Returns the size of the terminal, in characters; 80 by 24 where that is not known. */
 export function terminalSize(): { readonly columns: number; readonly rows: number } {
-  const { columns, rows } = isDeno() ? Deno.consoleSize() : process.stdout;
+  const { columns, rows } = isDeno() ? Deno.consoleSize() : nodeProcess().stdout;
   return { columns: columns || 80, rows: rows || 24 };
-}
-
-/** Returns `true` if standard input (0) or standard output (1) is a terminal. */
-export function isTerminal(descriptor: 0 | 1): boolean {
-  if (!isDeno()) return builtin("tty").isatty(descriptor);
-  return (descriptor === 0 ? Deno.stdin : Deno.stdout).isTerminal();
 }
 
 /** Returns `true` if another program reads standard output. */
@@ -89,7 +82,7 @@ class NodeOutput implements Output {
   #failure: Error | undefined;
 
   constructor(descriptor: 1 | 2) {
-    this.#stream = descriptor === 1 ? process.stdout : process.stderr;
+    this.#stream = nodeProcess()[descriptor === 1 ? "stdout" : "stderr"];
     this.#stream.on("error", (error) => this.#failure = error);
   }
 
@@ -122,16 +115,16 @@ const NODE_KEYBOARD: Keyboard = {
   read: (bytes) =>
     new Promise((resolve) => {
       const settle = (length: number | null): void => {
-        process.stdin.off("data", onData).off("end", onEnd).pause();
+        nodeProcess().stdin.off("data", onData).off("end", onEnd).pause();
         resolve(length);
       };
       const onEnd = (): void => settle(null);
       const onData = (keys: Uint8Array): void => {
-        if (keys.includes(INTERRUPT)) process.kill(process.pid, "SIGINT");
+        if (keys.includes(INTERRUPT)) nodeProcess().kill(nodeProcess().pid, "SIGINT");
         bytes.set(keys.subarray(0, bytes.length));
         settle(Math.min(keys.length, bytes.length));
       };
-      process.stdin.on("data", onData).on("end", onEnd).resume();
+      nodeProcess().stdin.on("data", onData).on("end", onEnd).resume();
     }),
-  setKeys: (one) => void process.stdin.setRawMode(one),
+  setKeys: (one) => void nodeProcess().stdin.setRawMode(one),
 };

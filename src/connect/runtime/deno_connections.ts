@@ -6,7 +6,6 @@
  *
  * @module
  */
-import process from "node:process";
 import { copyLines } from "../../api/impersonation.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
 import {
@@ -174,7 +173,7 @@ function createHttpClient(
  */
 function createDirectHttpClient(server: URL): Deno.HttpClient {
   const { hostname, port } = server;
-  const mayHaveProxy = proxyVariables(server).some((variable) => !mayReadEnv(variable) || process.env[variable]);
+  const mayHaveProxy = proxyVariables(server).some((variable) => !mayReadEnv(variable) || Deno.env.get(variable));
   return Deno.createHttpClient({
     ...(mayHaveProxy && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
     poolIdleTimeout: IDLE_MS,

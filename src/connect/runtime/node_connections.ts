@@ -9,7 +9,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Agent, AgentOptions } from "node:https";
 import type { Socket } from "node:net";
-import process from "node:process";
 import type { Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { linesOf, utf8AsLatin1 } from "../../api/impersonation.ts";
@@ -23,7 +22,7 @@ import {
   withoutBrackets,
 } from "../kubeconfig/resolve_context.ts";
 import { type Connections, type ConnectionsOptions, environmentProxy } from "./connections.ts";
-import { builtin } from "./runtime.ts";
+import { builtin, nodeProcess } from "./runtime.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
@@ -306,7 +305,7 @@ function loginOf({ login }: ProxyAddress): Record<string, string> {
  */
 function namedProxy(url: URL): ProxyAddress | undefined {
   const name = environmentProxy(url);
-  const { env } = process;
+  const { env } = nodeProcess();
   if (name === undefined || isLoopback(url.hostname) || isExcluded(url, env.NO_PROXY ?? env.no_proxy ?? "")) {
     return undefined;
   }

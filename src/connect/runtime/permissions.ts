@@ -5,8 +5,7 @@
  *
  * @module
  */
-import process from "node:process";
-import { isDeno } from "./runtime.ts";
+import { envVariable, isDeno } from "./runtime.ts";
 
 /** Returns the flag that permits reading environment variables. */
 export function envFlag(...names: readonly string[]): string {
@@ -40,5 +39,5 @@ export function mayReadEnv(variable: string): boolean {
 
 /** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
 export function permittedEnv(variable: string): string | undefined {
-  return mayReadEnv(variable) ? process.env[variable] : undefined;
+  return mayReadEnv(variable) ? envVariable(variable) : undefined;
 }

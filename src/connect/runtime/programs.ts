@@ -6,10 +6,7 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { constants } from "node:os";
-import process from "node:process";
-import { builtin } from "./runtime.ts";
-import { isDeno } from "./runtime.ts";
+import { builtin, isDeno, isWindows, nodeProcess } from "./runtime.ts";
 
 /** A program to run. */
 export interface Program {
@@ -91,17 +88,17 @@ function startOnDeno({ command, args, env, interactive }: Program): RunningProgr
 }
 
 async function startOnNode({ command, args, env, interactive }: Program): Promise<RunningProgram> {
-  if (process.platform === "win32" && /\.(?:cmd|bat)$/i.test(command)) {
+  if (isWindows() && /\.(?:cmd|bat)$/i.test(command)) {
     throw new TypeError(`Node cannot run "${command}" without a shell: name the program that it starts`);
   }
   const child = builtin("child_process").spawn(command, [...args], {
-    env: { ...process.env, ...env },
+    env: { ...nodeProcess().env, ...env },
     stdio: [interactive ? "inherit" : "ignore", "pipe", interactive ? "inherit" : "pipe"],
     windowsHide: true,
   });
   await new Promise((resolve, reject) => child.on("spawn", resolve).on("error", reject));
   const code = new Promise<number>((resolve) =>
-    child.on("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
+    child.on("exit", (code, signal) => resolve(code ?? 128 + builtin("os").constants.signals[signal!]))
   );
   const { toWeb } = builtin("stream").Readable;
   return {
