@@ -37,6 +37,7 @@ export async function demo(flags: DemoFlags, _args: readonly string[], context: 
   const { terminal, signal } = context;
   const forMs = flags.for === undefined ? (terminal.interactive ? undefined : 10_000) : durationMs(flags.for, "for");
   checkNumbers({ pods: flags.pods, churn: flags.churn });
+  terminal.say("An informer follows pods on a fake API server, over real HTTP. You need no cluster.");
   using server = new FakeApiServer({ bookmarkMs: 1_000 });
   for (let index = 0; index < flags.pods; index++) server.create(Pod, samplePod(index));
   const http = await listen(0, (request, info) => server.fetch(request, info), terminal);
@@ -65,6 +66,10 @@ export async function demo(flags: DemoFlags, _args: readonly string[], context: 
       using _view = new LiveView([{ resource: Pod, informer }], terminal);
       if (terminal.interactive && forMs === undefined) terminal.say("press Ctrl-C to end");
       churn.start();
+      using _progress = terminal.interactive ? undefined : everyFewSeconds(() => {
+        const { state, events } = informer.status();
+        terminal.say(`${state}: ${informer.indexer.size} pods cached, ${events} changes received`);
+      });
       await sleep(forMs ?? Infinity, { signal }).catch(() => {}); // an abort ends the demo as its time does
       churn.stop();
     }
@@ -78,6 +83,15 @@ export async function demo(flags: DemoFlags, _args: readonly string[], context: 
     server[Symbol.dispose]();
     await http[Symbol.asyncDispose]();
   }
+}
+
+/** The time between two lines of progress where there is no live table, in milliseconds. */
+const PROGRESS_MS = 2_000;
+
+/** Calls `report` every {@linkcode PROGRESS_MS} until it is disposed. */
+function everyFewSeconds(report: () => void): Disposable {
+  const timer = setInterval(report, PROGRESS_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function results(
