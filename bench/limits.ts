@@ -32,6 +32,7 @@ import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
 import { SHARDED_CACHE } from "./limits/sharded_cache.ts";
 import { SHARDS } from "./limits/shards.ts";
+import * as started from "./limits/started.ts";
 import { STORE } from "./limits/store.ts";
 import { STRANGERS } from "./limits/strangers.ts";
 import { VIEW } from "./limits/view.ts";
@@ -55,6 +56,8 @@ const MEASUREMENTS: readonly Measurement[] = [
   HANDLERS,
   COLLECTIONS,
   IMPORT,
+  started.VERSION,
+  started.ANSWERS,
   WEIGHTS,
   CHURN,
   FIELDS_EVENTS,
