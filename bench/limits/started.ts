@@ -29,7 +29,7 @@ async function cpuOf(repetitions: number, programs: readonly Command[]): Promise
   return figures.map(median);
 }
 
-/** C1: the version, beside an empty program. */
+/** C1: the version, compared with an empty program. */
 export const VERSION: Measurement = {
   ids: ["C1"],
   measure: async ({ repetitions }) => {
@@ -38,7 +38,7 @@ export const VERSION: Measurement = {
   },
 };
 
-/** C2 and C3: the first answers, beside kubectl, which KUBEBUILDER_ASSETS must have. */
+/** C2 and C3: the first responses, compared with kubectl. KUBEBUILDER_ASSETS must have kubectl. */
 export const ANSWERS: Measurement = {
   ids: ["C2", "C3"],
   name: "kubectl",

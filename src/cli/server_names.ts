@@ -31,8 +31,8 @@ const CONNECTION = {
 };
 
 /**
- * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be
- * asked, or the kubeconfig cannot be read, there are none: a shell has no place for an error.
+ * Names on the server, and in the kubeconfig, that the words of a command line choose. If the server does not respond,
+ * or the kubeconfig cannot be read, there are none: a shell has no place for an error.
  */
 export class ServerNames implements ClusterNames {
   readonly #flags: ConnectionFlags;

@@ -1,8 +1,8 @@
 /**
  * Fills and changes the fake API server of `--fake`, `informer fake` and `informer demo`.
  *
- * {@linkcode fakeTransport}, {@linkcode fillFakeServer} and {@linkcode SteadyChurn} are the entry points. The pods look like those of a small
- * company: teams, applications of four pods, and nodes of 30. They are not as large as real ones.
+ * {@linkcode fakeTransport}, {@linkcode fillFakeServer} and {@linkcode SteadyChurn} are the entry points. The pods look
+ * like those of a small company: teams, applications of four pods, and nodes of 30. They are not as large as real ones.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Exit codes, and the error about a command line that is wrong. What people read about other errors is in
+ * Exit codes, and the error about a command line that is wrong. The texts about other errors are in
  * `explain_error.ts`.
  *
  * @module

@@ -4,8 +4,8 @@
  * {@linkcode isDeno} is the entry point: it is asked when something is called, so that no module needs `Deno` to load.
  * The environment and most files are read by `node:` modules, which Deno has too, with the same permissions.
  *
- * {@linkcode builtin} loads a module of Node at its first use. An `import` would load it on Deno too, which takes as long
- * as the start of Deno itself.
+ * {@linkcode builtin} loads a module of Node at its first use. An `import` would load it on Deno too, which can take
+ * as long as the start of Deno itself.
  *
  * @module
  */
