@@ -187,10 +187,10 @@ export async function findInClusterConnection(
  *   its body is a stream. Other changes need a new `connect()`.
  * - **The client never switches to another server or user.** If its context now has another server or impersonates
  *   another user, or the file is unusable, requests reject with a `KubeconfigError`.
- * - **Proxies come from the kubeconfig or the environment.** `proxy-url` comes first, then `HTTPS_PROXY`, `HTTP_PROXY`
- *   and `ALL_PROXY`, which Deno reads itself, with or without permission. Unlike in kubectl, `NO_PROXY` applies to
- *   both, and must list `https://` addresses on this machine. Plain HTTP to this machine never uses the environment's
- *   proxy.
+ * - **Proxies come from the kubeconfig or the environment.** `proxy-url` comes first, then `ALL_PROXY`, then
+ *   `HTTPS_PROXY` or `HTTP_PROXY`. Deno reads these variables itself, with or without permission. Unlike in kubectl,
+ *   `NO_PROXY` applies to both, and must list `https://` addresses on this machine. Plain HTTP to this machine never
+ *   uses the environment's proxy.
  * - **`tls-server-name` uses a local proxy.** The client still verifies the certificate.
  * - **`insecure-skip-tls-verify` needs a Deno flag**, `--unsafely-ignore-certificate-errors=HOST`. Without it, requests
  *   to a server with an invalid certificate fail with an error that names the flag.
