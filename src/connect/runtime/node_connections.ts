@@ -45,11 +45,7 @@ export class NodeConnections implements Connections {
 
   /** @throws {TypeError} when TLS refuses the certificates or the key, or the proxy is none that Node can use. */
   constructor({ caCerts, cert, key, proxy, serverName, insecure }: ConnectionsOptions) {
-    if (proxy?.url.protocol.startsWith("socks")) {
-      throw new TypeError(
-        `Cannot use proxy "${proxyName(proxy)}": Node does not support SOCKS. Use a proxy with http or https`,
-      );
-    }
+    if (proxy !== undefined) refuseSocks(proxy);
     const { checkServerIdentity, createSecureContext } = builtin("tls");
     const material = { ca: caCerts && [...caCerts], cert, key };
     const { X509Certificate } = builtin("crypto");
@@ -311,7 +307,16 @@ function namedProxy(url: URL): ProxyAddress | undefined {
   }
   const proxy = parseProxy(env[name]!);
   if (typeof proxy === "string") throw new TypeError(`Cannot use ${name}: it ${proxy}`);
+  refuseSocks(proxy);
   return proxy;
+}
+
+/** @throws {TypeError} when the proxy speaks SOCKS. */
+function refuseSocks(proxy: ProxyAddress): void {
+  if (!proxy.url.protocol.startsWith("socks")) return;
+  throw new TypeError(
+    `Cannot use proxy "${proxyName(proxy)}": Node does not support SOCKS. Use a proxy with http or https`,
+  );
 }
 
 /**

@@ -90,7 +90,7 @@ Deno.test("httpTransport refuses an unsupported proxy, without showing its passw
 
 Deno.test("httpTransport refuses SOCKS on Node, by name", { ignore: ON_DENO }, () => {
   const error = assertThrows(() => httpTransport({ proxyUrl: "socks5://ada:hunter2@proxy.example:1080" }), TypeError);
-  assertStringIncludes(error.message, `Cannot use proxy "socks5://proxy.example:1080": Node has no SOCKS`);
+  assertStringIncludes(error.message, `Cannot use proxy "socks5://proxy.example:1080": Node does not support SOCKS`);
 });
 
 Deno.test("httpTransport uses the proxy of the environment on Node, unless NO_PROXY names the server", {
@@ -117,6 +117,11 @@ Deno.test("httpTransport uses the proxy of the environment on Node, unless NO_PR
       transport[Symbol.dispose]();
       assertEquals(proxy.asked.length, asked, address);
     }
+    Deno.env.set("NO_PROXY", "");
+    Deno.env.set("HTTPS_PROXY", "socks5://ada:hunter2@proxy.example:1080");
+    const refused = `Cannot use proxy "socks5://proxy.example:1080": Node does not support SOCKS`;
+    assertStringIncludes(String(await get("https://farm.invalid:6443/")), refused);
+    Deno.env.set("HTTPS_PROXY", `http://${proxy.host}`);
     Deno.env.set("NO_PROXY", "invalid.example, rm.invalid");
     await get("https://farm.invalid:6443/");
     await get("https://127.0.0.1:1/"); // this machine needs no proxy
