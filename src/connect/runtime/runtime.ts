@@ -10,9 +10,9 @@
  * @module
  */
 
-/** Returns `true` on Deno; Node and Bun have the same modules. */
+/** Returns `true` on Deno; Node and Bun have the same modules. Shims of `Deno` for Node have no HTTP clients. */
 export function isDeno(): boolean {
-  return (globalThis as { Deno?: typeof Deno }).Deno?.version?.deno !== undefined;
+  return (globalThis as { Deno?: typeof Deno }).Deno?.createHttpClient !== undefined;
 }
 
 /** Returns the process of Node. Deno makes one when it is asked for, which takes half as long as its own start. */
