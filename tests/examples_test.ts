@@ -64,6 +64,7 @@ function example(
     await using folder = new Folder();
     using server = new FakeApiServer();
     if (name === "crontab_controller") server.define(Tab);
+    if (name === "custom_resource") server.define(CronTab); // a 404 is not stalled
     const asked = Promise.withResolvers<void>();
     server.beforeNext(() => asked.resolve());
     using _stalled = server.stallNext(1_000);

@@ -241,6 +241,6 @@ cluster.withPlane(
     await untilStatus(held.informer, "live", ({ state }) => state === "live");
     report(`live after ${seconds(at)}`);
     assertEquals([...held.informer.entries.keys()], [`${namespace}/there`]);
-    assertMatch(errors[0], /the server does not have its state: it has not reached version 1000000000/);
+    assertMatch(errors[0], /the server does not have this state, because it has not reached version 1000000000/);
   },
 );
