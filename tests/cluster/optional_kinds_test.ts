@@ -185,7 +185,7 @@ cluster.withPlane(
     const gizmos = client.resource(Gizmo, { namespace });
     await running.causing("added", () => onceServed(() => gizmos.create({ metadata: { name: "a" } })));
     report(`without definitions, live ${Math.round(performance.now() - definedAt)} ms after the definition`);
-    const refusals = running.errors.filter((line) => line.startsWith("Cannot watch definitions"));
+    const refusals = running.errors.filter((line) => line.startsWith("Cannot watch CustomResourceDefinitions"));
     assertEquals(refusals.length, 1, running.errors.join("\n"));
     await undefine(client, Gizmo);
   },
