@@ -71,7 +71,7 @@ cluster.withPlane("a Deployment is waited for, and ends the wait when a pod of i
     body: { spec: { template: { spec: { containers: [{ name: "app", image: "registry.example/app:2" }] } } } },
   });
   await using unseen = informer("wait", "deploy/web", ...at);
-  await unseen.err.line(/LatestGenerationNotObserved: its controller has seen generation 1, and not 2 yet/);
+  await unseen.err.line(/LatestGenerationNotObserved: its controller has seen generation 1, but not yet 2/);
   await patch({ observedGeneration: 2, updatedReplicas: 0 });
   await unseen.err.line(/LessUpdated/);
   await using hasty = informer("wait", "deploy/web", "--fail-fast", ...at);
