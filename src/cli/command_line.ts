@@ -52,7 +52,8 @@ export class CommandLine {
 
   /** Returns what follows the message about an invalid command line: the flag that was meant, and the help to see. */
   async #advice(message: string, name: string): Promise<string> {
-    const command = (await this.#program()).getCommands().find((each) => each.getName() === name);
+    const { commandOf } = await import("./completions.ts");
+    const command = commandOf(await this.#program(), name);
     const [, flag = ""] = /^There is no flag "(--[^"=]+)/.exec(message) ?? [];
     const near = flag && didYouMean(flag, command?.getOptions().flatMap(({ flags }) => flags) ?? []);
     const help = command === undefined ? "informer --help" : `informer ${name} --help`;
@@ -72,7 +73,8 @@ export class CommandLine {
     refuseEmpty(args);
     // With more arguments the parser would complain of a flag that this command does not have.
     const program = await this.#program();
-    const isKnown = program.getCommands().some((each) => each.getName() === args[0]) || args[0].startsWith("-");
+    const { commandOf } = await import("./completions.ts");
+    const isKnown = commandOf(program, args[0]) !== undefined || args[0].startsWith("-");
     await program.parse(isKnown ? args : args.slice(0, 1));
   }
 

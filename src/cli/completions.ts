@@ -30,7 +30,7 @@ interface Candidate {
 type CompletedCommand = Pick<Command, "getName" | "getShortDescription" | "getCommands" | "getOptions" | "getType">;
 
 /** Returns the subcommand of a name, if there is one. */
-function commandOf(program: CompletedCommand, name: string): CompletedCommand | undefined {
+export function commandOf(program: CompletedCommand, name: string): CompletedCommand | undefined {
   return program.getCommands().find((command) => command.getName() === name);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Exit codes, and the error about a command line that is wrong. The texts about other errors are in
- * `explain_error.ts`.
+ * Exit codes, and the error about a command line that is wrong. Every command needs them, so they are small to load.
+ * The texts about other errors are in `explain_error.ts`.
  *
  * @module
  */
