@@ -31,6 +31,7 @@ import {
 import { type FieldValue, fieldValues, formatFieldPath, isPlain, parseFieldPath, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
 import { readValues, valuesAt } from "./path.ts";
+import type { SharedParts } from "./shared_parts.ts";
 
 /**
  * Parses the JSON object that `text` begins with.
@@ -148,6 +149,8 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
    * metadata once it has been read, else the labels once these have been read, else undefined.
    */
   #aside: ObjectMeta | LabelsAlone | DecodeError | undefined;
+  /** Set if and only if what is read is frozen, and shares its parts with the version that was read before. */
+  #parts: SharedParts | undefined;
 
   /** Use {@linkcode parsedEntry}, {@linkcode unreadEntry} or {@linkcode brokenEntry}. */
   constructor(
@@ -169,6 +172,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     this.#labelsStart = labelsStart;
     this.#labelsEnd = labelsEnd;
     this.#aside = error;
+    this.#parts = undefined;
   }
 
   /** See {@linkcode CacheEntry.name}. */
@@ -211,6 +215,22 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   }
 
   /**
+   * From now on what is read is frozen, and shares its parts with the version that was read before. Returns `false` if
+   * it has been parsed: then its object is frozen as it is.
+   */
+  share(parts: SharedParts): boolean {
+    if (this.#metadataEnd > READ) this.#parts = parts;
+    return this.#parts !== undefined;
+  }
+
+  /**
+   * Completes the object or a member of it that has been parsed, before it is frozen. Overridden where it is marked.
+   */
+  protected completed<V>(part: V, _member?: string): V {
+    return part;
+  }
+
+  /**
    * Replaces unread bytes that are part of a larger buffer, which they keep alive, by a text of their own. Returns
    * their number; 0 if there is nothing to do.
    */
@@ -227,7 +247,9 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   get metadata(): ObjectMeta {
     if (this.#metadataEnd <= READ) return this.object.metadata;
     if (this.#aside === undefined || this.#aside instanceof LabelsAlone) {
-      this.#aside = this.#part(this.#metadataStart, this.#metadataEnd) as ObjectMeta;
+      this.#aside = this.#frozen(
+        this.completed(this.#part(this.#metadataStart, this.#metadataEnd) as ObjectMeta, "metadata"),
+      );
     }
     return this.#aside as ObjectMeta;
   }
@@ -236,7 +258,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   get labels(): Labels | undefined {
     if (this.#metadataEnd <= READ || this.#labelsStart === NO_POSITION) return this.metadata.labels ?? undefined; // as Go
     if (this.#labelsStart === this.#labelsEnd) return undefined;
-    this.#aside ??= new LabelsAlone(this.#part(this.#labelsStart, this.#labelsEnd) as Labels);
+    this.#aside ??= new LabelsAlone(this.#frozen(this.#part(this.#labelsStart, this.#labelsEnd) as Labels));
     return (this.#aside as ObjectMeta | LabelsAlone).labels;
   }
 
@@ -268,14 +290,21 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     }
   }
 
+  #frozen<V>(part: V): V {
+    return this.#parts === undefined ? part : deepFreeze(part);
+  }
+
   /** Parses the text and replaces it by the object. */
   #read(text: string | Uint8Array): void {
+    const parts = this.#parts;
+    const string = typeof text === "string" ? text : decoder.decode(text);
     let object: T;
     try {
-      object = parseObject(typeof text === "string" ? text : decoder.decode(text)) as T;
+      object = (parts?.parse(this.key, this.uid, string) ?? parseObject(string)) as T;
     } catch (cause) {
       throw this.#broken(cause);
     }
+    object = this.#frozen(this.completed(object));
     this.#body = object;
     this.#aside = undefined;
     this.#metadataStart = text.length;
@@ -284,6 +313,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     const { uid, resourceVersion } = object.metadata ?? {};
     if (uid === this.uid) this.uid = uid;
     if (resourceVersion === this.resourceVersion) this.resourceVersion = resourceVersion;
+    parts?.keep(this.key, this.uid, text, string, object);
   }
 
   /** Makes this entry broken and drops the text, so that later reads throw the same error. */
@@ -446,19 +476,21 @@ function deepJson(value: unknown): string {
 const JSON_TYPES: ReadonlySet<string> = new Set(["object", "string", "number", "boolean", "bigint"]);
 
 /**
- * Wraps an entry so that its object, metadata and labels are frozen, deeply, when they are first read: writing to them
- * throws a `TypeError`. A frozen entry is returned as it is.
+ * Returns an entry whose object, metadata and labels are frozen, deeply, when they are first read: writing to them
+ * throws a `TypeError`. An unread entry is returned as it is, and shares its parts by `parts`. Others are wrapped.
  *
- * Freezing costs about a third of a parse, once per object that is read. An object that cannot be frozen, such as one
- * that holds a typed array, makes the entry broken.
+ * Freezing costs about a third of a parse, once per object that is read, and nothing for shared parts.
  */
-export function frozenEntry<T extends KubernetesObject>(entry: CacheEntry<T>): CacheEntry<T> {
-  return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);
+export function frozenEntry<T extends KubernetesObject>(entry: CacheEntry<T>, parts: SharedParts): CacheEntry<T> {
+  if (entry instanceof FrozenEntry) return entry;
+  if (entry instanceof JsonEntry && entry.share(parts)) return entry;
+  if (entry instanceof RowEntry && entry.inner instanceof JsonEntry) entry.inner.share(parts);
+  return new FrozenEntry(entry);
 }
 
 /** An entry around another one, of the same object. */
 abstract class EntryAround<T extends KubernetesObject, O> implements CacheEntry<O> {
-  protected wrapped: CacheEntry<T>;
+  protected readonly wrapped: CacheEntry<T>;
   /** See {@linkcode CacheEntry.key}. */
   readonly key: ObjectKey;
   /** See {@linkcode CacheEntry.namespace}. */
@@ -509,7 +541,7 @@ abstract class EntryAround<T extends KubernetesObject, O> implements CacheEntry<
   }
 }
 
-/** The entry inside is broken once a read has failed to freeze. */
+/** An entry around one that was parsed before, or made of an object. */
 class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
   /** As that of a `JsonEntry`. */
   get text(): string | Uint8Array | undefined {
@@ -522,15 +554,15 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
   }
 
   override get metadata(): ObjectMeta {
-    return this.#frozen(this.wrapped.metadata);
+    return deepFreeze(this.wrapped.metadata);
   }
 
   override get labels(): CacheEntry<T>["labels"] {
-    return this.#frozen(this.wrapped.labels);
+    return deepFreeze(this.wrapped.labels);
   }
 
   override get object(): T {
-    return this.#frozen(this.wrapped.object);
+    return deepFreeze(this.wrapped.object);
   }
 
   /** See `valuesAt()`: strings need no freezing. */
@@ -538,31 +570,42 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
     return valuesAt(this.wrapped, keys);
   }
 
-  /** Freezes a value that was read; makes this entry broken when that fails. */
-  #frozen<V>(value: V): V {
-    try {
-      return deepFreeze(value);
-    } catch (cause) {
-      const error = new DecodeError(`Cannot freeze "${this.key}"`, { cause, key: this.key });
-      this.wrapped = brokenEntry<T>(this, error);
-      throw error;
-    }
-  }
 }
 
-/** Freezes a value and all parts of it. Does not recurse: an object may be nested deeper than the stack allows. */
-function deepFreeze<V>(value: V): V {
+/** To this depth objects are frozen by recursion, which takes a third of the time. */
+const SHALLOW = 64;
+
+/**
+ * Freezes a plain object or array and all parts of it that are; what is frozen already is not looked into. Others, such
+ * as the dates and maps of a transform, stay as they are.
+ */
+export function deepFreeze<V>(value: V): V {
   if (!canFreeze(value)) return value;
-  const found: object[] = [value];
-  for (let next = found.pop(); next !== undefined; next = found.pop()) {
-    Object.freeze(next);
-    for (const part of Object.values(next)) if (canFreeze(part)) found.push(part);
+  try {
+    const deeper: object[] = [value];
+    for (let next = deeper.pop(); next !== undefined; next = deeper.pop()) freezeTo(SHALLOW, next, deeper);
+  } catch {
+    // A getter throws: the rest stays as it is, and its readers meet the error.
   }
   return value;
 }
 
+/** Freezes a value to a depth. What is deeper is added to `deeper`. */
+function freezeTo(depth: number, value: object, deeper: object[]): void {
+  Object.freeze(value);
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) freezePart(depth, value[i], deeper);
+  } else for (const key in value) freezePart(depth, (value as Record<string, unknown>)[key], deeper);
+}
+
+function freezePart(depth: number, part: unknown, deeper: object[]): void {
+  if (typeof part !== "object" || !canFreeze(part)) return;
+  if (depth > 0) freezeTo(depth - 1, part, deeper);
+  else deeper.push(part);
+}
+
 function canFreeze(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Object.isFrozen(value);
+  return isPlain(value) && !Object.isFrozen(value);
 }
 
 /**
@@ -705,6 +748,7 @@ function hide(object: object, name: string): void {
 
 function mark(value: unknown, tree: FieldTree, text: string): void {
   if (tree.members.size === 0 || typeof value !== "object" || value === null) return;
+  if ((value as Reduced)[reduced] !== undefined) return; // it is shared with the version before
   if (Array.isArray(value)) {
     for (const element of value) mark(element, tree, text);
     return;
@@ -740,20 +784,14 @@ export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
     this.#reduction = reduction;
   }
 
-  /** See {@linkcode CacheEntry.metadata}. */
-  override get metadata(): ObjectMeta {
-    return this.#reduction.marked(super.metadata, "metadata");
-  }
-
   /** See `valuesAt()`. */
   override valuesAt(keys: readonly string[]): readonly FieldValue[] {
     this.#reduction.refuseHidden(keys);
     return super.valuesAt(keys);
   }
 
-  /** See {@linkcode CacheEntry.object}. */
-  override get object(): T {
-    return this.#reduction.marked(super.object);
+  protected override completed<V>(part: V, member?: string): V {
+    return this.#reduction.marked(part, member);
   }
 }
 
@@ -827,14 +865,13 @@ export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
     this.#reduction = reduction;
   }
 
-  /** See {@linkcode CacheEntry.object}. */
-  override get object(): KubernetesObject {
-    const row = super.object as KubernetesObject & { object?: unknown; [reduced]?: string };
-    if (row[reduced] !== undefined) return row;
+  protected override completed<V>(part: V, member?: string): V {
+    if (member !== undefined) return part;
+    const row = part as KubernetesObject & { object?: unknown; [reduced]?: string };
     this.#reduction?.marked(row.metadata, "metadata");
     if (typeof row.object === "object" && row.object !== null) this.#reduction?.marked(row.object);
     row[reduced] = MARK;
-    return row;
+    return part;
   }
 }
 

@@ -13,6 +13,7 @@ import { isPlain, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
 import { callObserver, Pacer } from "../async/signals.ts";
 import { monotonicMs } from "../async/time.ts";
+import { deepFreeze } from "../entry/entry.ts";
 import type { EntrySelector } from "../entry/entry_selector.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
@@ -269,14 +270,14 @@ class Computation {
   }
 }
 
-/** An output as the cache has it. It has no version, and the uid of its metadata, if that has one. */
+/** An output as the cache has it: frozen, without a version, and with the uid of its metadata, if that has one. */
 class DerivedEntry extends ObjectEntry<KubernetesObject> {
   readonly of: Computation;
 
   /** Name and namespace are read once: the store files by them. */
   constructor(of: Computation, object: KubernetesObject, name: string, namespace: string) {
     const key = keyOf({ metadata: { name, namespace } });
-    super({ key, namespace, uid: object.metadata.uid ?? "", resourceVersion: "" }, object);
+    super({ key, namespace, uid: object.metadata.uid ?? "", resourceVersion: "" }, deepFreeze(object));
     this.of = of;
   }
 }

@@ -28,8 +28,13 @@ export interface CacheOptions extends DecodeOptions {
    */
   readonly parse?: "lazy" | "eager";
   /**
-   * If `true`, freezes objects when you first read them, so that changing a cached object throws a `TypeError`.
-   * @default {false}
+   * If `true`, freezes objects when you first read them, so that changing a cached object throws a `TypeError`. Frozen
+   * versions of an object share what has not changed: the members of the object, and of its `metadata`, `spec` and
+   * `status`, are the values of the version that was read before, if their JSON has the same bytes. So
+   * `object.spec === previous.spec` tells you that the spec has not changed, and an update costs less time to read. For
+   * this, the cache keeps the text of objects that you read. `false` freezes and shares nothing.
+   *
+   * @default {true}
    */
   readonly freeze?: boolean;
   /**
@@ -239,7 +244,7 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "consiste
   managedFields: "drop",
   secretAnnotations: [],
   parse: "lazy",
-  freeze: false,
+  freeze: true,
   resyncMs: 0,
   graceMs: 10_000,
 };

@@ -9,13 +9,14 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import { elementsAt, FieldSelector, membersAt, sameValue } from "../../src/api/selector.ts";
 import { JsonWalker, Projector } from "../../src/client/decode/json_text.ts";
 import { ObjectReader } from "../../src/client/decode/object_reader.ts";
-import { entryOf, entryText, frozenEntry, pickFields, sameFields } from "../../src/entry/entry.ts";
+import { entryOf, entryText, pickFields, sameFields } from "../../src/entry/entry.ts";
 import { EntrySelector } from "../../src/entry/entry_selector.ts";
 import { ofEntries, readValues } from "../../src/entry/path.ts";
 import { heldBytes, largestFields } from "../../src/informer/cache/memory_report.ts";
 import { parseSortKey } from "../../src/informer/cache_view.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { Thing } from "../support/fixtures.ts";
+import { asFrozen } from "../support/unread.ts";
 
 /** The methods of arrays that look at all elements. */
 const WALKS = ["flat", "filter", "map", "some", "every", "slice", "includes", "join", "find", Symbol.iterator];
@@ -233,7 +234,7 @@ const WAYS: Ways = {
   "the largest fields": (_, object) => largestFields([entryOf(object)]),
   "its text": (_, object) => entryText(entryOf(object)),
   // A proxy of a frozen object must be one, so that it could count nothing.
-  "freezing": (_, _object, text) => frozenEntry(entryOf(JSON.parse(text))).object,
+  "freezing": (_, _object, text) => asFrozen(entryOf(JSON.parse(text))).object,
   "equality": (steps, object, text) => assert(sameValue(object, steps.object(JSON.parse(text)))),
   "equality of entries": (steps, object, text) =>
     assert(sameFields(entryOf(object), entryOf(steps.object(JSON.parse(text))))),

@@ -3,15 +3,15 @@ import fc from "npm:fast-check@^4.10.2";
 import type { CacheEntry } from "../../src/api/entry.ts";
 import { fieldValues } from "../../src/api/selector.ts";
 import { DecodeError } from "../../src/api/status.ts";
-import { entryOf, frozenEntry } from "../../src/entry/entry.ts";
+import { entryOf } from "../../src/entry/entry.ts";
 import { field, ofEntries, readValues, valuesAt } from "../../src/entry/path.ts";
-import { METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
+import { asFrozen, METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 
 const name = field("spec.containers.name");
 
 Deno.test("path reads an unread entry without parsing its object, and a parsed one without parsing anything", () => {
   const texts: string[] = [];
-  for (const entry of [unread(), frozenEntry(unread()), unread(new TextEncoder().encode(TEXT))]) {
+  for (const entry of [unread(), asFrozen(unread()), unread(new TextEncoder().encode(TEXT))]) {
     parses(() => assertEquals(ofEntries(name)(entry), ["app"]), texts);
     void entry.object;
     assertEquals(parses(() => assertEquals(ofEntries(name)(entry), ["app"])), 0);

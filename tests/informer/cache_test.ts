@@ -413,26 +413,6 @@ Deno.test("SharedIndexInformer with freeze deeply freezes objects that are read 
   }
 });
 
-Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, until its next version", async () => {
-  // Where objects are parsed as they arrive, and where somebody reads them.
-  for (const options of [{ parse: "eager" }, { indexers: { x: () => ["1"] } }, {}] as const) {
-    await using run = new Run<never>(holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
-      ...options,
-      freeze: true,
-      transform: (object) => object.spec.size === 9 ? { ...object, bytes: new Uint8Array(9) } : object,
-    });
-    const { informer } = run;
-    await run.start();
-    assertEquals([informer.lister.list().length, informer.indexer.list().length], [1, 1]);
-    assertEquals([informer.hasSynced, informer.status().quarantined, run.cached.length], [true, 1, 2]);
-    assertEquals(run.complaints, [
-      'DecodeError: Cannot freeze "default/a": Cannot freeze array buffer views with elements',
-    ]);
-    await run.send(modified("a", 11), modified("b", 12, { size: 9 }), added("c", 13));
-    assertEquals([informer.lister.list().length, informer.status().quarantined, run.cached.length], [2, 1, 3]);
-  }
-});
-
 Deno.test("SharedIndexInformer with parse: eager quarantines an object whose reading fails otherwise than by its text", async () => {
   const odd = Object.defineProperty(entry("a", 1), "object", {
     get: () => {

@@ -507,7 +507,7 @@ Deno.test("SharedInformerFactory refuses invalid namespaces before any request",
 
 Deno.test("SharedInformerFactory treats an option that is set to its default like an absent one", async () => {
   const same: CacheOptions[] = [
-    { managedFields: "drop", parse: "lazy", freeze: false, resyncMs: 0, graceMs: 10_000 },
+    { managedFields: "drop", parse: "lazy", freeze: true, resyncMs: 0, graceMs: 10_000 },
     { reflector: { backoff: { jitter: 0 } } }, // equal, not the same
     { reflector: { backoff: { jitter: 0, maxMs: undefined } } },
   ];

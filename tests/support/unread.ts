@@ -1,6 +1,7 @@
 import type { CacheEntry, Identity } from "../../src/api/entry.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { unreadEntry } from "../../src/entry/entry.ts";
+import { frozenEntry, unreadEntry } from "../../src/entry/entry.ts";
+import { SharedParts } from "../../src/entry/shared_parts.ts";
 
 export const IDENTITY: Identity = { key: "shop/cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };
 export const METADATA =
@@ -24,6 +25,11 @@ export function unread(text: string | Uint8Array = TEXT, metadata = METADATA, la
   if (labels === undefined) return unreadEntry<Thing>(IDENTITY, text, start, end);
   const labelsStart = start + length(metadata.slice(0, metadata.indexOf(labels)));
   return unreadEntry<Thing>(IDENTITY, text, start, end, labelsStart, labelsStart + length(labels));
+}
+
+/** The entry, whose object is frozen when it is read, and shares its parts with no other. */
+export function asFrozen<T extends KubernetesObject>(entry: CacheEntry<T>): CacheEntry<T> {
+  return frozenEntry(entry, new SharedParts(() => true));
 }
 
 /** Counts the calls of JSON.parse while `act` runs, and collects their texts. */

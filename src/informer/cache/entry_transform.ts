@@ -13,6 +13,7 @@ import { DecodeError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
 import { ofEntries } from "../../entry/path.ts";
+import type { SharedParts } from "../../entry/shared_parts.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { IndexFunction } from "../../store/indexer.ts";
 
@@ -20,8 +21,8 @@ import type { IndexFunction } from "../../store/indexer.ts";
 export interface EntryTransformOptions<T extends KubernetesObject> {
   /** See `SharedIndexInformerOptions.transform`. */
   readonly transform?: (object: T) => T;
-  /** See `CacheOptions.freeze`. */
-  readonly freeze: boolean;
+  /** Shares the parts of objects, which are frozen; `undefined` if they are not. See `CacheOptions.freeze`. */
+  readonly parts: SharedParts | undefined;
   /** Receives errors of index functions. */
   readonly report: (error: unknown) => void;
 }
@@ -54,10 +55,10 @@ export class EntryTransform<T extends KubernetesObject> {
    * becomes broken.
    */
   apply(entry: CacheEntry<T>): CacheEntry<T> {
-    const { transform, freeze } = this.#options;
+    const { transform, parts } = this.#options;
     if (transform !== undefined && this.#made.has(entry)) return entry;
     const changed = transform === undefined ? entry : this.#transformed(entry, transform);
-    const taken = this.#read(freeze ? frozenEntry(changed) : changed);
+    const taken = this.#read(parts === undefined ? changed : frozenEntry(changed, parts));
     if (transform !== undefined) this.#made.add(taken);
     if (taken.key !== entry.key) (this.#originals ??= new WeakMap()).set(taken, entry.key);
     return taken;
@@ -65,13 +66,13 @@ export class EntryTransform<T extends KubernetesObject> {
 
   /** `true` if objects are cached as they arrive, neither transformed nor frozen. */
   get isPlain(): boolean {
-    return this.#options.transform === undefined && !this.#options.freeze;
+    return this.#options.transform === undefined && this.#options.parts === undefined;
   }
 
   /** Prepares an entry of a snapshot, which has been transformed before; {@linkcode apply} returns it unchanged. */
   restored(entry: CacheEntry<T>, originalKey: ObjectKey): CacheEntry<T> {
-    const { transform, freeze } = this.#options;
-    const taken = this.#read(freeze ? frozenEntry(entry) : entry);
+    const { transform, parts } = this.#options;
+    const taken = this.#read(parts === undefined ? entry : frozenEntry(entry, parts));
     if (transform !== undefined) this.#made.add(taken);
     if (taken.key !== originalKey) (this.#originals ??= new WeakMap()).set(taken, originalKey);
     return taken;
@@ -101,6 +102,7 @@ export class EntryTransform<T extends KubernetesObject> {
 
   /** Records that the cache removed an entry of {@linkcode apply}. */
   gone(entry: CacheEntry<T>): void {
+    this.#options.parts?.deleted(entry.key);
     const original = this.#originals?.get(entry);
     if (original !== undefined && this.#renamed.get(original)?.key === entry.key) this.#renamed.delete(original);
   }

@@ -92,7 +92,7 @@ export class MemoryWarning extends InformerError {
 }
 
 /** A cache, as its budget sees it. */
-type Counted = Pick<CountedCache<KubernetesObject>, "resource" | "bytes" | "large">;
+type Counted = Pick<CountedCache<KubernetesObject>, "resource" | "bytes" | "large" | "endSharing" | "mayShare">;
 
 /** The bytes that all caches of a factory may hold. */
 export class MemoryBudget {
@@ -150,6 +150,9 @@ export class MemoryBudget {
   changed(grown: number, by: Counted): void {
     this.bytes += grown;
     if (grown < 0) return this.makeRoom();
+    if (this.bytes < WARNED * this.#maxBytes) return;
+    for (const cache of this.#caches) this.bytes -= cache.endSharing();
+    if (this.bytes < ROOMY * this.#maxBytes) return this.makeRoom();
     if (this.#isWarned || this.bytes < WARNED * this.#maxBytes) return;
     this.#isWarned = true;
     const largest = [...this.#caches].sort((a, b) => b.bytes - a.bytes).slice(0, MOST_CACHES)
@@ -161,6 +164,7 @@ export class MemoryBudget {
   makeRoom(): void {
     if (this.bytes >= ROOMY * this.#maxBytes) return;
     this.#isWarned = false;
+    for (const cache of this.#caches) cache.mayShare();
     this.#room.notify();
   }
 }
@@ -190,6 +194,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
     this.resource = resource;
     this.#budget = budget;
     this.#cache = cache;
+    if (cache.parts !== undefined) cache.parts.onKept = () => this.#recount();
   }
 
   /** The bytes, for the status of the informer. */
@@ -261,9 +266,26 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
     await this.#budget.room(() => this.#missing, signal);
   }
 
+  /** Gives up the texts of read objects, so that versions share nothing. Returns their bytes. */
+  endSharing(): number {
+    const { parts } = this.#cache;
+    if (parts === undefined) return 0;
+    const { bytes } = parts;
+    parts.isOn = false;
+    parts.clear();
+    this.bytes -= bytes;
+    return bytes;
+  }
+
+  /** Versions may share what has not changed. */
+  mayShare(): void {
+    if (this.#cache.parts !== undefined) this.#cache.parts.isOn = true;
+  }
+
   /** Counts nothing any more, and gives all bytes back. The cache can still be read. */
   [Symbol.dispose](): void {
     this.#isOver = true;
+    if (this.#cache.parts !== undefined) this.#cache.parts.onKept = undefined;
     this.#recount();
     this.#budget.forget(this);
   }
@@ -271,7 +293,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   /** Returns true if the cache has grown, and the caches hold more than they may. */
   #recount(): boolean {
     const before = this.bytes;
-    this.bytes = this.#isOver ? 0 : this.#cache.store.bytes + this.#staged;
+    this.bytes = this.#isOver ? 0 : this.#cache.store.bytes + this.#staged + (this.#cache.parts?.bytes ?? 0);
     const grown = this.bytes - before;
     if (grown !== 0) this.#budget.changed(grown, this);
     return grown > 0 && this.#budget.bytes > this.#budget.maxBytes;

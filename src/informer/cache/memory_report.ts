@@ -29,6 +29,11 @@ export interface MemoryReport {
   readonly unreadBytes: number;
   /** The size of the text that the parsed objects had. */
   readonly parsedBytes: number;
+  /**
+   * The size of the text that is kept of parsed objects, so that their next versions share what has not changed. It is
+   * given up first when memory is short. See `CacheOptions.freeze`.
+   */
+  readonly sharedBytes: number;
   /** The number of objects without a known size: results of a transform, and unreadable objects. */
   readonly unmeasured: number;
   /** The ten objects with the most text, the largest first. */
@@ -58,7 +63,7 @@ export interface NamespaceMemory {
 /** Adds up sizes of entries, without parsing or keeping them. */
 export class MemoryMeter {
   /** The sums so far. */
-  readonly sums = { objects: 0, parsed: 0, unreadBytes: 0, parsedBytes: 0, unmeasured: 0 };
+  readonly sums = { objects: 0, parsed: 0, unreadBytes: 0, parsedBytes: 0, sharedBytes: 0, unmeasured: 0 };
   /** `#largest` has the largest objects so far, the largest first, {@linkcode MOST_LARGEST} at most. */
   #largest: LargeObject[] = [];
   readonly #namespaces = new Map<string, { objects: number; bytes: number }>();

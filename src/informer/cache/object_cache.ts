@@ -11,6 +11,7 @@ import { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
 import { parsesObjects } from "../../entry/path.ts";
+import { SharedParts } from "../../entry/shared_parts.ts";
 import { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "../../store/indexer.ts";
 import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
 import { EntryLister } from "./lister.ts";
@@ -101,6 +102,8 @@ export class ObjectCache<T extends KubernetesObject> {
   /** Reads them by namespace, name and selector. */
   readonly lister: EntryLister<T>;
 
+  /** Shares the parts of objects that are read; `undefined` if they are not frozen. */
+  readonly parts: SharedParts | undefined;
   /** Prepares entries for the store. */
   readonly entryTransform: EntryTransform<T>;
   readonly #fields: FieldTree | undefined;
@@ -111,7 +114,8 @@ export class ObjectCache<T extends KubernetesObject> {
    */
   constructor(
     resource: Resource | undefined,
-    options: Omit<EntryTransformOptions<T>, "report"> & {
+    options: Pick<EntryTransformOptions<T>, "transform"> & {
+      readonly freeze: boolean;
       readonly parse: "lazy" | "eager";
       readonly cluster?: string;
     },
@@ -126,7 +130,8 @@ export class ObjectCache<T extends KubernetesObject> {
       byKey: ["namespace"],
       sizeOf: this.sizeOf,
     });
-    this.entryTransform = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
+    this.parts = freeze ? new SharedParts((key) => this.store.getByKey(key) !== undefined) : undefined;
+    this.entryTransform = new EntryTransform<T>({ transform, parts: this.parts, report }, parse === "eager");
     this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry, cluster);
     this.indexer = new ParsingIndexer(this.store, this.quarantine);
     this.#fields = resource?.fields && FieldTree.of(resource.fields);
@@ -160,6 +165,7 @@ export class ObjectCache<T extends KubernetesObject> {
   get memory(): MemoryReport {
     const meter = new MemoryMeter();
     for (const entry of this.store) meter.add(entry);
+    meter.sums.sharedBytes = this.parts?.bytes ?? 0;
     return meter.report;
   }
 }

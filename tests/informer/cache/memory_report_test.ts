@@ -1,11 +1,12 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
-import { entryOf, frozenEntry, RowEntry, unreadEntry } from "../../../src/entry/entry.ts";
+import { entryOf, RowEntry, unreadEntry } from "../../../src/entry/entry.ts";
 import { bytesText, heldBytes, largestFields, MemoryMeter } from "../../../src/informer/cache/memory_report.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
 import { thing, unparsable, unread } from "../../support/fixtures.ts";
+import { asFrozen } from "../../support/unread.ts";
 
 Deno.test("bytesText has the unit in which a size has one to three digits before the point", () => {
   const sizes = [0, 999, 1_000, 5_678, 99_499, 99_500, 999_499, 999_500, 2.5e9, 4e13];
@@ -28,7 +29,7 @@ Deno.test("MemoryMeter adds up text by state and namespace", () => {
   assertEquals([read.textBytes, read.isParsed], [sizeOf("b", 2), true]);
   const broken = unparsable("c", 3);
   assertThrows(() => broken.object);
-  const all = [unread("a", 1), frozenEntry(read), unread("d", 4, { namespace: "other" }), broken];
+  const all = [unread("a", 1), asFrozen(read), unread("d", 4, { namespace: "other" }), broken];
   for (const entry of [...all, entryOf(thing("e", 5, { namespace: "" }))]) meter.add(entry);
   assertEquals([meter.sums.objects, meter.bytes], [5, sizeOf("a", 1) + sizeOf("b", 2) + sizeOf("d", 4, "other")]);
   assertEquals(meter.report, {
@@ -36,6 +37,7 @@ Deno.test("MemoryMeter adds up text by state and namespace", () => {
     parsed: 3,
     unreadBytes: sizeOf("a", 1) + sizeOf("d", 4, "other"),
     parsedBytes: sizeOf("b", 2),
+    sharedBytes: 0,
     unmeasured: 2,
     largest: [
       { key: "default/a", bytes: sizeOf("a", 1) },
@@ -85,7 +87,7 @@ Deno.test("heldBytes is the same before and after a parse, and counts cells and 
     new RowEntry(unread("a", 1)),
     new RowEntry(unread("a", 1), [], ["a", "x".repeat(100), null, 3]),
   ];
-  assertEquals([heldBytes(row), heldBytes(frozenEntry(cells)) - heldBytes(cells)], [before, 0]);
+  assertEquals([heldBytes(row), heldBytes(asFrozen(cells)) - heldBytes(cells)], [before, 0]);
   const more = heldBytes(cells) - before;
   assert(more > 100 && more < 130, String(more));
   const cyclic = { ...thing("a", 1), spec: { size: 1, list: ["x".repeat(1_000)] } };
@@ -141,7 +143,10 @@ Deno.test("memory() of a factory has the sizes of each informer, and parses noth
   assertEquals([parsedBytes, namespaces.length], [0, 3]);
   assert(unreadBytes > 3_000 && unreadBytes < 6_000, String(unreadBytes));
   maps.lister.get("of-a/a");
-  assertEquals(maps.memory(), { ...found[0].memory, parsed: 1, ...sizesAfter(found[0].memory.namespaces, "of-a") });
+  const sizes = sizesAfter(found[0].memory.namespaces, "of-a");
+  const { sharedBytes } = maps.memory();
+  assert(sharedBytes > sizes.parsedBytes && sharedBytes < sizes.parsedBytes + 500, String(sharedBytes));
+  assertEquals(maps.memory(), { ...found[0].memory, parsed: 1, sharedBytes, ...sizes });
   using held = informers.acquire(ConfigMap);
   assertEquals(held.informer.memory(), maps.memory());
 });

@@ -1,0 +1,490 @@
+/**
+ * Parses a version of an object without parsing again what the version that was read before has in the same bytes.
+ *
+ * {@linkcode SharedParts} is the entry point: it keeps the text and the object of the version of each key that was read
+ * last. The members of an object, and of its `metadata`, `spec` and `status`, are compared. Objects that are kept here
+ * are frozen. This file decides nothing about memory; `informer/cache/memory_budget.ts` does.
+ *
+ * @module
+ */
+import { decoder, type ObjectKey } from "../api/object.ts";
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+/** The bit in which a brace differs from the bracket of the same side. */
+const BRACE_BIT = 32;
+const SPACE = 32;
+
+/** About the bytes of a kept version beside its text. */
+const KEPT_BYTES = 300;
+
+/** So many versions of deleted objects are kept for handlers that are about to read them. */
+const DELETED = 64;
+/** So many versions at least are kept before those of deleted objects are looked for, which were read later. */
+const LATE = 128;
+
+/** The version of a key that was read last. */
+interface ReadVersion {
+  uid: string;
+  text: string | Uint8Array;
+  /** The object, which is frozen. */
+  object: Members;
+  /** Where the members are, see {@linkcode Outline.code}. `undefined` if that is not known, `""` if it has no use. */
+  outline: string | undefined;
+}
+
+type Members = Record<string, unknown>;
+
+/** The versions of the objects of one cache that were read last, by key. */
+export class SharedParts {
+  readonly #read = new Map<ObjectKey, ReadVersion>();
+  readonly #isCached: (key: ObjectKey) => boolean;
+  /** The keys that were deleted last, the last one at the end. */
+  readonly #deleted: ObjectKey[] = [];
+  #textBytes = 0;
+  /** The number of versions at which to look for those of deleted objects. */
+  #lookAt = LATE;
+  /** The outline of the text that was parsed last, until it is kept. */
+  #outline: string | undefined;
+  /** Called after a version was kept, in a cache whose bytes are counted. */
+  onKept: (() => void) | undefined;
+  /** `false` while memory is short: then nothing is kept, and nothing is shared. */
+  isOn = true;
+
+  /** `isCached` says which keys the cache has: versions of others are dropped now and then. */
+  constructor(isCached: (key: ObjectKey) => boolean) {
+    this.#isCached = isCached;
+  }
+
+  /** About the bytes that are kept. */
+  get bytes(): number {
+    return this.#textBytes + this.#read.size * KEPT_BYTES;
+  }
+
+  /**
+   * Parses an object. Its members whose bytes are those of the version that was read last are the values of that
+   * version. Returns `undefined` if nothing is shared, and for a text that is not JSON.
+   */
+  parse(key: ObjectKey, uid: string, text: string): unknown {
+    this.#outline = undefined;
+    const last = this.#read.get(key);
+    if (last === undefined || last.uid !== uid) return undefined;
+    const before = typeof last.text === "string" ? last.text : decoder.decode(last.text);
+    last.outline ??= outlineOf(before, last.object);
+    if (last.outline === "") return undefined;
+    const object = comparison.parse(text, before, last.outline, last.object);
+    if (object !== undefined) this.#outline = comparison.outline;
+    return object;
+  }
+
+  /** Keeps the version that was parsed last. `string` is its text, and `object` is frozen. */
+  keep(key: ObjectKey, uid: string, text: string | Uint8Array, string: string, object: unknown): void {
+    const outline = this.#outline;
+    this.#outline = undefined;
+    if (!this.isOn) return;
+    const own = ownText(text, string);
+    const last = this.#read.get(key);
+    this.#textBytes += own.length - (last?.text.length ?? 0);
+    if (last === undefined) {
+      this.#read.set(key, { uid, text: own, object: object as Members, outline });
+      this.#forgetLate(key);
+    } else {
+      last.uid = uid;
+      last.text = own;
+      last.object = object as Members;
+      last.outline = outline;
+    }
+    this.onKept?.();
+  }
+
+  /** Forgets the version of a key that was deleted, once some more have been. */
+  deleted(key: ObjectKey): void {
+    if (this.#read.size === 0) return;
+    this.#deleted.push(key);
+    if (this.#deleted.length <= DELETED) return;
+    const first = this.#deleted.shift()!;
+    if (!this.#isCached(first)) this.#forget(first);
+  }
+
+  #forget(key: ObjectKey): void {
+    const last = this.#read.get(key);
+    if (last === undefined) return;
+    this.#textBytes -= last.text.length;
+    this.#read.delete(key);
+  }
+
+  /** Forgets all versions. */
+  clear(): void {
+    this.#read.clear();
+    this.#deleted.length = this.#textBytes = 0;
+    this.#lookAt = LATE;
+  }
+
+  /** Forgets versions of deleted objects that were read late, at times. */
+  #forgetLate(kept: ObjectKey): void {
+    if (this.#read.size < this.#lookAt) return;
+    for (const key of this.#read.keys()) if (key !== kept && !this.#isCached(key)) this.#forget(key);
+    this.#lookAt = 1.25 * this.#read.size + LATE;
+  }
+}
+
+/** A text that keeps no larger buffer in memory. */
+function ownText(text: string | Uint8Array, string: string): string | Uint8Array {
+  if (typeof text === "string") return text;
+  if (string.length === text.length) return string; // it is ASCII
+  return text.length === text.buffer.byteLength ? text : text.slice();
+}
+
+/**
+ * The places of members in a text: of an object, and behind each of `metadata`, `spec` and `status` that is an object,
+ * of its members.
+ */
+class Outline {
+  /** By number of the member: the position of its key's first quote. */
+  readonly start: number[] = [];
+  /** The position of its value. */
+  readonly value: number[] = [];
+  /** The position behind its value. */
+  readonly end: number[] = [];
+  /** The number of the next member of the same object. */
+  readonly next: number[] = [];
+  /** The number of members. */
+  size = 0;
+
+  /** Adds a member whose end is not known yet. Returns its number. */
+  add(start: number, value: number): number {
+    const member = this.size++;
+    this.start[member] = start;
+    this.value[member] = value;
+    return member;
+  }
+
+  /** Sets the end of a member: those that were added since are members of it. */
+  close(member: number, end: number): number {
+    this.end[member] = end;
+    this.next[member] = this.size;
+    return end;
+  }
+
+  /** Adds a member of another outline with its own members, in a text where it begins at `start`. */
+  copy(from: Outline, member: number, start: number): void {
+    const shift = start - from.start[member];
+    for (let i = member; i < from.next[member]; i++) {
+      const copy = this.add(from.start[i] + shift, from.value[i] + shift);
+      this.end[copy] = from.end[i] + shift;
+      this.next[copy] = copy + from.next[i] - i;
+    }
+  }
+
+  /** Returns `true` if another outline has the same members. */
+  equals(other: Outline): boolean {
+    if (this.size !== other.size) return false;
+    for (let i = 0; i < this.size; i++) {
+      if (this.value[i] !== other.value[i] || this.end[i] !== other.end[i] || this.next[i] !== other.next[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The outline as a string of little size: lengths of keys and values, and numbers of the members of members. */
+  get code(): string {
+    if (this.size > MOST) return "";
+    const codes = CODES;
+    codes.length = 0;
+    for (let i = 0; i < this.size; i++) {
+      putCode(codes, this.value[i] - this.start[i]);
+      putCode(codes, this.end[i] - this.value[i]);
+      putCode(codes, this.next[i] - i - 1);
+    }
+    return String.fromCharCode(...codes);
+  }
+
+  /** Reads what {@linkcode code} has returned. */
+  set code(code: string) {
+    this.size = 0;
+    let at = 0;
+    const read = (): number => {
+      const first = code.charCodeAt(at++);
+      return first < LONG ? first : (first - LONG) * LONG + code.charCodeAt(at++);
+    };
+    let start = 1;
+    let inner = 0;
+    while (at < code.length) {
+      const value = start + read();
+      const member = this.add(start, value);
+      const end = this.end[member] = value + read();
+      const members = read();
+      this.next[member] = member + 1 + members;
+      if (members > 0) {
+        inner = this.next[member];
+        start = value + 1;
+      } else {
+        start = end + 1;
+        // Behind the last member of a member comes the brace of that, too.
+        if (this.size === inner) start++;
+      }
+    }
+  }
+}
+
+/** The most members of an outline: looking for keys takes time. */
+const MOST = 1_000;
+/** Numbers from here on have two characters. */
+const LONG = 0x8000;
+const CODES: number[] = [];
+
+function putCode(codes: number[], number: number): void {
+  if (number < LONG) codes.push(number);
+  else codes.push(LONG + Math.floor(number / LONG), number % LONG);
+}
+
+/** Returns the outline of an object's text, as its code; `""` if it has no use. */
+function outlineOf(text: string, object: Members): string {
+  const outline = new Outline();
+  return scan(text, 0, true, outline) === text.length && hasMembers(object, outline, text) ? outline.code : "";
+}
+
+/**
+ * Returns `true` if an object has as many members as its outline, so that no key occurs twice in the text; and its
+ * `metadata`, `spec` and `status` as well.
+ */
+function hasMembers(object: Members, outline: Outline, text: string): boolean {
+  let members = 0;
+  for (let i = 0; i < outline.size; i = outline.next[i], members++) {
+    const count = outline.next[i] - i - 1;
+    if (count > 0 && numberOf(object[keyAt(text, outline, i)] as Members) !== count) return false;
+  }
+  return numberOf(object) === members;
+}
+
+function numberOf(object: Members): number {
+  let count = 0;
+  for (const _ in object) count++;
+  return count;
+}
+
+function keyAt(text: string, outline: Outline, member: number): string {
+  return text.slice(outline.start[member] + 1, outline.value[member] - 2);
+}
+
+/** Adds the members of the object at `at` to an outline. Returns the object's end; -1 if the layout is unusual. */
+function scan(text: string, at: number, isTop: boolean, outline: Outline): number {
+  if (text.charCodeAt(at) !== OPEN_BRACE) return -1;
+  if (text.charCodeAt(at + 1) === CLOSE_BRACE) return at + 2;
+  for (let start = at + 1;;) {
+    const value = valueAt(text, start);
+    const end = value === -1 ? -1 : scanMember(text, start, value, isTop, outline);
+    if (end === -1) return -1;
+    const next = text.charCodeAt(end);
+    if (next === CLOSE_BRACE) return end + 1;
+    if (next !== COMMA || outline.size > MOST) return -1;
+    start = end + 1;
+  }
+}
+
+/** Adds the member at `start` to an outline. Returns its end; -1 if the layout is unusual. */
+function scanMember(text: string, start: number, value: number, isTop: boolean, outline: Outline): number {
+  const member = outline.add(start, value);
+  const end = isTop && text.charCodeAt(value) === OPEN_BRACE && isDivided(text, start, value)
+    ? scan(text, value, false, outline)
+    : skipValue(text, value);
+  return end === -1 ? -1 : outline.close(member, end);
+}
+
+/** Returns the position of the value of the member at `start`; -1 if there is no key without escapes. */
+function valueAt(text: string, start: number): number {
+  if (text.charCodeAt(start) !== QUOTE) return -1;
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) return -1;
+    if (code === QUOTE) return text.charCodeAt(at + 1) === COLON ? at + 2 : -1;
+  }
+  return -1;
+}
+
+/** Returns `true` if the members of the member at `start` are compared, too. */
+function isDivided(text: string, start: number, value: number): boolean {
+  switch (value - start) {
+    case 7:
+      return text.startsWith("spec", start + 1);
+    case 9:
+      return text.startsWith("status", start + 1);
+    case 11:
+      return text.startsWith("metadata", start + 1);
+  }
+  return false;
+}
+
+/** Returns the end of the value at `at`; -1 at white space, or if the value does not end. */
+function skipValue(text: string, at: number): number {
+  const { length } = text;
+  const first = text.charCodeAt(at);
+  if (first === QUOTE) return skipString(text, at + 1);
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+    for (let depth = 0; at < length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        at = skipString(text, at + 1);
+        if (at === -1) return -1;
+        at--;
+      } else if ((code | BRACE_BIT) === OPEN_BRACE) depth++;
+      else if ((code | BRACE_BIT) === CLOSE_BRACE && --depth === 0) return at + 1;
+    }
+    return -1;
+  }
+  if (first <= SPACE) return -1;
+  for (; at < length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || (code | BRACE_BIT) === CLOSE_BRACE) return at;
+  }
+  return -1;
+}
+
+/** Returns the position behind the closing quote for the string text at `at`; -1 if it does not end. */
+function skipString(text: string, at: number): number {
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === QUOTE) return at + 1;
+  }
+  return -1;
+}
+
+/**
+ * Compares a text with the text before, and parses it with `null` in the place of each equal member. The result is that
+ * of `JSON.parse` of the whole text, as each key occurs once: both outlines are compared with the objects.
+ */
+class Comparison {
+  #text = "";
+  #before = "";
+  readonly #old = new Outline();
+  /** The code of `#old`. */
+  #code = "";
+  readonly #now = new Outline();
+  /** The text so far, up to `#cut`, with `null` in the place of equal members. */
+  #parsed = "";
+  #cut = 0;
+  /** The numbers of equal members in `#now`, and of the members that they are in; -1 for the object. */
+  readonly #equal: number[] = [];
+  readonly #around: number[] = [];
+
+  /** The outline of the text that was parsed last, as its code: often the one before, as lengths stay the same. */
+  get outline(): string {
+    return this.#now.equals(this.#old) ? this.#code : this.#now.code;
+  }
+
+  /** Returns the object of a text; `undefined` if nothing is equal, or the layout is unusual. */
+  parse(text: string, before: string, outline: string, last: Members): Members | undefined {
+    this.#text = text;
+    this.#before = before;
+    this.#old.code = this.#code = outline;
+    this.#now.size = this.#equal.length = this.#around.length = this.#cut = 0;
+    this.#parsed = "";
+    try {
+      if (text.charCodeAt(0) !== OPEN_BRACE || this.#walk(0, 0, this.#old.size, -1) !== text.length) return undefined;
+      if (this.#equal.length === 0) return undefined;
+      const object = JSON.parse(this.#parsed + text.slice(this.#cut));
+      this.#fill(object, last);
+      return hasMembers(object, this.#now, text) ? object : undefined;
+    } catch {
+      return undefined; // the caller parses all of the text, and reports what is wrong with it
+    } finally {
+      this.#text = this.#before = this.#parsed = "";
+    }
+  }
+
+  #fill(object: Members, last: Members): void {
+    for (let i = 0; i < this.#equal.length; i++) {
+      const key = keyAt(this.#text, this.#now, this.#equal[i]);
+      const around = this.#around[i];
+      if (around === -1) object[key] = last[key];
+      else {
+        const name = keyAt(this.#text, this.#now, around);
+        (object[name] as Members)[key] = (last[name] as Members)[key];
+      }
+    }
+  }
+
+  /**
+   * Compares the members of the object at `at` with the old members from number `from` up to `to`. `around` is the
+   * number of this object as a member; -1 for the outermost. Returns its end; -1 if the layout is unusual.
+   */
+  #walk(at: number, from: number, to: number, around: number): number {
+    const text = this.#text;
+    if (text.charCodeAt(at + 1) === CLOSE_BRACE) return at + 2;
+    for (let start = at + 1, old = from;;) {
+      let end = old < to ? this.#same(start, old, around) : -1;
+      if (end === -1) {
+        const value = valueAt(text, start);
+        if (value === -1) return -1;
+        let found = this.#find(start, value, old, to);
+        if (found === -1) found = this.#find(start, value, from, old);
+        if (found !== -1) {
+          if (found !== old) end = this.#same(start, found, around);
+          old = found;
+        }
+        if (end === -1) end = this.#changed(start, value, found, around);
+        if (end === -1) return -1;
+        if (found !== -1) old = this.#old.next[old];
+      } else old = this.#old.next[old];
+      const next = text.charCodeAt(end);
+      if (next === CLOSE_BRACE) return end + 1;
+      if (next !== COMMA || this.#now.size > MOST) return -1;
+      start = end + 1;
+    }
+  }
+
+  /** Returns the end of the member at `start` if it has the bytes of an old member, else -1. */
+  #same(start: number, old: number, around: number): number {
+    const { start: starts, value: values, end: ends } = this.#old;
+    const oldStart = starts[old];
+    const oldEnd = ends[old];
+    const text = this.#text;
+    const end = start + oldEnd - oldStart;
+    const next = text.charCodeAt(end);
+    if (next !== COMMA && next !== CLOSE_BRACE) return -1;
+    if (text.slice(start, end) !== this.#before.slice(oldStart, oldEnd)) return -1;
+    const member = this.#now.size;
+    this.#now.copy(this.#old, old, start);
+    const value = start + values[old] - oldStart;
+    // A key of this name sets the prototype, and other values are not worth it.
+    if ((text.charCodeAt(value) | BRACE_BIT) !== OPEN_BRACE || text.startsWith("__proto__", start + 1)) return end;
+    this.#parsed += text.slice(this.#cut, value) + "null";
+    this.#cut = end;
+    this.#equal.push(member);
+    this.#around.push(around);
+    return end;
+  }
+
+  /** Returns the number of the old member with the key at `start`, from number `from` on; -1 if there is none. */
+  #find(start: number, value: number, from: number, to: number): number {
+    const { start: starts, value: values, next } = this.#old;
+    const key = this.#text.slice(start, value);
+    for (let old = from; old < to; old = next[old]) {
+      const oldStart = starts[old];
+      if (values[old] - oldStart === value - start && this.#before.slice(oldStart, values[old]) === key) return old;
+    }
+    return -1;
+  }
+
+  /** Returns the end of a member that has other bytes than the old one, or no old one; -1 if the layout is unusual. */
+  #changed(start: number, value: number, old: number, around: number): number {
+    const now = this.#now;
+    const isTop = around === -1;
+    // An old member with members is one of those that are divided.
+    if (!isTop || old === -1 || this.#old.next[old] === old + 1 || this.#text.charCodeAt(value) !== OPEN_BRACE) {
+      return scanMember(this.#text, start, value, isTop, now);
+    }
+    const member = now.add(start, value);
+    const end = this.#walk(value, old + 1, this.#old.next[old], member);
+    return end === -1 ? -1 : now.close(member, end);
+  }
+}
+
+const comparison = new Comparison();
