@@ -484,7 +484,6 @@ const JSON_TYPES: ReadonlySet<string> = new Set(["object", "string", "number", "
 export function frozenEntry<T extends KubernetesObject>(entry: CacheEntry<T>, parts: SharedParts): CacheEntry<T> {
   if (entry instanceof FrozenEntry) return entry;
   if (entry instanceof JsonEntry && entry.share(parts)) return entry;
-  if (entry instanceof RowEntry && entry.inner instanceof JsonEntry) entry.inner.share(parts);
   return new FrozenEntry(entry);
 }
 

@@ -125,6 +125,7 @@ export class MemoryBudget {
   set maxBytes(maxBytes: number) {
     checkCounts("limit the caches of a factory", { maxBytes }, { min: 1, infinite: true });
     this.#maxBytes = maxBytes;
+    this.#endSharing();
     this.makeRoom();
   }
 
@@ -150,14 +151,19 @@ export class MemoryBudget {
   changed(grown: number, by: Counted): void {
     this.bytes += grown;
     if (grown < 0) return this.makeRoom();
-    if (this.bytes < WARNED * this.#maxBytes) return;
-    for (const cache of this.#caches) this.bytes -= cache.endSharing();
-    if (this.bytes < ROOMY * this.#maxBytes) return this.makeRoom();
+    this.#endSharing();
     if (this.#isWarned || this.bytes < WARNED * this.#maxBytes) return;
     this.#isWarned = true;
     const largest = [...this.#caches].sort((a, b) => b.bytes - a.bytes).slice(0, MOST_CACHES)
       .filter(({ bytes }) => bytes > 0).map(({ large }) => large);
     this.#warn(new MemoryWarning(this.bytes, this.#maxBytes, largest), by.resource);
+  }
+
+  /** Gives up the texts of read objects when memory is short, before anything else is given up. */
+  #endSharing(): void {
+    if (this.bytes < WARNED * this.#maxBytes) return;
+    for (const cache of this.#caches) this.bytes -= cache.endSharing();
+    this.makeRoom();
   }
 
   /** Lets those that wait for room look whether there is some. */
