@@ -31,7 +31,7 @@ import {
 import { type FieldValue, fieldValues, formatFieldPath, isPlain, parseFieldPath, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
 import { readValues, valuesAt } from "./path.ts";
-import type { SharedParts } from "./shared_parts.ts";
+import { deepFreeze, type SharedParts } from "./shared_parts.ts";
 
 /**
  * Parses the JSON object that `text` begins with.
@@ -568,43 +568,6 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
   valuesAt(keys: readonly string[]): readonly FieldValue[] {
     return valuesAt(this.wrapped, keys);
   }
-
-}
-
-/** To this depth objects are frozen by recursion, which takes a third of the time. */
-const SHALLOW = 64;
-
-/**
- * Freezes a plain object or array and all parts of it that are; what is frozen already is not looked into. Others, such
- * as the dates and maps of a transform, stay as they are.
- */
-export function deepFreeze<V>(value: V): V {
-  if (!canFreeze(value)) return value;
-  try {
-    const deeper: object[] = [value];
-    for (let next = deeper.pop(); next !== undefined; next = deeper.pop()) freezeTo(SHALLOW, next, deeper);
-  } catch {
-    // A getter throws: the rest stays as it is, and its readers meet the error.
-  }
-  return value;
-}
-
-/** Freezes a value to a depth. What is deeper is added to `deeper`. */
-function freezeTo(depth: number, value: object, deeper: object[]): void {
-  Object.freeze(value);
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) freezePart(depth, value[i], deeper);
-  } else for (const key in value) freezePart(depth, (value as Record<string, unknown>)[key], deeper);
-}
-
-function freezePart(depth: number, part: unknown, deeper: object[]): void {
-  if (typeof part !== "object" || !canFreeze(part)) return;
-  if (depth > 0) freezeTo(depth - 1, part, deeper);
-  else deeper.push(part);
-}
-
-function canFreeze(value: unknown): value is object {
-  return isPlain(value) && !Object.isFrozen(value);
 }
 
 /**

@@ -1,22 +1,27 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/status.ts";
-import { deepFreeze, frozenEntry, unreadEntry } from "../../src/entry/entry.ts";
-import { SharedParts } from "../../src/entry/shared_parts.ts";
+import { frozenEntry, unreadEntry } from "../../src/entry/entry.ts";
+import { deepFreeze, SharedParts } from "../../src/entry/shared_parts.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { bigPod } from "../support/big_pods.ts";
 import { parses, TEXT, type Thing } from "../support/unread.ts";
 
+/** What is read of an entry. */
+interface Read {
+  readonly object: Record<string, unknown>;
+}
+
 /** An unread version of the object `key`. */
-function version(text: string | Uint8Array, parts: SharedParts, { key = "shop/cart-0", uid = "u-1" } = {}) {
+function version(text: string | Uint8Array, parts: SharedParts, { key = "shop/cart-0", uid = "u-1" } = {}): Read {
   const identity = { key, namespace: "shop", uid, resourceVersion: "7" };
-  return frozenEntry(unreadEntry<Thing>(identity, text, 1, 2), parts) as unknown as { object: Record<string, unknown> };
+  return frozenEntry(unreadEntry<Thing>(identity, text, 1, 2), parts) as unknown as Read;
 }
 
 function all(): SharedParts {
   return new SharedParts(() => true);
 }
 
-/** Two members of members, and one beside them. */
+/** An object with members that are compared one by one, and `data`, which is compared whole. */
 const ANY = `{"metadata":{"name":"a","labels":{"x":"1"}},"spec":{"a":[1],"b":{"c":2}},"data":{"k":"v"}}`;
 
 Deno.test("A version shares the parts whose bytes are those of the version that was read before", () => {
@@ -46,7 +51,7 @@ Deno.test("A version shares nothing with another object of the same name, or if 
   void first.object;
   assert(version(ANY, parts, { uid: "u-2" }).object.spec !== first.object.spec);
   assert(version(ANY, parts, { key: "shop/cart-1" }).object.spec !== first.object.spec);
-  // Compared is the version that was read last, which is that of another uid.
+  // The version that was read last has another uid.
   assert(unread.object.spec !== first.object.spec);
   assertStrictEquals(version(ANY, parts).object.spec, unread.object.spec);
 });
@@ -201,7 +206,7 @@ function pick(random: Random, from: readonly string[]): string {
   return from[random.below(from.length)];
 }
 
-/** Members of an object: those of some members are members themselves. Now and then the text is unusual. */
+/** Members of an object. Some have members themselves. Now and then the text is unusual. */
 function members(random: Random, depth = 0): Member[] {
   const count = random.below(6);
   return Array.from({ length: count }, () => {
