@@ -195,7 +195,6 @@ class Outline {
 
   /** The outline as a string of little size: lengths of keys and values, and numbers of the members of members. */
   get code(): string {
-    if (this.size > MOST) return "";
     const codes = CODES;
     codes.length = 0;
     for (let i = 0; i < this.size; i++) {
@@ -458,8 +457,7 @@ class Comparison {
     const member = this.#now.size;
     this.#now.copy(this.#old, old, start);
     const value = start + values[old] - oldStart;
-    // A key of this name sets the prototype, and other values are not worth it.
-    if ((text.charCodeAt(value) | BRACE_BIT) !== OPEN_BRACE || text.startsWith("__proto__", start + 1)) return end;
+    if ((text.charCodeAt(value) | BRACE_BIT) !== OPEN_BRACE) return end; // strings and numbers are not worth it
     this.#parsed += text.slice(this.#cut, value) + "null";
     this.#cut = end;
     this.#equal.push(member);

@@ -179,6 +179,21 @@ Deno.test("A transform is given an object of its own, and freeze: false shares n
   assertEquals(pods.memory().sharedBytes, 0);
 });
 
+Deno.test("The texts of deleted objects are given up", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  const create = (name: string): void => void server.create(ConfigMap, configMap({ name, namespace: "shop" }));
+  for (let i = 0; i < 300; i++) create(`m${i}`);
+  const maps = informers.forResource(ConfigMap);
+  await fixture.start();
+  maps.lister.list();
+  const each = maps.memory().sharedBytes / 300;
+  for (let i = 0; i < 300; i++) server.delete(ConfigMap, `shop/m${i}`);
+  await fixture.tick();
+  assertEquals(maps.indexer.size, 0);
+  assert(maps.memory().sharedBytes < 80 * each, String(maps.memory().sharedBytes / each));
+});
+
 Deno.test("When memory is short sharing ends first, and nothing else does; it begins again when there is room", async () => {
   await using fixture = new FactoryFixture({ maxBytes: 1_000_000 });
   const { informers, server, errors } = fixture;
