@@ -1,12 +1,46 @@
 /**
- * How much of an object an event changes, computed from the bytes of consecutive versions.
+ * Describes a job: its objects, and how much of an object an event changes, computed from the bytes of consecutive
+ * versions.
  *
- * {@linkcode changedBytes} is the entry point.
+ * {@linkcode describeJob} is the entry point.
  *
  * @module
  */
 import type { Job } from "./job.ts";
 import { mixOf, type State } from "./mixes.ts";
+
+/** Describes a job in two lines: what clients do, and how much of an object an event changes. */
+export function describeJob(job: Job): string {
+  const { bytes, values } = changedBytes(job);
+  const shares = Number.isNaN(bytes)
+    ? "no object changes"
+    : `${events(job)} ${percent(bytes)} of an object's bytes, in values that are ${
+      percent(values)
+    }, without managedFields`;
+  return `${objects(job)}, then ${job.events} events, one write each, then a relist with ${job.changed} changed\n` +
+    `mix ${job.mix ?? "metadata"}: ${shares}`;
+}
+
+function objects({ pods, mix }: Job): string {
+  if (mix !== "heartbeats") return `${pods} pods`;
+  const nodes = Math.ceil(pods / 2);
+  return `${nodes} nodes and ${pods - nodes} leases`;
+}
+
+function events({ mix }: Job): string {
+  switch (mix) {
+    case "rollout":
+      return "a third of the events are ADDED, a third DELETED, and a third MODIFIED, which change";
+    case "heartbeats":
+      return "of eleven events one is of a lease; an event changes";
+    default:
+      return "an event changes";
+  }
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toPrecision(2)} %`;
+}
 
 /** The share of an object that an event changes, managedFields left out. */
 export interface ChangedShare {

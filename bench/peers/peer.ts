@@ -13,7 +13,7 @@ export interface Peer {
   readonly server?: "protobuf";
   /** The command to run; builds the program where needed. @throws {Error} when it cannot be had on this machine. */
   command(): Promise<Command>;
-  /** The argument behind the job on its command line. */
+  /** What the program does, if it has several modes: an argument on its command line. */
   readonly mode?: string;
 }
 
@@ -73,6 +73,7 @@ export const PEERS: readonly Peer[] = [
   ours("keys", "default, keys to a work queue"),
   ours("nothing", "default, nothing read"),
   ours("read", "default, every object read"),
+  ours("read-previous", "default, every object and its previous version read"),
   ours("fields", "three fields, read"),
   ours("eager", "eager"),
   ours("full", "eager, managedFields kept"),
@@ -95,7 +96,7 @@ export const PEERS: readonly Peer[] = [
     name: "@kubernetes/client-node 2.0.1, on Node",
     command: () => onNode("client_node", "client_node.ts", ["@kubernetes/client-node@2.0.1"]),
   },
-  onDeno("fluent", "kubernetes-fluent-client 3.11.6 Watch", "fluent.ts"),
+  onDeno("fluent", "kubernetes-fluent-client 3.11.11 Watch", "fluent.ts"),
   {
     id: "client-go",
     name: "client-go 0.37.2, JSON",
