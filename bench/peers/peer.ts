@@ -96,7 +96,7 @@ export const PEERS: readonly Peer[] = [
     name: "@kubernetes/client-node 2.0.1, on Node",
     command: () => onNode("client_node", "client_node.ts", ["@kubernetes/client-node@2.0.1"]),
   },
-  onDeno("fluent", "kubernetes-fluent-client 3.11.11 Watch", "fluent.ts"),
+  onDeno("fluent", "kubernetes-fluent-client 3.11.6 Watch", "fluent.ts"),
   {
     id: "client-go",
     name: "client-go 0.37.2, JSON",

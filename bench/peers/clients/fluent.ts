@@ -16,10 +16,12 @@ interface FluentClient {
       start(): Promise<unknown>;
     };
   };
-  readonly kind: { readonly Pod: unknown; readonly Node: unknown; readonly Lease: unknown };
+  readonly kind: { readonly Pod: unknown; readonly Node: unknown };
+  readonly GenericKind: new () => object;
+  RegisterKind(model: unknown, type: object): void;
 }
 
-const PACKAGE: string = "npm:kubernetes-fluent-client@3.11.11";
+const PACKAGE: string = "npm:kubernetes-fluent-client@3.11.6";
 const progress = new Progress();
 // It reads the usual places and nothing else.
 const file = join(await mkdtemp(join(tmpdir(), "peers-")), "kubeconfig.json");
@@ -33,9 +35,12 @@ const kubeconfig = {
 };
 await writeFile(file, JSON.stringify(kubeconfig));
 process.env.KUBECONFIG = file;
-const { K8s, kind } = await import(PACKAGE) as FluentClient;
+const { K8s, kind, GenericKind, RegisterKind } = await import(PACKAGE) as FluentClient;
+/** Its models have no leases. */
+class RegisteredLease extends GenericKind {}
+RegisterKind(RegisteredLease, { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases" });
 const seen = new Map<unknown, string>();
-const MODELS: Readonly<Record<Followed, unknown>> = { pods: kind.Pod, nodes: kind.Node, leases: kind.Lease };
+const MODELS: Readonly<Record<Followed, unknown>> = { pods: kind.Pod, nodes: kind.Node, leases: RegisteredLease };
 let read = 0;
 const watchers = followedIn(progress.job.mix).map((name) =>
   K8s(MODELS[name]).Watch((object, phase) => {
