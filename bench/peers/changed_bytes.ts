@@ -44,7 +44,7 @@ function percent(share: number): string {
 
 /** The share of an object that an event changes, managedFields left out. */
 export interface ChangedShare {
-  /** Bytes that are different from those of the version before. */
+  /** Bytes that are different in the version before. */
   readonly bytes: number;
   /** Bytes of values in which at least one byte is different. */
   readonly values: number;

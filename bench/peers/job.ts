@@ -51,7 +51,7 @@ export function eventVersion(job: Job, event: number): number {
   return FIRST_VERSION + job.pods + event + 1;
 }
 
-/** The version of the object that is number `index` of those that change without an event. */
+/** The version of an object that changes without an event: number `index` of them. */
 export function changedVersion(job: Job, index: number): number {
   return FIRST_VERSION + job.pods + job.events + index + 1;
 }

@@ -1,6 +1,7 @@
 /**
  * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand.
- * With `--against` two versions of our own client, with `--reconcile` controllers. `--help` prints the flags.
+ * With `--against` two versions of our own client, with `--reconcile` controllers, with `--report` the table of README.
+ * `--help` prints the flags.
  */
 import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
 import { rounded, table } from "../../tools/table.ts";
@@ -11,6 +12,7 @@ import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";
 import { raceReconcilers } from "./reconcile.ts";
+import { writeReport } from "./report.ts";
 import { compareVersions } from "./versions.ts";
 
 if (isGiven("against")) Deno.exit(await compareVersions().catch((error) => quit(error, 2)));
@@ -18,13 +20,17 @@ if (isGiven("reconcile")) {
   await raceReconcilers().catch((error) => quit(error, 1));
   Deno.exit(0);
 }
+if (isGiven("report")) {
+  await writeReport().catch((error) => quit(error, 1));
+  Deno.exit(0);
+}
 const ids = PEERS.map(({ id }) => id);
 const flags = readFlags({
   task: "bench:peers",
   summary:
     "Measures clients at the same job on one server, in turns: list, follow events, relist. One table of medians.\n\n" +
-    "--against COMMIT measures two versions of our own client, --reconcile N controllers: --against --help and\n" +
-    "--reconcile --help print their flags.",
+    "--against COMMIT measures two versions of our own client, --reconcile N controllers, and --report writes README's\n" +
+    "table: --against --help, --reconcile --help and --report --help print their flags.",
   flags: {
     only: list("IDS", `clients, comma separated; default all:\n${ids.join(", ")}`, ids),
     reps: count("runs of each client", 3),
@@ -39,7 +45,13 @@ const flags = readFlags({
     ),
     "timeout-seconds": count("deadline of one run", 180),
   },
-  examples: ["--only keys,bare --reps 5", "--only read,client-go --mix status", "--against HEAD", "--reconcile 5000"],
+  examples: [
+    "--only keys,bare --reps 5",
+    "--only read,client-go --mix status",
+    "--against HEAD",
+    "--reconcile 5000",
+    "--report --reps 16",
+  ],
 });
 const { only, pods, mix, reps: repetitions } = flags;
 const peers = PEERS.filter(({ id }) => only?.includes(id) ?? true);

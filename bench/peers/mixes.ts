@@ -294,7 +294,7 @@ class Heartbeats extends Objects {
 }
 
 /**
- * A rollout: a pod is added, one that is half as old as the oldest changes its status, and the oldest is deleted. A new
+ * A rollout: a pod is added, a pod half as old as the oldest changes its status, and the oldest is deleted. A new
  * pod is not ready, and becomes so when it changes; one of the first list is ready until then.
  *
  * Pod number `index` is the `index`th that ever was. The bytes of a deleted pod are used again, with another name, uid

@@ -70,14 +70,14 @@ export class ObjectBytes {
     writeDigits(this.object, this.#version, 7, version);
   }
 
-  /** Where an ASCII text ends in the object, the first time. @throws {Error} if the object does not have it. */
+  /** The end of an ASCII text in the object, the first time. @throws {Error} if the object does not have it. */
   after(text: string): number {
     const [place] = this.places(text);
     if (place === undefined) throw new Error(`Cannot find ${text} in an object`);
     return place + text.length;
   }
 
-  /** Where an ASCII text begins in the object, each time. */
+  /** The beginnings of an ASCII text in the object. */
   places(text: string): number[] {
     const object = oneByte.decode(this.object);
     const places: number[] = [];

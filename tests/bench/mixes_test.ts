@@ -29,7 +29,7 @@ function differences(before: unknown, after: unknown, path = ""): string[] {
   );
 }
 
-/** Where the first event of a mix that changes an object differs from the object before. */
+/** The paths of the values that an event of a mix changes. */
 function changesIn(mix: Job["mix"], event = 0): string[] {
   const objects = mixOf({ pods: 20, events: 20, changed: 1, mix });
   const step = objects.step(event);
