@@ -222,7 +222,9 @@ async function readmePart(report: Report): Promise<string> {
   });
   return [
     `The benchmark follows ${job.replace(" pods ", ` pods of ${objectKb} kB `)}. Each client has a process of its own.`,
-    `The table shows medians of ${repetitions} runs of commit ${commit} on ${measuredOn}, with ${machine}.`,
+    `The table shows medians of ${repetitions} ${
+      repetitions === 1 ? "run" : "runs"
+    } of commit ${commit} on ${measuredOn}, with ${machine}.`,
     "Compare only the ratios: `deno task bench:peers` measures them on your machine.\n",
     `${htmlOf("benchmark", { ...benchmark, words }, "./docs/pictures")}\n`,
     "| client | first sync, ms | events/s | longest stall, ms | peak memory, MB | CPU, s |",

@@ -24,10 +24,8 @@ const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 /** The name of a client in the chart. */
 function nameOf({ client }: Client): string {
   return client.replace(/^ours, default, /, "informer, ").replace(/^ours on Node, (default, )?/, "informer on Node, ")
-    .replace(/^ours/, "informer").replace(/ Watch$/, "").replace(
-      /every object and its previous version/,
-      "object and previous",
-    );
+    .replace(/^ours/, "informer").replace("every object and its previous version", "object and previous")
+    .replace(/ Watch$/, "").replace(/^@kubernetes\/(.*), on Node$/, "$1, on Node");
 }
 
 /** Describes the chart, with the figures of clients that readers compare. */
