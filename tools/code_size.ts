@@ -80,7 +80,7 @@ export function codeOf({ path, text }: SourceText): string {
   return tokens.filter((token, i) => token !== "," || !/^[)\]}>]$/.test(tokens[i + 1] ?? "")).join("\n");
 }
 
-/** How files differ in more than comments and format: those that are new, that are gone, and whose code changed. */
+/** How files differ in more than comments and format: new ones, files that are gone, and files whose code changed. */
 export function codeChanges(before: readonly SourceText[], after: readonly SourceText[]): string[] {
   const old = new Map(before.map((source) => [source.path, source]));
   const changes = after.flatMap((source) => {

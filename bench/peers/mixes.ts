@@ -8,7 +8,7 @@
  * @module
  */
 import { type Item, leaseItem, nodeItem, podItem } from "../_data.ts";
-import { changedVersion, eventVersion, FIRST_VERSION, followedIn, type Job, type Mix } from "./job.ts";
+import { changedVersion, eventVersion, FIRST_VERSION, type Followed, followedIn, type Job } from "./job.ts";
 import { type EventType, ObjectBytes, writeDigits } from "./object_bytes.ts";
 
 /** The resource of a collection, as it is in addresses and lists. */
@@ -22,7 +22,7 @@ const TYPES = {
   pods: { path: "/api/v1/pods", kind: "Pod", apiVersion: "v1" },
   nodes: { path: "/api/v1/nodes", kind: "Node", apiVersion: "v1" },
   leases: { path: "/apis/coordination.k8s.io/v1/leases", kind: "Lease", apiVersion: "coordination.k8s.io/v1" },
-} as const satisfies Record<ReturnType<typeof followedIn>[number], CollectionType>;
+} as const satisfies Record<Followed, CollectionType>;
 
 /** An object at a moment. */
 export interface State {
