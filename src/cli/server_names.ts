@@ -13,6 +13,7 @@ import { thisHost } from "../connect/host.ts";
 import { loadKubeconfig } from "../connect/plan.ts";
 import { Namespace } from "../kinds/core/v1.ts";
 import type { ClusterNames } from "./completions.ts";
+import { builtInResource } from "./shared/built_in.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -88,7 +89,7 @@ export class ServerNames implements ClusterNames {
   /** Returns the names of objects of a kind, in the namespace of the command line. */
   names(kind: string): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const resource = findResource(await client.discover({ signal }), kind);
+      const resource = builtInResource(kind) ?? findResource(await client.discover({ signal }), kind);
       const namespace = this.#namespace ?? (client.namespace || "default");
       const { items } = await client.resource(onlyMetadata(resource), { namespace }).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);
