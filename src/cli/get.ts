@@ -7,7 +7,7 @@
  */
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { DecodeError, isNotFound } from "../api/status.ts";
+import { DecodeError, isNotFound, StatusError } from "../api/status.ts";
 import type { Client } from "../client/client.ts";
 import { errorLine } from "../errors/errors.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
@@ -68,9 +68,9 @@ export async function get(flags: GetFlags, args: readonly string[], context: Com
   const named = targets.some(({ names }) => names.length > 0);
   using clients = await clientsFor(flags, terminal);
   const form = formOf(flags.output);
-  const builtIn = clients.all.length === 1 ? builtInTargets(targets, form) : undefined;
+  const builtIn = clients.all[0].cluster === undefined ? builtInTargets(targets, form) : undefined;
   let answers = builtIn && await readAll(clients.all, builtIn, flags, context);
-  if (answers === undefined || isKindMissing(answers)) {
+  if (answers === undefined || isDoubtful(answers)) {
     const wanted = await clients.ask((...asked) => targetsFor(targets, "list", { terminal, form }, ...asked), signal);
     answers = await readAll(clients.all, wanted, flags, context);
   }
@@ -123,10 +123,12 @@ async function readAll(
   return { reads, missing };
 }
 
-/** Returns `true` if the server may lack a kind, or may be no API server. */
-function isKindMissing({ reads, missing }: Answers): boolean {
-  return missing.length > 0 || reads.some((read) => {
-    return read.status === "rejected" && (isNotFound(read.reason) || read.reason instanceof DecodeError);
+/** Returns `true` if the server may lack a kind, or may be no API server, which discovery finds out. */
+function isDoubtful({ reads, missing }: Answers): boolean {
+  const rejected = reads.flatMap((read) => read.status === "rejected" ? [{ error: read.reason }] : []);
+  return [...missing, ...rejected].some(({ error }) => {
+    if (!(error instanceof StatusError)) return error instanceof DecodeError;
+    return error.status.code >= 500 || (isNotFound(error) && error.status.details?.name === undefined);
   });
 }
 
