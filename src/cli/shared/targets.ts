@@ -107,8 +107,8 @@ export async function targetsFor(
 }
 
 /**
- * Returns the resources of what {@linkcode getTargets} returns without a request, if all names are those of built-in
- * kinds; `undefined` otherwise. The server may lack them.
+ * Finds the resources of what {@linkcode getTargets} returns without a request, if each name is one of a built-in kind.
+ * Otherwise returns `undefined`. The server may lack the kinds.
  */
 export function builtInTargets(
   targets: readonly GetTarget[],
