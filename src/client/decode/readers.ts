@@ -311,7 +311,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   #item(bytes: Uint8Array, start: number, end: number): void {
     if (this.#carry.length === 0) {
       this.#checkLength(end - start);
-      return this.#take(this.#objects.read(bytes, start, end));
+      return this.#take(this.#objects.read(bytes, start, end, this.#text));
     }
     this.#append(this.#carry, bytes, start, end);
     this.#take(this.#objects.read(this.#carry.bytes, 0, this.#carry.length));
