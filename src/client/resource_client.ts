@@ -31,6 +31,7 @@ import type { BackoffOptions } from "../async/time.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { RequestSpec } from "./http/connection.ts";
+import type { JsonAnswer } from "./http/response.ts";
 
 /** A write that the server accepted: the object has a new version, or was deleted. */
 export interface ObjectWrite {
@@ -54,6 +55,8 @@ export interface ObjectWrite {
    * the response shows that the server keeps the object.
    */
   readonly object?: KubernetesObject;
+  /** The JSON text of `object`, as the server sent it. The call's caller may change the object itself. */
+  readonly text?: string;
   /** The request. Absent for a deletion. */
   readonly sent?: {
     /** The call, or the patch's type. */
@@ -68,11 +71,15 @@ export interface ObjectWrite {
 /**
  * Returns the write that the response to a create, update or patch shows, or `undefined` if the response is no object.
  */
-export function writeOf(resource: Resource, answer: unknown, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
-  const object = answer as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
+export function writeOf(
+  resource: Resource,
+  { value, text }: JsonAnswer,
+  sent?: ObjectWrite["sent"],
+): ObjectWrite | undefined {
+  const object = value as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
   if (!name || !uid || !resourceVersion) return undefined;
-  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, sent };
+  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, text, sent };
 }
 
 /** The members in responses to deletions that say whether the object is gone. */
@@ -89,9 +96,9 @@ interface DeletionAnswer extends Partial<KubernetesObject> {
 export function deletionOf(
   resource: Resource,
   place: { readonly namespace: string; readonly name: string },
-  answer: unknown,
+  answer: JsonAnswer,
 ): ObjectWrite | undefined {
-  const { metadata, details, spec } = answer as DeletionAnswer;
+  const { metadata, details, spec } = answer.value as DeletionAnswer;
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata ?? {};
   const isKept = deletionGracePeriodSeconds || finalizers?.length || spec?.finalizers?.length;
   if (deletionTimestamp && isKept) return writeOf(resource, answer);

@@ -12,13 +12,21 @@ import { defined } from "../../api/options.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import type { PlacedRule } from "../../api/roles.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
+import { PassingMap } from "../../async/passing_map.ts";
 import { callObserver, DerivedController } from "../../async/signals.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { causesOf, errorLine, messageOf, REDACTED, redactSecrets, withoutAddress } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
 import { OpenWatches, type WatchHealth } from "./open_watches.ts";
-import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";
+import {
+  checkEncoding,
+  type JsonAnswer,
+  readJsonResponse,
+  retryAfterMsOf,
+  statusErrorOf,
+  warningsOf,
+} from "./response.ts";
 
 /**
  * A step in a request, for the client option `onRequest`. It contains no credentials and no bodies: secrets in the URL,
@@ -449,7 +457,9 @@ interface ConnectionOptions {
 export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
   /** Has a controller if and only if its request has not ended. */
-  readonly #underWay = new Set<DerivedController>();
+  readonly #underWay = new PassingMap<number, DerivedController>();
+  /** The number of requests. */
+  #requests = 0;
   /** The connection that shares its transport and credentials with this one. This one ends with it. */
   readonly #owner: Connection | undefined;
   /** Ends the requests on connections that this one owns. */
@@ -520,19 +530,20 @@ export class Connection implements Disposable {
       timer[Symbol.dispose]();
       if (watch !== undefined) this.watches.delete(watch);
     };
+    const id = this.#requests++;
     const request: PendingRequest = {
       signal: controller.signal,
       reporter,
       abort: () => {
         ended();
-        if (this.#underWay.delete(controller)) controller[Symbol.dispose]();
+        if (this.#underWay.delete(id)) controller[Symbol.dispose]();
       },
       end: () => {
         ended();
-        if (this.#underWay.delete(controller)) controller.release();
+        if (this.#underWay.delete(id)) controller.release();
       },
     };
-    this.#underWay.add(controller);
+    this.#underWay.set(id, controller);
     try {
       const response = await this.#send(spec, request);
       if (watch !== undefined) {
@@ -551,16 +562,16 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Sends a request, and resolves with the JSON value in its response. It throws the same errors as {@linkcode open},
+   * Sends a request, and resolves with the JSON in its response. It throws the same errors as {@linkcode open},
    * and a `DecodeError`.
    */
-  async json(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<unknown> {
+  async json(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<JsonAnswer> {
     using exchange = await this.open(spec, ...signals);
     const { maxObjectBytes = MAX_OBJECT_BYTES } = this;
     try {
-      const value = await readJsonResponse(spec, this.server, exchange.response, maxObjectBytes);
+      const answer = await readJsonResponse(spec, this.server, exchange.response, maxObjectBytes);
       exchange.finish();
-      return value;
+      return answer;
     } catch (error) {
       throw exchange.explain(error);
     }
@@ -571,7 +582,7 @@ export class Connection implements Disposable {
     if (this.#disposed) return;
     this.#disposed = true;
     const reason = new DOMException("The client was disposed", "AbortError");
-    for (const controller of [...this.#underWay]) controller.abort(reason);
+    for (const controller of [...this.#underWay.values()]) controller.abort(reason);
     if (this.#owner !== undefined) return;
     this.#life.abort(reason);
     this.watches[Symbol.dispose]();

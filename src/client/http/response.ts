@@ -57,8 +57,16 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
 /** The resource name for Secrets in messages. */
 const SECRETS = "secrets";
 
+/** A JSON text, and its value. */
+export interface JsonAnswer {
+  /** The text, as the server sent it. */
+  readonly text: string;
+  /** The value, which belongs to the caller. */
+  readonly value: unknown;
+}
+
 /**
- * Returns the JSON value in a response with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
+ * Returns the JSON text and value in a response with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
  *
  * @throws {DecodeError} if the body is not JSON, or is too long.
  * @throws {StatusError} if the body is a failure's `Status` (client-go `rest/request.go` checks this too).
@@ -68,7 +76,7 @@ export async function readJsonResponse(
   server: URL,
   response: Response,
   maxBytes: number,
-): Promise<unknown> {
+): Promise<JsonAnswer> {
   await checkJsonResponse(action, server, response);
   const text = await textOf(action, response, maxBytes);
   let value: unknown;
@@ -87,7 +95,7 @@ export async function readJsonResponse(
     const status = statusFrom(value, response.status);
     throw new StatusError(`Cannot ${action}: ${explain(status)}`, status);
   }
-  return value;
+  return { text, value };
 }
 
 /**

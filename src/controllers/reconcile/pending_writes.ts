@@ -170,7 +170,7 @@ export class PendingWrites implements Disposable {
       job,
     };
     before?.job.abort(over());
-    for (const concerned of caches) this.#cover(pending, concerned, write.object);
+    for (const concerned of caches) this.#cover(pending, concerned, write);
     this.#remember(pending);
   }
 
@@ -277,17 +277,16 @@ export class PendingWrites implements Disposable {
   }
 
   /** Makes the response to a write readable on top of a cache that it concerns, unless the cache shows a later one. */
-  #cover(write: Pending, { cache, selects }: Concerned, object: KubernetesObject | undefined): void {
+  #cover(write: Pending, { cache, selects }: Concerned, { object, text }: ObjectWrite): void {
     const { key, isDeleted, resourceVersion } = write;
     // The answer to the deletion of a collection does not say what has become of its objects.
     if (isDeleted ? write.after !== undefined : !isResourceVersion(resourceVersion)) return;
     const overlay = this.#overlays.get(cache)!;
     const known = overlay.coverOf(key) as Answer | undefined;
     if (known !== undefined && isLater(known.write, write)) return;
-    overlay.cover(
-      key,
-      new Answer(write, cache, selects ? object : undefined, monotonicMs() + this.#readYourWritesTimeoutMs),
-    );
+    const answer = new Answer(write, cache, monotonicMs() + this.#readYourWritesTimeoutMs);
+    if (selects) overlay.cover(key, answer, object, text);
+    else overlay.cover(key, answer);
   }
 
   /** Hides the responses to a write, and to earlier writes by the same key. */
@@ -317,14 +316,12 @@ export class PendingWrites implements Disposable {
 /** The response to a write. It is read instead of the cached object until the cache has seen the write. */
 export class Answer implements Cover {
   readonly write: Pending;
-  readonly object: KubernetesObject | undefined;
   readonly dueMs: number;
   readonly #cache: Cache;
 
-  /** Without an object, the write has removed it from the cache. */
-  constructor(write: Pending, cache: Cache, object: KubernetesObject | undefined, dueMs: number) {
+  /** It is read at most until `dueMs` on the monotonic clock. */
+  constructor(write: Pending, cache: Cache, dueMs: number) {
     this.write = write;
-    this.object = object;
     this.dueMs = dueMs;
     this.#cache = cache;
   }
