@@ -166,7 +166,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     return `${this.#versionedKind}${query.size === 0 ? "" : `?${query}`}`;
   }
 
-  /** Returns true for an object of the cached kind and version. Returns false for every object if the cache has rows. */
+  /** Returns true for an object of the cached kind and version, but false for every object if the cache has rows. */
   forms({ kind, apiVersion }: KubernetesObject): boolean {
     const { resource } = this;
     if (resource === undefined || resource.representation === "table") return false;
