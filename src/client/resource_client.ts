@@ -515,13 +515,13 @@ interface Call {
  */
 function requestTo(
   { action, resource, path }: Pick<Place, "action" | "resource" | "path">,
-  { call, query: own = "pretty=false", init, patient = true }: Call,
+  { call, query: own = PRETTY, init, patient = true }: Call,
   options: RequestOptions,
 ): RequestSpec {
   const spec = { action, resource, path: `${path}?${own}`, init, patient };
   const { query, timeoutMs } = options;
   checkNames(spec.action, options, OPTIONS[call], "Put a parameter without an option into query");
-  checkDurations(spec.action, { timeoutMs }, { min: 1 });
+  if (timeoutMs !== undefined) checkDurations(spec.action, { timeoutMs }, { min: 1 });
   const limited = timeoutMs === undefined ? spec : { ...spec, timeoutMs };
   if (query === undefined) return limited;
   const parameters = new URLSearchParams(own);
@@ -553,6 +553,8 @@ export interface Target<T extends KubernetesObject = KubernetesObject> {
   readonly defaultNamespace: string;
 }
 
+/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
+const PRETTY = "pretty=false";
 const JSON_TYPE = "application/json";
 const TABLE_TYPE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
@@ -718,8 +720,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
       `Cannot ${place.action}: no namespace is given, and a server does not delete across namespaces. Choose one with namespace()`,
     );
   }
-  const query = listQuery(target, options);
-  setWriteQuery(query, options);
+  const query = new URLSearchParams(listQuery(target, options) + writeQuery(options));
   if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
   const init = { method: "DELETE", headers: { accept: accept(resource, "List") } };
@@ -785,16 +786,16 @@ function writeRequest(
   contentType: string = JSON_TYPE,
   acceptType: string = JSON_TYPE,
 ): RequestSpec {
-  const query = baseQuery();
-  setWriteQuery(query, options);
   const headers = { accept: acceptType, "content-type": contentType };
-  return requestTo(place, { call: "write", query, init: { method, headers, body: JSON.stringify(body) } }, options);
+  const init = { method, headers, body: JSON.stringify(body) };
+  return requestTo(place, { call: "write", query: PRETTY + writeQuery(options), init }, options);
 }
 
-function setWriteQuery(query: URLSearchParams, options: WriteOptions): void {
-  if (options.dryRun) query.set("dryRun", "All");
-  if (options.fieldManager !== undefined) query.set("fieldManager", options.fieldManager);
-  if (options.fieldValidation !== undefined) query.set("fieldValidation", options.fieldValidation);
+function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): string {
+  let query = dryRun ? "&dryRun=All" : "";
+  if (fieldManager !== undefined) query += `&fieldManager=${encodeURIComponent(fieldManager)}`;
+  if (fieldValidation !== undefined) query += `&fieldValidation=${encodeURIComponent(fieldValidation)}`;
+  return query;
 }
 
 function listQuery(target: Target, options: ListOptions): URLSearchParams {
@@ -826,9 +827,8 @@ function includeObject(query: URLSearchParams, resource: Resource): void {
   if (resource.representation === "table") query.set("includeObject", "Object");
 }
 
-/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
 function baseQuery(): URLSearchParams {
-  return new URLSearchParams({ pretty: "false" });
+  return new URLSearchParams(PRETTY);
 }
 
 function setCount(query: URLSearchParams, name: string, value: number | undefined): void {

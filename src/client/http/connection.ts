@@ -188,6 +188,8 @@ export interface RequestSpec {
   readonly beforeSent?: () => void;
 }
 
+const NO_PARAMETERS = new URLSearchParams();
+
 /** The number of names that are remembered for one verb, resource and namespace. */
 const MAX_NAMES = 16;
 
@@ -206,7 +208,7 @@ export class AccessLog {
     if (place === undefined) return;
     const method = init.method?.toUpperCase() ?? "GET";
     // The queries of writes say nothing about access; parsing them would cost half of the record.
-    const parameters = new URLSearchParams(method === "GET" ? query : undefined);
+    const parameters = method === "GET" ? new URLSearchParams(query) : NO_PARAMETERS;
     const verb = verbOf(method, place, parameters);
     this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
     // The server asks for this right, too, when the object does not exist.

@@ -691,7 +691,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#shards?.begin(call);
     const loop = this.#writes.own.begin(key, triggers);
     if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
-    for (const type of new Set(triggers.map(({ type }) => type))) {
+    const types = triggers.map(({ type }) => type);
+    for (const type of types.length > 1 ? new Set(types) : types) {
       this.#triggers[type] = (this.#triggers[type] ?? 0) + 1;
     }
     try {
@@ -754,7 +755,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const record = defined({ key, triggers, outcome, at: new Date(), error });
     this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();
-    callObserver(() => observer?.ended(record));
+    if (observer !== undefined) callObserver(() => observer.ended(record));
   }
 }
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../../src/api/fields.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { Selection } from "../../../src/api/options.ts";
+import type { Abortable, Selection } from "../../../src/api/options.ts";
 import { asTable, onlyMetadata } from "../../../src/api/resource.ts";
 import { copyOf } from "../../../src/api/written.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
@@ -39,7 +39,7 @@ class ScriptedCache {
   constructor(selections: readonly Selection[] = [{}]) {
     this.selections = selections;
   }
-  waitForVersion = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
+  waitForVersion = (version: string, options: Abortable): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
 
@@ -52,10 +52,10 @@ class ScriptedCache {
     await nextTurn();
   }
 
-  #wait(name: string, { signal }: { signal: AbortSignal }): Promise<void> {
+  #wait(name: string, { signal }: Abortable): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waits.push({ name, end: resolve });
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
   }
 }
