@@ -45,6 +45,11 @@ export class PassingMap<K, V extends object> {
     return this.#places.delete(key);
   }
 
+  /** The value that was set first. */
+  get first(): V | undefined {
+    for (const { value } of this.#places.values()) return value;
+  }
+
   /** The values, in the order in which they were set. */
   *values(): IterableIterator<V> {
     for (const [, value] of this) yield value;

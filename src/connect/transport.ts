@@ -22,7 +22,7 @@ import { openConnections } from "./runtime/open_connections.ts";
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
  * these subresources).
  */
-const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
+const LONG = /^[^?]*\/(?:(?:attach|exec|portforward|log)(?:\?|$)|proxy(?:[/?]|$))/;
 
 /** Options for {@linkcode httpTransport}. */
 export interface HttpTransportOptions extends TlsMaterial {
@@ -159,15 +159,12 @@ export class HttpTransport implements Transport, Disposable {
     }
     try {
       if (this.#plugin?.certificate !== this.#certificate) this.#replace(this.#material);
-      // Groups and uid of one user do not go with the name of another.
-      const acts = request.headers.has("impersonate-user");
-      const missing = this.#headers.filter(([name]) => !request.headers.has(name) && !(acts && isImpersonation(name)));
-      if (missing.length > 0) appendLines(request, missing);
+      if (this.#headers.length > 0) this.#appendHeaders(request);
       // Not disposed: after the response has begun, the request's own signal aborts its body.
       const deadline = new DerivedController(request.signal);
       const ms = this.#answerTimeoutMs;
-      // Behind "https://" and the host; parsing the URL would cost more than the limit.
-      const path = request.url.slice(request.url.indexOf("/", 8)).split("?", 1)[0];
+      // After "https://" and the host; parsing the URL would cost more than the limit.
+      const path = request.url.slice(request.url.indexOf("/", 8));
       using _ = ms > 0 && !LONG.test(path)
         ? this.#limit.begin(() => deadline.abort(new NoResponseError(`no response within ${ms / 1_000} s`)))
         : undefined;
@@ -182,6 +179,13 @@ export class HttpTransport implements Transport, Disposable {
       this.#lookedAt = Number.NEGATIVE_INFINITY;
       throw this.#throughProxy(cause);
     }
+  }
+
+  #appendHeaders(request: Request): void {
+    // Groups and uid of one user do not go with the name of another.
+    const acts = request.headers.has("impersonate-user");
+    const missing = this.#headers.filter(([name]) => !request.headers.has(name) && !(acts && isImpersonation(name)));
+    if (missing.length > 0) appendLines(request, missing);
   }
 
   /** Adds the proxy to the reason of a failure. */

@@ -517,19 +517,18 @@ export class Connection implements Disposable {
     if (this.#disposed || owner?.aborted) throw new Error(`Cannot ${spec.action}: the client was disposed`);
     this.#options.access?.record(spec);
     const controller = new DerivedController(...signals, owner);
-    const { timeoutMs = Infinity } = spec;
-    const timer = new LongTimer(() => {
+    const { timeoutMs, watch } = spec;
+    const timer = timeoutMs === undefined ? undefined : new LongTimer(() => {
       const message =
         `Cannot reach "${this.server.origin}" to ${spec.action}: no complete response within ${timeoutMs} ms`;
       controller.abort(new UnreachableError(message));
     });
-    timer.arm(timeoutMs);
-    const { watch } = spec;
+    timer?.arm(timeoutMs!);
     const { onRequest } = this.#options;
     const reporter = onRequest && new RequestReporter(onRequest);
     const ended = (): void => {
       reporter?.ended();
-      timer[Symbol.dispose]();
+      timer?.[Symbol.dispose]();
       if (watch !== undefined) this.watches.delete(watch);
     };
     const id = this.#requests++;
@@ -549,7 +548,7 @@ export class Connection implements Disposable {
     try {
       const response = await this.#send(spec, request);
       if (watch !== undefined) {
-        timer[Symbol.dispose]();
+        timer?.[Symbol.dispose]();
         this.watches.add(watch, (reason) => controller.abort(reason));
       }
       return new Exchange(spec.action, this.server, response, request);
@@ -618,7 +617,7 @@ export class Connection implements Disposable {
         continue;
       }
       refused = undefined;
-      await this.#warn(response);
+      if (response.headers.has("warning")) await this.#warn(response);
       if (response.ok) return response;
       const error = await statusErrorOf(spec.action, method, response, spec.resource);
       if (response.status === 401 && renewals-- > 0) {
@@ -674,7 +673,9 @@ export class Connection implements Disposable {
       const answer = await transport.fetch(request);
       this.watches.answered();
       const response = reporter === undefined ? answer : reporter.answered(answer);
-      await checkEncoding(spec.action, response, headers.get("accept-encoding"));
+      if (response.headers.has("content-encoding")) {
+        await checkEncoding(spec.action, response, headers.get("accept-encoding"));
+      }
       return response;
     } catch (cause) {
       if (isKnownError(cause)) throw cause;

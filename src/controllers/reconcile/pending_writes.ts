@@ -423,7 +423,9 @@ function isShown({ cache, selects }: Concerned, { key, resourceVersion, isDelete
 
 /** Resolves when a write's caches may have seen it, or the signal aborts. Never rejects. */
 async function allSeen(write: Pending, signal?: AbortSignal): Promise<void> {
-  await Promise.allSettled(write.caches.map(({ cache }) => seen(cache, write, signal)));
+  const waits = write.caches.map(({ cache }) => seen(cache, write, signal));
+  if (waits.length > 1) await Promise.allSettled(waits);
+  else await waits[0].catch(() => {});
 }
 
 /**

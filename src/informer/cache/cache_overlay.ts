@@ -25,6 +25,7 @@ export interface Cover {
 
 /** A cover, and its object. */
 interface Covered<T> {
+  readonly key: ObjectKey;
   readonly cover: Cover;
   /** The object as JSON, until it is first read; `undefined` if there is none. */
   text: string | undefined;
@@ -70,12 +71,12 @@ export class CacheOverlay<T extends KubernetesObject> {
    */
   cover(key: ObjectKey, cover: Cover, object?: KubernetesObject, text = object && JSON.stringify(object)): void {
     const nowMs = monotonicMs();
-    for (const [key, { cover: { dueMs } }] of this.#covered) {
-      if (dueMs > nowMs) break;
-      this.#covered.delete(key);
+    for (let first = this.#covered.first; first !== undefined && first.cover.dueMs <= nowMs;) {
+      this.#covered.delete(first.key);
+      first = this.#covered.first;
     }
     if (object !== undefined && !this.#scope.forms(object)) return;
-    this.#covered.set(key, { cover, text, entry: undefined });
+    this.#covered.set(key, { key, cover, text, entry: undefined });
   }
 
   /** The cover of a key, if it is not over. */
