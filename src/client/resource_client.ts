@@ -31,6 +31,7 @@ import type { BackoffOptions } from "../async/time.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { RequestSpec } from "./http/connection.ts";
+import type { JsonAnswer } from "./http/response.ts";
 
 /** A write that the server accepted: the object has a new version, or was deleted. */
 export interface ObjectWrite {
@@ -54,6 +55,8 @@ export interface ObjectWrite {
    * the response shows that the server keeps the object.
    */
   readonly object?: KubernetesObject;
+  /** The JSON text of `object`, as the server sent it. The call's caller may change the object itself. */
+  readonly text?: string;
   /** The request. Absent for a deletion. */
   readonly sent?: {
     /** The call, or the patch's type. */
@@ -68,11 +71,15 @@ export interface ObjectWrite {
 /**
  * Returns the write that the response to a create, update or patch shows, or `undefined` if the response is no object.
  */
-export function writeOf(resource: Resource, answer: unknown, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
-  const object = answer as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
+export function writeOf(
+  resource: Resource,
+  { value, text }: JsonAnswer,
+  sent?: ObjectWrite["sent"],
+): ObjectWrite | undefined {
+  const object = value as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
   if (!name || !uid || !resourceVersion) return undefined;
-  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, sent };
+  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, text, sent };
 }
 
 /** The members in responses to deletions that say whether the object is gone. */
@@ -89,9 +96,9 @@ interface DeletionAnswer extends Partial<KubernetesObject> {
 export function deletionOf(
   resource: Resource,
   place: { readonly namespace: string; readonly name: string },
-  answer: unknown,
+  answer: JsonAnswer,
 ): ObjectWrite | undefined {
-  const { metadata, details, spec } = answer as DeletionAnswer;
+  const { metadata, details, spec } = answer.value as DeletionAnswer;
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata ?? {};
   const isKept = deletionGracePeriodSeconds || finalizers?.length || spec?.finalizers?.length;
   if (deletionTimestamp && isKept) return writeOf(resource, answer);
@@ -508,13 +515,13 @@ interface Call {
  */
 function requestTo(
   { action, resource, path }: Pick<Place, "action" | "resource" | "path">,
-  { call, query: own = "pretty=false", init, patient = true }: Call,
+  { call, query: own = PRETTY, init, patient = true }: Call,
   options: RequestOptions,
 ): RequestSpec {
   const spec = { action, resource, path: `${path}?${own}`, init, patient };
   const { query, timeoutMs } = options;
   checkNames(spec.action, options, OPTIONS[call], "Put a parameter without an option into query");
-  checkDurations(spec.action, { timeoutMs }, { min: 1 });
+  if (timeoutMs !== undefined) checkDurations(spec.action, { timeoutMs }, { min: 1 });
   const limited = timeoutMs === undefined ? spec : { ...spec, timeoutMs };
   if (query === undefined) return limited;
   const parameters = new URLSearchParams(own);
@@ -546,6 +553,8 @@ export interface Target<T extends KubernetesObject = KubernetesObject> {
   readonly defaultNamespace: string;
 }
 
+/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
+const PRETTY = "pretty=false";
 const JSON_TYPE = "application/json";
 const TABLE_TYPE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
@@ -711,8 +720,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
       `Cannot ${place.action}: no namespace is given, and a server does not delete across namespaces. Choose one with namespace()`,
     );
   }
-  const query = listQuery(target, options);
-  setWriteQuery(query, options);
+  const query = new URLSearchParams(listQuery(target, options) + writeQuery(options));
   if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
   const init = { method: "DELETE", headers: { accept: accept(resource, "List") } };
@@ -778,16 +786,16 @@ function writeRequest(
   contentType: string = JSON_TYPE,
   acceptType: string = JSON_TYPE,
 ): RequestSpec {
-  const query = baseQuery();
-  setWriteQuery(query, options);
   const headers = { accept: acceptType, "content-type": contentType };
-  return requestTo(place, { call: "write", query, init: { method, headers, body: JSON.stringify(body) } }, options);
+  const init = { method, headers, body: JSON.stringify(body) };
+  return requestTo(place, { call: "write", query: PRETTY + writeQuery(options), init }, options);
 }
 
-function setWriteQuery(query: URLSearchParams, options: WriteOptions): void {
-  if (options.dryRun) query.set("dryRun", "All");
-  if (options.fieldManager !== undefined) query.set("fieldManager", options.fieldManager);
-  if (options.fieldValidation !== undefined) query.set("fieldValidation", options.fieldValidation);
+function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): string {
+  let query = dryRun ? "&dryRun=All" : "";
+  if (fieldManager !== undefined) query += `&fieldManager=${encodeURIComponent(fieldManager)}`;
+  if (fieldValidation !== undefined) query += `&fieldValidation=${encodeURIComponent(fieldValidation)}`;
+  return query;
 }
 
 function listQuery(target: Target, options: ListOptions): URLSearchParams {
@@ -819,9 +827,8 @@ function includeObject(query: URLSearchParams, resource: Resource): void {
   if (resource.representation === "table") query.set("includeObject", "Object");
 }
 
-/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
 function baseQuery(): URLSearchParams {
-  return new URLSearchParams({ pretty: "false" });
+  return new URLSearchParams(PRETTY);
 }
 
 function setCount(query: URLSearchParams, name: string, value: number | undefined): void {
