@@ -7,10 +7,10 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { entryOf } from "../../entry/entry.ts";
+import { entryBytes, entryOf, unreadEntry } from "../../entry/entry.ts";
 import type { CacheScope } from "./cache_scope.ts";
 import type { EntryLister } from "./lister.ts";
 import type { ObjectCache } from "./object_cache.ts";
@@ -116,8 +116,7 @@ export class CacheOverlay<T extends KubernetesObject> {
   #at(key: ObjectKey): Covered<T> | undefined {
     const covered = this.#live(key);
     if (covered?.text !== undefined) {
-      const object = this.#scope.formed(JSON.parse(covered.text) as T);
-      covered.entry = this.#cache.entryTransform.apply(entryOf(object));
+      covered.entry = this.#cache.entryTransform.apply(unread(this.#scope.formed(JSON.parse(covered.text) as T)));
       covered.text = undefined;
     }
     if (covered?.entry === undefined || covered.entry.key === key) return covered;
@@ -132,4 +131,12 @@ export class CacheOverlay<T extends KubernetesObject> {
     this.#covered.delete(key);
     return undefined;
   }
+}
+
+/** Returns an entry of an object that shares its parts with the cached object when it is read. */
+function unread<T extends KubernetesObject>(object: T): CacheEntry<T> {
+  const entry = entryOf(object);
+  if (reduced in object) return entry; // its mark has no JSON
+  const { text, metadataStart, metadataEnd } = entryBytes(entry);
+  return unreadEntry<T>(entry, text, metadataStart, metadataEnd);
 }
