@@ -382,6 +382,12 @@ export class ItemScanner {
     return this.#place !== "outline";
   }
 
+  /** Returns to the start of the latest item, which is scanned again. */
+  reopen(): void {
+    this.#place = "item";
+    this.#depth = 0;
+  }
+
   /** Scans one more chunk. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
