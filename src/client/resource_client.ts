@@ -23,7 +23,14 @@ import {
   type ShardOption,
   type WatchOptions,
 } from "../api/options.ts";
-import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
+import {
+  apiVersionOf,
+  pathOf,
+  type PathParts,
+  type Resource,
+  resourceName,
+  type ResourcePlace,
+} from "../api/resource.ts";
 import type { ApiStatus } from "../api/status.ts";
 import type { Apply, ApplyFields, ApplyMeta, DraftMeta, MergePatch, Mutable, ObjectDraft } from "../api/written.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
@@ -514,11 +521,11 @@ interface Call {
  * @throws {RangeError} if `timeoutMs` is no duration.
  */
 function requestTo(
-  { action, resource, path }: Pick<Place, "action" | "resource" | "path">,
+  { action, resource, path, place }: Place,
   { call, query: own = PRETTY, init, patient = true }: Call,
   options: RequestOptions,
 ): RequestSpec {
-  const spec = { action, resource, path: `${path}?${own}`, init, patient };
+  const spec = { action, resource, path: `${path}?${own}`, place, init, patient };
   const { query, timeoutMs } = options;
   checkNames(spec.action, options, OPTIONS[call], "Put a parameter without an option into query");
   if (timeoutMs !== undefined) checkDurations(spec.action, { timeoutMs }, { min: 1 });
@@ -732,18 +739,31 @@ function bothSelectors(a: string | undefined, b: string | undefined): string | u
   return a && b ? `${a},${b}` : a || b || undefined;
 }
 
-interface Place extends PathParts {
-  readonly action: string;
+interface Place extends PathParts, Pick<RequestSpec, "action" | "path"> {
   readonly resource: string;
-  readonly path: string;
   readonly namespace: string;
+  readonly place: ResourcePlace;
+}
+
+/** Returns what `placeOf` of `api/resource.ts` finds in the path. */
+function placeIn({ group, version, plural, scope }: Resource, parts: PathParts): ResourcePlace {
+  const { namespace = "", name, subresource } = parts;
+  return {
+    group,
+    version,
+    plural,
+    namespace: scope === "Cluster" ? "" : namespace,
+    name,
+    subresource: subresource || undefined,
+  };
 }
 
 /** Returns a collection's path. */
 function collectionOf({ resource, selection }: Target, verb: string, options: Selection): Place {
   const { namespace = selection.namespace ?? "" } = options;
   const action = describe(verb, resource, { namespace });
-  return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), namespace };
+  const place = placeIn(resource, { namespace });
+  return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), place, namespace };
 }
 
 /** Returns the path for an existing or new object. */
@@ -756,6 +776,7 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
       namespace: "",
       action: describe(verb, resource, { ...parts, namespace: undefined }),
       path: pathOf(resource, parts),
+      place: placeIn(resource, parts),
     };
   }
   const namespace = parts.namespace || selection.namespace || defaultNamespace;
@@ -768,13 +789,19 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
     throw new TypeError(`Cannot ${action}: the collection covers only namespace "${selection.namespace}"`);
   }
-  const path = pathOf(resource, { ...parts, namespace });
-  return { ...parts, resource: resourceName(resource), namespace, action, path };
+  const where = { ...parts, namespace };
+  return {
+    ...where,
+    resource: resourceName(resource),
+    action,
+    path: pathOf(resource, where),
+    place: placeIn(resource, where),
+  };
 }
 
 function describe(verb: string, resource: Resource, parts: PathParts): string {
   const { namespace, name, subresource } = parts;
-  const what = [resourceName(resource), name, subresource].filter((part) => part).join("/");
+  const what = `${resourceName(resource)}${name ? `/${name}` : ""}${subresource ? `/${subresource}` : ""}`;
   return `${verb} "${what}"${namespace && resource.scope === "Namespaced" ? ` in namespace "${namespace}"` : ""}`;
 }
 

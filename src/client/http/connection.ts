@@ -173,6 +173,8 @@ export interface RequestSpec {
   readonly path: string;
   /** The resource, e.g. `"crontabs.stable.example.com"`, if the request concerns one. */
   readonly resource?: string;
+  /** The place in `path`, if the caller knows it. */
+  readonly place?: ResourcePlace;
   /** Method, headers and body. */
   readonly init: RequestInit;
   /**
@@ -202,13 +204,11 @@ export class AccessLog {
   readonly #names = new Map<string, Set<string> | undefined>();
 
   /** Records a request. It skips discovery and paths outside `/api` and `/apis`, because they need no rule. */
-  record({ path, init }: RequestSpec): void {
-    const [pathname, query] = path.split("?", 2);
-    const place = placeIn(pathname);
+  record({ path, init, place = placeIn(path.split("?", 1)[0]) }: RequestSpec): void {
     if (place === undefined) return;
     const method = init.method?.toUpperCase() ?? "GET";
     // The queries of writes say nothing about access; parsing them would cost half of the record.
-    const parameters = method === "GET" ? new URLSearchParams(query) : NO_PARAMETERS;
+    const parameters = method === "GET" ? new URLSearchParams(path.split("?", 2)[1]) : NO_PARAMETERS;
     const verb = verbOf(method, place, parameters);
     this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
     // The server asks for this right, too, when the object does not exist.
