@@ -9,17 +9,13 @@
  */
 import { decoder, encoder, type ObjectKey } from "../api/object.ts";
 import { isPlain } from "../api/selector.ts";
+import { endOfKey, skipValue } from "./json_text.ts";
 
-const QUOTE = 34;
 const COMMA = 44;
-const COLON = 58;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** The bit in which a brace differs from the bracket of the same side. */
 const BRACE_BIT = 32;
-const SPACE = 32;
 
 /** About the bytes that a kept version needs in addition to its text. */
 const KEPT_BYTES = 300;
@@ -76,7 +72,7 @@ export class SharedParts {
     const last = this.#read.get(key);
     if (last === undefined || last.uid !== uid) return undefined;
     const before = typeof last.text === "string" ? last.text : decoder.decode(last.text);
-    last.outline ??= outlineOf(before, last.object);
+    last.outline ??= comparison.outlineOf(before, last.object);
     if (last.outline === "") return undefined;
     const object = comparison.parse(text, before, last.outline, last.object);
     if (object !== undefined) this.#outline = comparison.outline;
@@ -244,14 +240,6 @@ function putCode(codes: number[], number: number): void {
   else codes.push(LONG + Math.floor(number / LONG), number % LONG);
 }
 
-/** Returns the outline of an object's text, as its code; `""` if it has no use. */
-function outlineOf(text: string, object: Members): string {
-  const outline = new Outline();
-  return scan(text, bytesOf(text), 0, true, outline) === text.length && hasMembers(object, outline, text)
-    ? outline.code
-    : "";
-}
-
 /**
  * Returns `true` if an object has as many members as its outline, so that no key occurs twice in the text; and its
  * `metadata`, `spec` and `status` as well.
@@ -291,48 +279,6 @@ function bytesOf(text: string): Uint8Array {
   return scanned;
 }
 
-/** Adds the members of the object at `at` to an outline. Returns the object's end; -1 if the layout is unusual. */
-function scan(text: string, bytes: Uint8Array, at: number, isTop: boolean, outline: Outline): number {
-  if (bytes[at] !== OPEN_BRACE) return -1;
-  if (bytes[at + 1] === CLOSE_BRACE) return at + 2;
-  for (let start = at + 1;;) {
-    const value = valueAt(bytes, start, text.length);
-    const end = value === -1 ? -1 : scanMember(text, bytes, start, value, isTop, outline);
-    if (end === -1) return -1;
-    const next = bytes[end];
-    if (next === CLOSE_BRACE) return end + 1;
-    if (next !== COMMA || outline.size > MOST) return -1;
-    start = end + 1;
-  }
-}
-
-/** Adds the member at `start` to an outline. Returns its end; -1 if the layout is unusual. */
-function scanMember(
-  text: string,
-  bytes: Uint8Array,
-  start: number,
-  value: number,
-  isTop: boolean,
-  outline: Outline,
-): number {
-  const member = outline.add(start, value);
-  const end = isTop && bytes[value] === OPEN_BRACE && isDivided(text, start, value)
-    ? scan(text, bytes, value, false, outline)
-    : skipValue(bytes, value, text.length);
-  return end === -1 ? -1 : outline.close(member, end);
-}
-
-/** Returns the position of the value of the member at `start`; -1 if there is no key without escapes. */
-function valueAt(bytes: Uint8Array, start: number, length: number): number {
-  if (bytes[start] !== QUOTE) return -1;
-  for (let at = start + 1; at < length; at++) {
-    const code = bytes[at];
-    if (code === BACKSLASH) return -1;
-    if (code === QUOTE) return bytes[at + 1] === COLON ? at + 2 : -1;
-  }
-  return -1;
-}
-
 /** Returns `true` if the members of the member at `start` are compared, too. */
 function isDivided(text: string, start: number, value: number): boolean {
   switch (value - start) {
@@ -344,40 +290,6 @@ function isDivided(text: string, start: number, value: number): boolean {
       return text.startsWith("metadata", start + 1);
   }
   return false;
-}
-
-/** Returns the end of the value at `at`; -1 at white space, or if the value does not end. */
-function skipValue(bytes: Uint8Array, at: number, length: number): number {
-  const first = bytes[at];
-  if (first === QUOTE) return skipString(bytes, at + 1, length);
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-    for (let depth = 0; at < length; at++) {
-      const code = bytes[at];
-      if (code === QUOTE) {
-        at = skipString(bytes, at + 1, length);
-        if (at === -1) return -1;
-        at--;
-      } else if ((code | BRACE_BIT) === OPEN_BRACE) depth++;
-      else if ((code | BRACE_BIT) === CLOSE_BRACE && --depth === 0) return at + 1;
-    }
-    return -1;
-  }
-  if (first <= SPACE) return -1;
-  for (; at < length; at++) {
-    const code = bytes[at];
-    if (code === COMMA || (code | BRACE_BIT) === CLOSE_BRACE) return at;
-  }
-  return -1;
-}
-
-/** Returns the position after the closing quote for the string text at `at`; -1 if it does not end. */
-function skipString(bytes: Uint8Array, at: number, length: number): number {
-  for (; at < length; at++) {
-    const code = bytes[at];
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) return at + 1;
-  }
-  return -1;
 }
 
 /**
@@ -405,8 +317,29 @@ class Comparison {
     return this.#now.equals(this.#old) ? this.#code : this.#now.code;
   }
 
+  /** Returns the outline of an object's text, as its code; `""` if it has no use. */
+  outlineOf(text: string, object: Members): string {
+    this.#begin(text, "", "");
+    return this.#walk(0, 0, 0, -1) === text.length && hasMembers(object, this.#now, text) ? this.#now.code : "";
+  }
+
   /** Returns the object of a text; `undefined` if nothing is equal, or the layout is unusual. */
   parse(text: string, before: string, outline: string, last: Members): Members | undefined {
+    this.#begin(text, before, outline);
+    try {
+      if (this.#walk(0, 0, this.#old.size, -1) !== text.length) return undefined;
+      if (this.#equal.length === 0) return undefined;
+      const object = JSON.parse(this.#parsed + text.slice(this.#cut));
+      this.#fill(object, last);
+      return hasMembers(object, this.#now, text) ? object : undefined;
+    } catch {
+      return undefined; // the caller parses all of the text, and reports what is wrong with it
+    } finally {
+      this.#text = this.#before = this.#parsed = "";
+    }
+  }
+
+  #begin(text: string, before: string, outline: string): void {
     this.#text = text;
     this.#before = before;
     this.#old.code = this.#code = outline;
@@ -417,17 +350,6 @@ class Comparison {
         0;
     this.#parsed = "";
     this.#bytes = undefined;
-    try {
-      if (text.charCodeAt(0) !== OPEN_BRACE || this.#walk(0, 0, this.#old.size, -1) !== text.length) return undefined;
-      if (this.#equal.length === 0) return undefined;
-      const object = JSON.parse(this.#parsed + text.slice(this.#cut));
-      this.#fill(object, last);
-      return hasMembers(object, this.#now, text) ? object : undefined;
-    } catch {
-      return undefined; // the caller parses all of the text, and reports what is wrong with it
-    } finally {
-      this.#text = this.#before = this.#parsed = "";
-    }
   }
 
   #fill(object: Members, last: Members): void {
@@ -448,13 +370,15 @@ class Comparison {
    */
   #walk(at: number, from: number, to: number, around: number): number {
     const text = this.#text;
+    if (text.charCodeAt(at) !== OPEN_BRACE) return -1;
     if (text.charCodeAt(at + 1) === CLOSE_BRACE) return at + 2;
     for (let start = at + 1, old = from;;) {
       let end = old < to ? this.#same(start, old, around) : -1;
       if (end === -1) {
         this.#bytes ??= bytesOf(text);
-        const value = valueAt(this.#bytes, start, text.length);
-        if (value === -1) return -1;
+        const keyEnd = endOfKey(this.#bytes, start, text.length);
+        if (keyEnd === -1) return -1;
+        const value = keyEnd + 2;
         let found = this.#find(start, value, old, to);
         if (found === -1) found = this.#find(start, value, from, old);
         if (found !== -1) {
@@ -506,15 +430,13 @@ class Comparison {
 
   /** Returns the end of a member that has other bytes than the old one, or no old one; -1 if the layout is unusual. */
   #changed(start: number, value: number, old: number, around: number): number {
-    const now = this.#now;
-    const isTop = around === -1;
-    // An old member with members is divided.
-    if (!isTop || old === -1 || this.#old.next[old] === old + 1 || this.#text.charCodeAt(value) !== OPEN_BRACE) {
-      return scanMember(this.#text, this.#bytes!, start, value, isTop, now);
-    }
-    const member = now.add(start, value);
-    const end = this.#walk(value, old + 1, this.#old.next[old], member);
-    return end === -1 ? -1 : now.close(member, end);
+    const text = this.#text;
+    const member = this.#now.add(start, value);
+    let end: number;
+    if (around === -1 && text.charCodeAt(value) === OPEN_BRACE && isDivided(text, start, value)) {
+      end = old === -1 ? this.#walk(value, 0, 0, member) : this.#walk(value, old + 1, this.#old.next[old], member);
+    } else end = skipValue(this.#bytes!, value, text.length);
+    return end === -1 ? -1 : this.#now.close(member, end);
   }
 }
 
