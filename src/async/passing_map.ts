@@ -50,6 +50,11 @@ export class PassingMap<K, V extends object> {
     for (const { value } of this.#places.values()) return value;
   }
 
+  /** Calls `call` with each value, in the order in which they were set. Values may be deleted meanwhile. */
+  forEach(call: (value: V) => void): void {
+    this.#places.forEach(({ value }) => call(value!));
+  }
+
   /** The values, in the order in which they were set. */
   *values(): IterableIterator<V> {
     for (const [, value] of this) yield value;
