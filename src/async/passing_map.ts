@@ -47,7 +47,7 @@ export class PassingMap<K, V extends object> {
 
   /** The value that was set first. */
   get first(): V | undefined {
-    for (const { value } of this.#places.values()) return value;
+    return this.#places.values().next().value?.value;
   }
 
   /** Calls `call` with each value, in the order in which they were set. Values may be deleted meanwhile. */

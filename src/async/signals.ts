@@ -89,11 +89,6 @@ export class LazyController {
     return this.#controller.signal;
   }
 
-  /** `true` after {@linkcode abort}. */
-  get isAborted(): boolean {
-    return this.#aborted !== undefined;
-  }
-
   /** Aborts the signal. Only the first call counts. */
   abort(reason: unknown): void {
     if (this.#aborted !== undefined) return;

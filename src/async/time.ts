@@ -7,7 +7,6 @@
  * @module
  */
 import { delay } from "@std/async/delay";
-import { PassingMap } from "./passing_map.ts";
 import { DerivedController, withResolvers } from "./signals.ts";
 
 /** How long to wait between attempts. */
@@ -188,7 +187,10 @@ export class LongTimer implements Disposable {
 
   /** Creates an unarmed timer that calls `fire` when it is due. */
   constructor(fire: () => void) {
-    this.#fire = fire;
+    this.#fire = (): void => {
+      this.#timer = undefined;
+      fire();
+    };
   }
 
   /** `true` if the timer will fire. */
@@ -203,10 +205,7 @@ export class LongTimer implements Disposable {
   arm(ms: number): void {
     this[Symbol.dispose]();
     if (ms <= MAX_TIMER_MS) {
-      this.#timer = setTimeout(() => {
-        this.#timer = undefined;
-        this.#fire();
-      }, Math.max(0, Math.ceil(ms)));
+      this.#timer = setTimeout(this.#fire, Math.max(0, Math.ceil(ms)));
     } else if (ms !== Infinity) {
       const dueMs = monotonicMs() + ms;
       this.#timer = setTimeout(() => this.arm(dueMs - monotonicMs()), MAX_TIMER_MS);
@@ -218,43 +217,6 @@ export class LongTimer implements Disposable {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-  }
-}
-
-/** One time limit for many short jobs. They share a timer, because a timer for each would cost more than the job. */
-export class SharedLimit {
-  readonly #ms: number;
-  /** The jobs that have not ended, in the order in which they are due. */
-  readonly #jobs = new PassingMap<number, { readonly dueMs: number; readonly expire: () => void }>();
-  /** Armed if and only if there is a job. Fires when the first job is due, or before. */
-  readonly #timer = new LongTimer(() => this.#look());
-  #begun = 0;
-
-  /** Each job may take `ms` milliseconds. `Infinity` means no limit. */
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  /** Begins a job. Calls `expire` when its time is over, unless you have disposed the result. */
-  begin(expire: () => void): Disposable {
-    const job = this.#begun++;
-    this.#jobs.set(job, { dueMs: monotonicMs() + this.#ms, expire });
-    if (!this.#timer.isArmed) this.#timer.arm(this.#ms);
-    return {
-      [Symbol.dispose]: () => {
-        if (this.#jobs.delete(job) && this.#jobs.size === 0) this.#timer[Symbol.dispose]();
-      },
-    };
-  }
-
-  #look(): void {
-    const nowMs = monotonicMs();
-    for (const [job, { dueMs, expire }] of this.#jobs) {
-      // A timer may fire a fraction of a millisecond early.
-      if (dueMs > nowMs + 1) return this.#timer.arm(dueMs - nowMs);
-      this.#jobs.delete(job);
-      expire();
-    }
   }
 }
 

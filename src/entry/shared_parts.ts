@@ -278,7 +278,7 @@ function keyAt(text: string, outline: Outline, member: number): string {
 /** The bytes of the text that was scanned last. A byte is read in a third of the time of a character. */
 let scanned: Uint8Array<ArrayBuffer> = new Uint8Array(16_384);
 
-/** Returns the characters of a text as bytes, until the next call. Each one beyond ASCII is one byte, which means nothing. */
+/** Returns a text with a byte for each character, until the next call. Characters beyond ASCII have the same byte. */
 function bytesOf(text: string): Uint8Array {
   const { length } = text;
   if (length > scanned.length || (scanned.length > 1_048_576 && length <= 65_536)) {

@@ -22,15 +22,6 @@ export function namesOf<O>(): <const S extends string>(...names: readonly Names<
   return (...names) => names.join(" ").split(" ");
 }
 
-/** The lists of names by their texts, which are constants. */
-const LISTS = new Map<string, readonly string[]>();
-
-function listOf(names: string): readonly string[] {
-  let list = LISTS.get(names);
-  if (list === undefined) LISTS.set(names, list = names.split(" "));
-  return list;
-}
-
 /**
  * Throws if a plain object has an option that does not exist, because a misspelt option would have no effect. It
  * ignores class instances, which may have other members.
@@ -51,7 +42,7 @@ export function checkNames<O extends object, const S extends string>(
   remedy = "Remove it",
 ): void {
   if (options === undefined || options === null || Object.getPrototypeOf(options)?.constructor !== Object) return;
-  const known = typeof names === "string" ? listOf(names) : names;
+  const known: readonly string[] = typeof names === "string" ? names.split(" ") : names;
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearest(unknown, known);

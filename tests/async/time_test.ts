@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
+import { SharedLimit } from "../../src/async/shared_limit.ts";
 import {
   backoffMs,
   type BackoffOptions,
   CoarseClock,
   humanDuration,
   LongTimer,
-  SharedLimit,
   sleep,
   timedController,
   TimeLimit,

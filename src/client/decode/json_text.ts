@@ -512,7 +512,7 @@ function quoted(byte: number): string {
   return byte > 127 ? "a character that is not ASCII" : JSON.stringify(String.fromCharCode(byte));
 }
 
-/** Shorter ranges are copied byte by byte, which costs less than a view. */
+/** Shorter ranges are copied byte by byte, which costs less than a view of them. */
 const SHORT = 48;
 
 /** A node of the tree with its keys as bytes. */
@@ -566,9 +566,6 @@ export class Projector {
   /** The source as text, if all of it is ASCII. */
   #text: string | undefined;
   #end = 0;
-  /** The range of the source that ends the copy, and is written to `bytes` once the next part is from elsewhere. */
-  #from = 0;
-  #to = 0;
   /** The number of arrays around the present value. */
   #arrays = 0;
   /** True if the rest of the object may stay unread once all its kept members have been copied. */
@@ -619,7 +616,6 @@ export class Projector {
     this.#hasStopped = false;
     this.#arrays = 0;
     this.length = 0;
-    this.#from = this.#to = start;
     this.metadataStart =
       this.metadataEnd =
       this.labelsStart =
@@ -628,9 +624,7 @@ export class Projector {
       this.versionEnd =
         -1;
     if (source[start] !== OPEN_BRACE) return -1;
-    const behind = this.#object(start, this.#root, stopsEarly);
-    this.#write();
-    return behind;
+    return this.#object(start, this.#root, stopsEarly);
   }
 
   /**
@@ -666,10 +660,10 @@ export class Projector {
         const copied = this.length;
         at = this.#value(value, child, isLast && left === 0);
         if (at === -1) return -1;
-        if (this.length === copied) this.#cut(before); // nothing is kept of it
+        if (this.length === copied) this.length = before; // nothing is kept of it
         else {
           isFirst = false;
-          this.#note(child, copied, source[value]);
+          this.#note(child, copied);
         }
         if (this.#hasStopped || (isLast && left === 0)) {
           this.#hasStopped = true;
@@ -724,59 +718,36 @@ export class Projector {
   }
 
   /** Remembers the position of a copied member if it is the object's metadata, or its labels, uid or version. */
-  #note(member: Node, start: number, first: number): void {
+  #note(member: Node, start: number): void {
     if (member === this.#uid) this.uidEnd = this.length;
     else if (member === this.#version) this.versionEnd = this.length;
     else if (member === this.#metadata) {
       this.metadataStart = start;
       this.metadataEnd = this.length;
-    } else if (member === this.#labels && first === OPEN_BRACE) {
+    } else if (member === this.#labels && this.bytes[start] === OPEN_BRACE) {
       this.labelsStart = start;
       this.labelsEnd = this.length;
     }
   }
 
   #put(byte: number): void {
-    if (this.#source[this.#to] === byte && this.#to < this.#end) this.#to++;
-    else {
-      this.#write();
-      if (this.length === this.bytes.length) this.#grow(1);
-      this.bytes[this.length] = byte;
-    }
-    this.length++;
+    if (this.length === this.bytes.length) this.#grow(1);
+    this.bytes[this.length++] = byte;
   }
 
   #copy(start: number, end: number): void {
-    if (start !== this.#to) {
-      this.#write();
-      this.#from = start;
-    }
-    this.#to = end;
-    this.length += end - start;
-  }
-
-  /** Removes the end of the copy. */
-  #cut(length: number): void {
-    this.#to = Math.max(this.#from, this.#to - (this.length - length));
-    this.length = length;
-  }
-
-  /** Writes the range that has not been written. */
-  #write(): void {
-    const start = this.#from;
-    const end = this.#to;
-    this.#from = end;
-    let to = this.length - (end - start);
-    if (this.length > this.bytes.length) this.#grow(0);
+    if (this.length + end - start > this.bytes.length) this.#grow(end - start);
     const { bytes } = this;
     const source = this.#source;
+    let to = this.length;
     if (end - start > SHORT) bytes.set(source.subarray(start, end), to);
     else for (let from = start; from < end;) bytes[to++] = source[from++];
+    this.length += end - start;
   }
 
   #grow(needed: number): void {
     const larger = new Uint8Array(2 * (this.length + needed));
-    larger.set(this.bytes);
+    larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;
   }
 }

@@ -69,7 +69,12 @@ export class CacheOverlay<T extends KubernetesObject> {
    * The caller may change `object` later: what is read is its JSON text, which is parsed by the first read. Nothing is
    * covered if `object` does not have the form of the cached objects, for example because it is a subresource's.
    */
-  cover(key: ObjectKey, cover: Cover, object?: KubernetesObject, text = object && JSON.stringify(object)): void {
+  cover(
+    key: ObjectKey,
+    cover: Cover,
+    object?: KubernetesObject,
+    text: string | undefined = object && JSON.stringify(object),
+  ): void {
     const nowMs = monotonicMs();
     for (let first = this.#covered.first; first !== undefined && first.cover.dueMs <= nowMs;) {
       this.#covered.delete(first.key);
