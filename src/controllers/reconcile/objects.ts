@@ -13,7 +13,7 @@ import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft
 import { checkCounts } from "../../async/checks.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
-import { checkBackoff, checkNames } from "../../errors/option_names.ts";
+import { checkBackoff, checkNames, namesOf } from "../../errors/option_names.ts";
 
 /** Returns the present time like `metav1.MicroTime`: the server accepts only six digits after the seconds. */
 export function microTimestampNow(): string {
@@ -325,6 +325,10 @@ function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolea
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
+const STATUS_OPTIONS = namesOf<Omit<WriteOptions, "subresource">>()(
+  "dryRun fieldManager fieldValidation signal timeoutMs query",
+);
+
 /** The status type for objects of type `T`. */
 export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<S> : never;
 
@@ -362,7 +366,7 @@ export async function writeStatus<T extends KubernetesObject>(
   status: StatusOf<T>,
   options: Omit<WriteOptions, "subresource"> = {},
 ): Promise<T> {
-  checkNames("write a status", options, "dryRun fieldManager fieldValidation signal timeoutMs query");
+  checkNames("write a status", options, STATUS_OPTIONS);
   refuseReduced("write the status of an object", object);
   const { name, namespace, resourceVersion } = object.metadata;
   const change = mergeDiff((object as { readonly status?: unknown }).status ?? {}, status);

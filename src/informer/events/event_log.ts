@@ -256,6 +256,7 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
         resolve();
       };
       const leave = isQueued ? this.#pacer.onTurn(end) : this.onceLogged(end);
+      // V8 would allocate a function literal that is assigned to a member among old objects, and keep what it refers to.
       const stop = (): void => {
         leave();
         end();
