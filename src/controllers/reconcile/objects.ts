@@ -36,12 +36,12 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
   if (!isRecord(before) || !isRecord(after)) {
     return Object.is(before ?? null, after ?? null) ? undefined : after ?? null;
   }
-  const patch: Record<string, unknown> = {};
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  let patch: Record<string, unknown> | undefined;
+  for (const name of Object.keys({ ...before, ...after })) {
     const change = mergeDiff(before[name], after[name]);
-    if (change !== undefined) patch[name] = change;
+    if (change !== undefined) (patch ??= {})[name] = change;
   }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return patch;
 }
 
 /** Options for {@linkcode retryOnConflict}. */
