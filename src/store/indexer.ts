@@ -25,7 +25,7 @@ interface IndexDefinition<V> {
 }
 
 /** About the bytes of a row under its one index value, of one under each of several, and of an index value. */
-const [ROW_BYTES, SHARED_ROW_BYTES, BUCKET_BYTES] = [20, 65, 220];
+const [ROW_BYTES, SHARED_ROW_BYTES, BUCKET_BYTES] = [20, 65, 300];
 
 const NO_VALUES: readonly string[] = [];
 /** The index values of a row that has not been filed; compared by identity. */
@@ -66,7 +66,7 @@ class Index<V> implements IndexDefinition<V> {
   #several: (readonly string[] | undefined)[] = [];
   /** `#buckets` has, under each index value that some row is filed under, the number of that row. */
   readonly #buckets = new Map<string, Bucket>();
-  /** `#numbered[bucket.number]` is a bucket; those of the numbers in `#unused` are not in use. */
+  /** `#numbered[bucket.number]` is a bucket, or `NO_BUCKET` for a number in `#unused`. */
   readonly #numbered: Bucket[] = [];
   readonly #unused: number[] = [];
   /** `#rowBytes` is the sum of {@linkcode bytesOf} for the index values of all rows. */
@@ -124,8 +124,7 @@ class Index<V> implements IndexDefinition<V> {
    * Files a row, which may be the table's next new one, under `after`. Touches only the buckets that gain or lose it.
    */
   file(row: number, after: readonly string[]): void {
-    // The outgrown numbers are freed at once.
-    if (2 * row + 1 >= this.#filed.length) this.#filed = new Int32Array(this.#filed.buffer.transfer(12 * row + 64));
+    if (2 * row + 1 >= this.#filed.length) this.#grow(12 * row + 64);
     const before = this.before = this.filed(row);
     if (before === after) return;
     this.#rowBytes += bytesOf(after) - bytesOf(before);
@@ -157,6 +156,17 @@ class Index<V> implements IndexDefinition<V> {
     for (const bucket of this.#buckets.values()) {
       bucket.rows = bucket.rows.map((row) => to[row]);
       bucket.others &&= new Set(Array.from(bucket.others, (row) => to[row]));
+    }
+  }
+
+  #grow(bytes: number): void {
+    const { buffer } = this.#filed;
+    // Frees the old numbers at once. Node 20 cannot.
+    if (buffer.transfer !== undefined) this.#filed = new Int32Array(buffer.transfer(bytes));
+    else {
+      const before = this.#filed;
+      this.#filed = new Int32Array(bytes / 4);
+      this.#filed.set(before);
     }
   }
 

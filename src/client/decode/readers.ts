@@ -280,7 +280,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     return { entries: this.#entries, ...this.#metadata };
   }
 
-  /** Projects an item. One that may continue in the next chunk ends for the scanner here, and is deferred. */
+  /** Projects an item. If it may continue in the next chunk, it ends here for the scanner, and is deferred. */
   #all(bytes: Uint8Array, start: number, end: number): number {
     const behind = this.#objects.project(bytes, start, end, this.#text);
     if (behind !== -1 || !this.#projects || !this.#defers || end - start > MOST_DEFERRED) return behind;
