@@ -167,13 +167,6 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     ],
   },
   {
-    id: "shared-values",
-    reason: "Without it each row keeps an array of its index value: more memory, with the same result.",
-    lines: [
-      ["src/store/indexer.ts", "if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone;"],
-    ],
-  },
-  {
     id: "started-by-run",
     reason: "Without it an informer that ends by the signal of its run is also disposed then: the same end.",
     lines: [
