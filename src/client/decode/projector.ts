@@ -73,7 +73,10 @@ export class Projector {
   /** The source as text, if all of it is ASCII. */
   #text: string | undefined;
   #end = 0;
-  /** The range of the source that ends the copy, and is written to `bytes` once the next part is from elsewhere. */
+  /**
+   * The range of the source that ends the copy, and is written to `bytes` once the next part is from elsewhere. It is
+   * empty between projections.
+   */
   #from = 0;
   #to = 0;
   /** The number of arrays around the present value. */
@@ -126,7 +129,6 @@ export class Projector {
     this.#hasStopped = false;
     this.#arrays = 0;
     this.length = 0;
-    this.#from = this.#to = start;
     this.metadataStart =
       this.metadataEnd =
       this.labelsStart =

@@ -277,6 +277,22 @@ Deno.test("Projector copies the fields of a compact object, and never declines o
   );
 });
 
+Deno.test("Projector copies what does not fit into its buffer, in parts and in arrays", () => {
+  const projector = new Projector(FieldTree.of(["spec.a", "spec.c", "status.each.b"]));
+  for (const length of [40, 60, 4_000, 4_050, 4_090, 9_000, 100]) {
+    const part = (letter: string): string => letter.repeat(length);
+    const each = Array.from({ length }, (_, i) => i % 3 === 0 ? { x: i, b: i } : { x: i });
+    const object = { metadata: { name: "a" }, spec: { a: part("a"), b: part("b"), c: part("c") }, status: { each } };
+    const bytes = utf8Of(JSON.stringify(object));
+    assertEquals(projector.project(bytes, 0, bytes.length), bytes.length);
+    assertEquals(JSON.parse(decoder.decode(projector.bytes.subarray(0, projector.length))), {
+      ...object,
+      spec: { a: part("a"), c: part("c") },
+      status: { each: each.map(({ b }) => b === undefined ? {} : { b }) },
+    });
+  }
+});
+
 Deno.test("Projector finds no end in an object that is cut off anywhere", () => {
   const text =
     `{"metadata":{"name":"a","managedFields":[{"x":{}}]},"spec":{"a":[{"b":1},2,null,[]],"c":"\\"}"},"status":null}`;
