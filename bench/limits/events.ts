@@ -45,7 +45,7 @@ export const FIELDS_EVENTS: Measurement = {
         "fields-events",
         "events/s, three fields read / complete objects read",
         of("fields", "eventsPerSecond") / of("read", "eventsPerSecond"),
-        { least: 1.5 },
+        { least: 0.95 },
       ),
     ];
   },
