@@ -6,6 +6,7 @@
 import { count, list, readFlags } from "../tools/flags.ts";
 import { rounded, table } from "../tools/table.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
+import { CHECKED } from "./limits/checked.ts";
 import { CHURN } from "./limits/churned.ts";
 import { JOINED } from "./limits/clusters.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
@@ -58,6 +59,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   IMPORT,
   started.VERSION,
   started.ANSWERS,
+  CHECKED,
   WEIGHTS,
   CHURN,
   FIELDS_EVENTS,

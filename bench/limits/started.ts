@@ -11,7 +11,7 @@ const PROGRAM = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 const OURS: Command = [Deno.execPath(), "run", "-A", "--no-lock", "--no-check", PROGRAM];
 
 /** Returns the CPU that ended children have used, in steps of 10 ms. */
-function childrenCpu(): number {
+export function childrenCpu(): number {
   const fields = Deno.readTextFileSync("/proc/self/stat").replace(/^.*\) /, "").split(" ");
   return Number(fields[13]) + Number(fields[14]);
 }
