@@ -54,8 +54,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *
  * - **No controllers run.** Pods stay as you write them. {@linkcode collectGarbage} deletes dependents when you call
  *   it. Your test removes the finalizers that protect requested claims and volumes.
- * - **No kubelets run.** Logs are empty. `exec`, `attach`, `portforward` and `proxy` get 501, or 400 if the pod is on
- *   no node.
+ * - **No kubelets run.** Logs have the lines that your test writes by {@linkcode writeLog}. `exec`, `attach`,
+ *   `portforward` and `proxy` get 501, or 400 if the pod is on no node.
  * - **Namespaces need not exist** and are deleted at once, unless {@linkcode FakeApiServerOptions.namespaces} is
  *   `"real"`.
  * - **Your test's own writes are neither checked nor completed**, except for pod and namespace phases and a Secret's
@@ -392,6 +392,63 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
+   * Writes a line to a container's log, and starts the container if it does not run. A request for the log gets it like
+   * from a kubelet, also with `follow`. The log ends when the pod's status no longer says that the container runs, or
+   * when the pod is deleted.
+   *
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * using server = new FakeApiServer();
+   * server.create(Pod, pod({ name: "web-0", namespace: "shop" }));
+   * server.writeLog("shop/web-0", "ready", { time: "2026-01-01T00:00:00.5Z" });
+   * using client = new Client({ server: server.url, transport: server });
+   * const log = await client.fetch("/api/v1/namespaces/shop/pods/web-0/log?timestamps=true");
+   * assertEquals(await log.text(), "2026-01-01T00:00:00.500000000Z ready\n");
+   * ```
+   *
+   * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
+   * @throws {RangeError} if `time` is not RFC 3339.
+   */
+  writeLog(
+    pod: ObjectKey,
+    line: string,
+    options: {
+      /** The container's name. @default {the pod's first container} */
+      readonly container?: string;
+      /** The line's time in RFC 3339, with up to nine digits after the seconds. @default {the server's clock} */
+      readonly time?: string;
+    } = {},
+  ): void {
+    checkNames("write a log", options, "container time");
+    const { container, time } = options;
+    this.#log(pod, (key) => this.#backend.logs.write(key, line, time, container, DIRECT_WRITE));
+  }
+
+  /**
+   * Rotates a container's log, like a kubelet does with a large log: requests no longer get the earlier lines.
+   * Responses that follow the log continue. Without a name, it is the pod's first container.
+   *
+   * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
+   */
+  rotateLog(pod: ObjectKey, container?: string): void {
+    this.#log(pod, (key) => this.#backend.logs.rotate(key, container, DIRECT_WRITE));
+  }
+
+  /**
+   * Restarts a container: its log ends, and can be read with `previous`. A new log begins. The pod's status has a new
+   * container ID and one more restart. Without a name, it is the pod's first container.
+   *
+   * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
+   */
+  restartContainer(pod: ObjectKey, container?: string): void {
+    this.#log(pod, (key) => this.#backend.logs.restart(key, container, DIRECT_WRITE));
+  }
+
+  /**
    * Registers an admission hook for a resource, like a mutating and validating webhook. Dispose the result to remove
    * it.
    *
@@ -474,6 +531,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   [Symbol.dispose](): void {
     this.#ended.abort();
     this.endWatches();
+  }
+
+  #log(key: ObjectKey, perform: (key: ObjectKey) => void): void {
+    this.#explain(`use the log of pod "${key}"`, () => perform(key.includes("/") ? key : `default/${key}`));
   }
 
   /** Performs an action on an object that exists. */
