@@ -433,7 +433,6 @@ class ContainerLog {
       this.#isGap ||= end === "absent";
     }
     this.#tailLines = undefined;
-    this.#isOpened = false;
     this.#id = id;
     this.#emptyMs = this.#knownMs;
   }
@@ -455,11 +454,10 @@ class ContainerLog {
         if (line.isOpen && !isUntimed && !this.#isWhole(line, openEnd)) continue;
         if (time !== "" && time < this.#since) continue;
         if (end === undefined) {
-          if (time === "") continue;
           seen.add(time);
           const here = place.isEndOf(seen);
           if (here === "certainly") end = "found";
-          const wasFound = mayBeFound && time > place.latest;
+          const wasFound = mayBeFound;
           mayBeFound = here === "perhaps";
           if (end !== undefined || !place.isBefore(seen)) continue;
           end = wasFound ? "found" : "missed";

@@ -3,6 +3,7 @@ import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import type { LogLine, LogOptions } from "../../src/client/logs.ts";
 import type { ResourceClient } from "../../src/client/resource_client.ts";
+import { InformerError } from "../../src/errors/informer_error.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
@@ -240,7 +241,7 @@ Deno.test("logs throws what a kubelet writes into its response instead of lines"
 });
 
 Deno.test("logs that is aborted rejects without follow, as a log that ends is complete", async () => {
-  const reason = new Error("enough");
+  const reason = new InformerError("enough");
   for (const [follow, end] of [[false, reason], [true, "end"]] as const) {
     const controller = new CountedController();
     const body = new LiveBody();
@@ -250,6 +251,8 @@ Deno.test("logs that is aborted rejects without follow, as a log that ends is co
     controller.abort(reason);
     assertEquals([await read.ended, read.texts, body.ended], [end, ["1"], "aborted"]);
     assertEquals(controller.listeners, 0);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assertEquals(read.interruptions, []);
   }
 });
 
@@ -502,6 +505,7 @@ Deno.test("logs finds out that a restart happened while it opened the stream", a
 
 Deno.test("logs reads an ended container until nothing follows, also its last line without a line break", async () => {
   const over = podWith("a", ENDED, { restartPolicy: "Never" });
+  using time = new FakeTime();
   // The first response ends early, as a kubelet that restarts makes it.
   const sent = new Scripted(
     [over],
@@ -511,6 +515,7 @@ Deno.test("logs reads an ended container until nothing follows, also its last li
     text(200, `${log(1)}${at(2)} half`),
   );
   await using read = new Read(sent);
+  await time.tickAsync(0);
   assertEquals([await read.ended, read.texts], ["end", ["1", "half"]]);
 });
 
@@ -631,4 +636,141 @@ Deno.test("logs throws when the log of an ended container cannot be read", async
     await using read = new Read(new Scripted([podWith("a", ENDED, { restartPolicy: "Never" })], answer));
     assertMatch(String(await read.ended), /the kubelet says "failed to open log file"|is terminated/);
   }
+});
+
+// ── details of the place ─────────────────────────────────────────────────
+
+Deno.test("logs finds its place among lines with one time, also if only some of them are there", async () => {
+  const x = (lines: number): [number, string][] => Array(lines).fill([5, "x"]);
+  // The first of two equal times was before the last lines that were requested.
+  const tail = await followed([broken(log(...x(1), 6)), text(200, log(4, ...x(2), 6, 7))], { tailLines: 2 });
+  assertEquals(tail.texts, ["x", "6", "7"]);
+  // The log was rotated between equal times.
+  const first = await followed([broken(log(...x(3), 6)), text(200, log(...x(1), 6, 7))]);
+  assertEquals(first.texts, ["x", "x", "x", "6", "7"]);
+  // Here the second line may be a new one.
+  const last = await followed([broken(log(4, ...x(3))), text(200, log(...x(2), 6))]);
+  assertEquals(last.texts, ["4", "x", "x", "x", "!6"]);
+});
+
+Deno.test("logs begins its waits again after lines, and after a stream that was open for long", async () => {
+  using time = new FakeTime();
+  const silent = new LiveBody();
+  const [one, two] = [text(500, "a"), text(500, "b")];
+  const sent = new Scripted(
+    [podWith("a")],
+    one,
+    two,
+    text(200, log(1)),
+    text(500, "c"),
+    open(silent),
+    text(500, "d"),
+    open(),
+  );
+  await using read = new Read(sent);
+  await time.tickAsync(30_000);
+  silent.fail(new TypeError("connection lost"));
+  await time.tickAsync(30_000);
+  assertEquals(read.interruptions.map(([, delayMs]) => delayMs), [1_000, 2_000, 1_000, 1_000, 1_000]);
+});
+
+Deno.test("logs ends without a gap after a clean end, whatever came before", async () => {
+  using time = new FakeTime();
+  const pods = [podWith("a"), podWith("a"), podWith("a"), text(404, "no")];
+  await using read = new Read(new Scripted(pods, broken(log(1)), text(200, log(1, 2))));
+  await time.tickAsync(10_000);
+  assertEquals([await read.ended, read.texts], ["end", ["1", "2"]]);
+});
+
+Deno.test("logs gives up a response that comes from another container than the pod said", async () => {
+  // The container had ended when the pod was read, and another one runs when the log is.
+  const { texts, asked } = await followed(
+    [broken(log(5)), text(200, log(1, 2)), text(200, log(1, 2)), text(200, log(5, 6))],
+    {},
+    [podWith("a", ENDED), restarted("b", "a")],
+  );
+  assertEquals(texts, ["1", "2", "5", "6"]);
+  assertEquals(asked.slice(0, 4), [
+    "follow=true",
+    "previous=true",
+    "previous=true&sinceTime=2026-01-01T00:00:01Z",
+    "follow=true",
+  ]);
+});
+
+Deno.test("logs tells two restarts from one, while it reads the log before them", async () => {
+  const { texts, asked } = await followed(
+    [broken(log(1)), text(200, log(5, 6)), text(200, log(5, 6)), text(200, log(9))],
+    {},
+    [podWith("a"), podWith("a"), restarted("b", "a"), restarted("c", "b")],
+  );
+  assertEquals(texts, ["1", "!5", "6", "9"]);
+  assertEquals(asked.slice(1, 4), [
+    "previous=true&sinceTime=2026-01-01T00:00:00Z",
+    "previous=true&sinceTime=2026-01-01T00:00:05Z",
+    "follow=true",
+  ]);
+});
+
+Deno.test("logs asks for the last lines of the first container only", async () => {
+  const pods = [podWith("a"), podWith("a"), restarted("b", "a")];
+  const lines = await followed([broken(log(0, 1)), text(200, log(0, 1)), text(200, log(5))], { tailLines: 2 }, [
+    ...pods,
+  ]);
+  assertEquals([lines.texts, lines.asked.slice(0, 3)], [["0", "1", "5"], [
+    "follow=true&tailLines=2",
+    "previous=true&sinceTime=2026-01-01T00:00:00Z",
+    "follow=true",
+  ]]);
+  // Which lines of the first container came after the request is not known.
+  const none = await followed([broken(""), text(200, log(5))], { tailLines: 0 }, [...pods]);
+  assertEquals([none.texts, none.asked.slice(0, 2)], [["!5"], ["follow=true&tailLines=0", "follow=true"]]);
+});
+
+Deno.test("logs reads the log before a restart again after a failure, but not if the kubelet does not have it", async () => {
+  const pods = [podWith("a"), podWith("a"), restarted("b", "a")];
+  const again = await followed(
+    [broken(log(1)), text(503, "no"), text(200, log(1, 2)), text(200, log(2)), text(200, log(5))],
+    {},
+    pods,
+  );
+  assertEquals(again.texts, ["1", "2", "5"]);
+  const never = await followed([broken(log(1)), text(404, "no"), text(200, log(5))], {}, [
+    podWith("a"),
+    podWith("a"),
+    restarted("b", "a"),
+  ]);
+  assertEquals([never.texts, never.asked[2]], [["1", "!5"], "follow=true"]);
+});
+
+Deno.test("logs marks no gap at a restart if the container was heard of shortly before", async () => {
+  for (const isClean of [true, false]) {
+    using time = new FakeTime();
+    const body = new LiveBody();
+    const rest = isClean ? [text(200, log(1, 2)), text(200, log(2))] : [text(200, log(1, 2))];
+    const sent = new Scripted([podWith("a")], open(body), ...rest, text(200, log(5)), open());
+    await using read = new Read(sent);
+    await time.tickAsync(0);
+    body.push(log(1));
+    await time.tickAsync(60_000);
+    sent.pods[0] = restarted("b", "a");
+    if (isClean) body.end();
+    else {
+      body.push(log(2));
+      await time.tickAsync(0);
+      body.fail(new TypeError("connection lost"));
+    }
+    await time.tickAsync(10_000);
+    assertEquals(read.texts, ["1", "2", "5"]);
+  }
+});
+
+Deno.test("logs marks a gap in a log that was empty, and that nobody heard of for long", async () => {
+  using time = new FakeTime();
+  const silent = new LiveBody();
+  await using read = new Read(new Scripted([podWith("a")], open(silent), text(200, log(1)), open()));
+  await time.tickAsync(30_000);
+  silent.fail(new TypeError("connection lost"));
+  await time.tickAsync(5_000);
+  assertEquals(read.texts, ["!1"]);
 });
