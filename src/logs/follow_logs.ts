@@ -133,9 +133,20 @@ const OF_LOGS = "since sinceMs tailLines maxLineBytes backoff";
 /** How much text a stream holds, in characters, before it stops reading. */
 const MAX_HELD = 65_536;
 
+/** A pod whose containers have streams. */
+interface KnownPod {
+  /** The containers whose streams have begun or wait. */
+  readonly containers: Set<string>;
+  /** The number of streams that are not over. */
+  streams: number;
+  /** True if the informer no longer has the pod. */
+  isGone: boolean;
+}
+
 /** One container's log. */
 interface LogStream {
   readonly pod: ObjectKey;
+  readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   readonly container: string;
@@ -166,8 +177,8 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   /** Has a stream until it has ended and all its lines were yielded. */
   readonly #streams = new Set<LogStream>();
   readonly #waiting: LogStream[] = [];
-  /** The containers whose streams have begun or wait, by the uids of their pods. */
-  readonly #known = new Map<string, Set<string>>();
+  /** By uid. Has a pod until it is gone, and its streams are over. */
+  readonly #known = new Map<string, KnownPod>();
   #hasSynced = false;
 
   constructor(client: ResourceClients, pods: FollowedPods, options: FollowLogsOptions) {
@@ -188,14 +199,13 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     this.#job.abort(new DOMException("The logs are no longer followed", "AbortError"));
     this.#timer[Symbol.dispose]();
     this.#waiting.length = 0;
-    for (const { resume } of this.#streams) resume?.();
   }
 
   protected override poll(): PodLogLine | undefined {
     let first: LogStream | undefined;
     let oldestMs = Infinity;
     let isFull = false;
-    // A stream without a line may send one that comes before all others.
+    // The next line from a stream without a line may be the earliest.
     let isIncomplete = !this.#hasSynced;
     for (const stream of this.#streams) {
       const head = stream.held[0];
@@ -231,9 +241,16 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   #release(stream: LogStream): void {
     if (!stream.hasEnded || stream.held.length > 0) return;
     this.#streams.delete(stream);
+    this.#known.get(stream.uid)!.streams--;
+    this.#forget(stream.uid);
     const next = this.#waiting.shift();
     if (next !== undefined) void this.#read(next);
     this.wake();
+  }
+
+  #forget(uid: string): void {
+    const pod = this.#known.get(uid);
+    if (pod?.isGone && pod.streams === 0) this.#known.delete(uid);
   }
 
   async #followPods(): Promise<void> {
@@ -241,8 +258,11 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     try {
       const events = this.#pods.events({ name: "logs", signal: this.#job.signal, ...defined({ filter }) });
       for await (const event of events) {
-        if (event.type === "deleted") this.#known.delete(event.uid);
-        else if (event.type !== "synced") this.#see(event);
+        if (event.type === "deleted") {
+          const known = this.#known.get(event.uid);
+          if (known !== undefined) known.isGone = true;
+          this.#forget(event.uid);
+        } else if (event.type !== "synced") this.#see(event);
         else {
           this.#hasSynced = true;
           this.wake();
@@ -260,15 +280,17 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     const { uid, key: pod, name, namespace, object } = event;
     const { tailLines, containers } = this.#options;
     const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = object.status ?? {};
-    const known = this.#known.get(uid) ?? new Set();
+    const known = this.#known.get(uid) ?? { containers: new Set(), streams: 0, isGone: false };
+    known.isGone = false; // it has left the filter, and is back
     this.#known.set(uid, known);
     for (const status of [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]) {
       const { name: container, state, lastState } = status;
       const hasStarted = state?.running ?? state?.terminated ?? lastState?.terminated;
-      if (!hasStarted || known.has(container) || containers?.(container, object) === false) continue;
-      known.add(container);
+      if (!hasStarted || known.containers.has(container) || containers?.(container, object) === false) continue;
+      known.containers.add(container);
+      known.streams++;
       const isInitial = event.type === "added" && event.initial;
-      const stream = { pod, namespace, name, container, tailLines: isInitial ? tailLines : undefined };
+      const stream = { pod, uid, namespace, name, container, tailLines: isInitial ? tailLines : undefined };
       this.#add({ ...stream, held: [], length: 0, hasEnded: false, resume: undefined });
     }
   }
@@ -293,14 +315,14 @@ class MergedLogs extends PolledIterator<PodLogLine> {
         signal,
         onInterrupted: (error, delayMs) => this.#report(stream, "interrupted", { error, delayMs }),
         ...defined({ since, tailLines, maxLineBytes, backoff }),
-        // What a later container has written since the beginning is new.
+        // A later container may have written lines since the beginning.
         ...(sinceMs === undefined ? {} : { sinceMs: sinceMs + monotonicMs() - this.#beganMs }),
       });
       for await (const line of lines) {
         stream.held.push({ line: { ...line, pod }, atMs: monotonicMs() });
         stream.length += line.text.length;
         this.wake();
-        if (stream.length < MAX_HELD || signal.aborted) continue;
+        if (stream.length < MAX_HELD) continue;
         await new Promise<void>((resolve) => stream.resume = resolve);
         stream.resume = undefined;
       }

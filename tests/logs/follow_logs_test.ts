@@ -1,9 +1,16 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
+import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { followLogs, type FollowLogsOptions, type LogStreamEvent, type PodLogLine } from "../../src/logs/mod.ts";
+import {
+  type FollowedPods,
+  followLogs,
+  type FollowLogsOptions,
+  type LogStreamEvent,
+  type PodLogLine,
+} from "../../src/logs/mod.ts";
 import { Random, seedGlobals } from "../../src/testing/fake/random.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Warnings } from "../support/console.ts";
@@ -25,11 +32,25 @@ class Shop implements AsyncDisposable {
   #end: Promise<void> = Promise.resolve();
   readonly #client: Client;
 
-  constructor(options: FollowLogsOptions = {}, server = new FakeApiServer(), transport: Transport = server) {
+  constructor(
+    options: FollowLogsOptions = {},
+    server: FakeApiServer = new FakeApiServer(),
+    transport: Transport = server,
+    between: () => Promise<void> = () => Promise.resolve(),
+  ) {
     this.server = server;
     this.#client = new Client({ server: "http://fake", transport });
     this.pods = new SharedIndexInformer(this.#client.resource(Pod, { namespace: "shop" }));
-    this.iterator = followLogs(this.#client, this.pods, {
+    const { pods } = this;
+    const source: FollowedPods = {
+      async *events(options): AsyncGenerator<InformerEvent<Pod>> {
+        for await (const event of pods.events(options)) {
+          yield event;
+          await between();
+        }
+      },
+    };
+    this.iterator = followLogs(this.#client, source, {
       onStream: (event) => this.streams.push(textOf(event)),
       backoff: { initialMs: 100, maxMs: 500 },
       signal: this.controller.signal,
@@ -51,9 +72,14 @@ class Shop implements AsyncDisposable {
     this.server.writeLog(`shop/${name}`, text, { time: at(second), container });
   }
 
-  /** Takes all lines. */
+  /** Runs the informer, and takes all lines. */
   run(): void {
     this.pods.run();
+    this.take();
+  }
+
+  /** Takes all lines, of an informer that runs or has stopped. */
+  take(): void {
     this.#end = this.#take();
   }
 
@@ -137,6 +163,8 @@ Deno.test("followLogs follows containers that start later, and pods that come an
   const containers = ["app", "side"].map((name) => ({ name, image: "i" }));
   const initContainers = [{ name: "init", image: "i" }];
   shop.server.create(Pod, pod({ name: "a", namespace: "shop", node: "n", spec: { containers, initContainers } }));
+  const waiting = { name: "app", state: { waiting: { reason: "PodInitializing" } } };
+  shop.server.patch(Pod, "shop/a", { status: { containerStatuses: [waiting] } });
   shop.run();
   await time.tickAsync(1_000);
   assertEquals(shop.streams, []);
@@ -292,6 +320,63 @@ Deno.test("followLogs without follow ends after the present lines, in exact orde
   assertEquals([empty.ended, empty.lines], ["end", []]);
 });
 
+Deno.test("followLogs without follow waits for all pods and streams, and for no later pod", async () => {
+  using time = new FakeTime();
+  const server = new FakeApiServer();
+  // The pods come one by one.
+  await using shop = new Shop({ follow: false }, server, server, () => new Promise((go) => setTimeout(go, 2_000)));
+  for (const [name, second] of [["a", 2], ["b", 1]] as const) shop.add(name, second);
+  shop.add("empty", 1);
+  server.rotateLog("shop/empty");
+  const stall = server.stallNext(1, ({ path }) => path.endsWith("b/log"));
+  shop.run();
+  await time.tickAsync(20_000);
+  assertEquals([shop.texts, shop.ended], [[], "no"]);
+  shop.add("c", 3);
+  await time.tickAsync(20_000);
+  stall[Symbol.dispose]();
+  await time.tickAsync(0);
+  assertEquals([shop.texts, shop.ended], [["b 1", "a 2"], "end"]);
+  assertEquals(shop.streams.filter((text) => text.startsWith("began")).length, 3);
+});
+
+Deno.test("followLogs without follow does not report what was aborted as a failure", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ follow: false });
+  shop.add("a", 1);
+  using _stall = shop.server.stallNext(1, ({ path }) => path.endsWith("a/log"));
+  shop.run();
+  await time.tickAsync(0);
+  shop.controller.abort();
+  await time.tickAsync(0);
+  assertEquals([shop.streams, shop.ended], [["began a app"], "end"]);
+});
+
+Deno.test("followLogs follows pods that its filter selects, and none twice that comes back", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ windowMs: 0, filter: ({ metadata }) => metadata.labels?.app !== "other" });
+  shop.add("a", 1);
+  shop.add("b", 2);
+  const label = (app: string): void => shop.server.patch(Pod, "shop/b", { metadata: { labels: { app } } }) as never;
+  label("other");
+  shop.run();
+  await time.tickAsync(0);
+  assertEquals(shop.texts, ["a 1"]);
+  for (const app of ["web", "other", "web"]) {
+    label(app);
+    await time.tickAsync(0);
+  }
+  shop.write("b", 3);
+  await time.tickAsync(0);
+  new Writers(shop.server, new Random(1)).end("shop/b");
+  await time.tickAsync(5_000);
+  label("web");
+  shop.server.patch(Pod, "shop/b", { metadata: { labels: { more: "yes" } } });
+  await time.tickAsync(5_000);
+  assertEquals(shop.texts, ["a 1", "b 2", "b 3"]);
+  assertEquals(shop.streams, ["began a app", "began b app", "ended b app"]);
+});
+
 Deno.test("followLogs ends with its informer, and when its reader leaves", async () => {
   using time = new FakeTime();
   {
@@ -315,7 +400,33 @@ Deno.test("followLogs ends with its informer, and when its reader leaves", async
     assertEquals(shop.streams, ["began a app", "waiting b app"]);
     assertEquals((await shop.iterator.next()).done, true);
   }
-  assertEquals(time.timers, 0);
+  {
+    const server = new FakeApiServer();
+    const transport = new CountingTransport(server);
+    await using shop = new Shop({}, server, transport);
+    shop.add("a", 1);
+    shop.add("b");
+    server.writeLog("shop/b", "none");
+    server.rotateLog("shop/b");
+    shop.run();
+    await time.tickAsync(0); // it holds a line, and has armed its timer
+    const { bytes } = transport;
+    await shop.iterator.return!();
+    await time.tickAsync(0);
+    assertEquals([shop.ended, shop.pods.status().handlers.length], ["end", 0]);
+    shop.write("a", 2);
+    await time.tickAsync(0);
+    assertEquals([transport.bytes, shop.lines], [bytes, []]);
+    await shop.pods[Symbol.asyncDispose]();
+    assertEquals(time.timers, 0);
+  }
+  {
+    await using shop = new Shop();
+    await shop.pods[Symbol.asyncDispose]();
+    shop.take();
+    await time.tickAsync(0);
+    assertMatch(shop.ended, /^Error: Cannot/);
+  }
 });
 
 Deno.test("followLogs refuses options that are wrong", () => {
