@@ -49,7 +49,7 @@ export interface LogStreamEvent {
 
 /** Options for {@linkcode followLogs}. */
 export interface FollowLogsOptions
-  extends Abortable, Pick<LogOptions, "since" | "sinceMs" | "maxLineBytes" | "backoff"> {
+  extends Abortable, Pick<LogOptions, "since" | "sinceMs" | "previous" | "maxLineBytes" | "backoff"> {
   /** Selects pods, like the filter of an informer's handler. @default {all pods} */
   readonly filter?: (pod: Pod) => boolean;
   /** Selects containers by their names. @default {all, with init and ephemeral containers} */
@@ -121,14 +121,14 @@ export function followLogs(
   options: FollowLogsOptions = {},
 ): AsyncIterableIterator<PodLogLine> {
   checkNames("follow logs", options, `${OF_LOGS} signal filter containers follow windowMs maxStreams onStream`);
-  const { since, sinceMs, tailLines, maxLineBytes, backoff, windowMs, maxStreams } = options;
-  checkLogOptions("follow logs", { since, sinceMs, tailLines, maxLineBytes, backoff });
+  const { follow = true, since, sinceMs, tailLines, previous, maxLineBytes, backoff, windowMs, maxStreams } = options;
+  checkLogOptions("follow logs", { follow, since, sinceMs, tailLines, previous, maxLineBytes, backoff });
   checkDurations("follow logs", { windowMs });
   checkCounts("follow logs", { maxStreams }, { min: 1 });
   return new MergedLogs(client, pods, options);
 }
 
-const OF_LOGS = "since sinceMs tailLines maxLineBytes backoff";
+const OF_LOGS = "since sinceMs tailLines previous maxLineBytes backoff";
 
 /** How much text a stream holds, in characters, before it stops reading. */
 const MAX_HELD = 65_536;
@@ -304,7 +304,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   /** Reads one log. It never rejects. */
   async #read(stream: LogStream): Promise<void> {
     const { pod, namespace, name, container, tailLines } = stream;
-    const { since, sinceMs, maxLineBytes, backoff } = this.#options;
+    const { since, sinceMs, previous, maxLineBytes, backoff } = this.#options;
     const { signal } = this.#job;
     this.#streams.add(stream);
     this.#report(stream, "began");
@@ -314,7 +314,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
         follow: this.#isFollowing,
         signal,
         onInterrupted: (error, delayMs) => this.#report(stream, "interrupted", { error, delayMs }),
-        ...defined({ since, tailLines, maxLineBytes, backoff }),
+        ...defined({ since, tailLines, previous, maxLineBytes, backoff }),
         // A later container may have written lines since the beginning.
         ...(sinceMs === undefined ? {} : { sinceMs: sinceMs + monotonicMs() - this.#beganMs }),
       });
