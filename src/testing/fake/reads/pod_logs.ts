@@ -276,7 +276,7 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
   atLeast(0, "tailLines", tailLines, "must be greater than or equal to 0");
   atLeast(1, "limitBytes", limitBytes, "must be greater than 0");
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    causes.push(forbiddenField("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    causes.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   } else atLeast(1, "sinceSeconds", sinceSeconds, "must be greater than 0");
   if (query.has("stream")) causes.push(forbiddenField("stream", "may not be specified"));
   if (causes.length > 0) throw invalid({ group: "", kind: "PodLogOptions", name }, causes);
