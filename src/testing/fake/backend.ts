@@ -100,6 +100,8 @@ export class Backend {
   readonly writer: Writer;
   /** The logs of containers. */
   readonly logs: PodLogs;
+  /** The server's clock, in milliseconds since 1970. */
+  readonly now: () => number;
   /** Answers HTTP requests. */
   readonly handler: RequestHandler;
   /** Faults that are armed or in effect. */
@@ -152,7 +154,7 @@ export class Backend {
     this.store = store;
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
-    const now = (): number => clock() + this.faults.skewMs;
+    const now = this.now = (): number => clock() + this.faults.skewMs;
     const { features } = this;
     this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features });
     const namespaces = options.namespaces === "real" ? new NamespaceLifecycle(store) : undefined;

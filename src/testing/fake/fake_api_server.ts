@@ -9,6 +9,7 @@
 import { abortable } from "@std/async/abortable";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import type { Abortable, Selection } from "../../api/options.ts";
+import { preciseTime } from "../../api/precise_time.ts";
 import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { withResolvers } from "../../async/signals.ts";
@@ -20,6 +21,7 @@ import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
 import type { Fixture } from "./objects.ts";
 import { StoredSelection } from "./reads/lists.ts";
+import type { PodLogs } from "./reads/pod_logs.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
@@ -424,8 +426,12 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     } = {},
   ): void {
     checkNames("write a log", options, "container time");
-    const { container, time } = options;
-    this.#log(pod, (key) => this.#backend.logs.write(key, line, time, container, DIRECT_WRITE));
+    const { container, time: given = new Date(this.#backend.now()).toISOString() } = options;
+    const time = preciseTime(given);
+    if (time !== undefined) return this.#log(pod, (key, logs) => logs.running(key, container).write(time, line));
+    throw new RangeError(
+      `Cannot write a log: time must be RFC 3339, e.g. "2026-01-31T12:00:00.5Z", but it is "${given}"`,
+    );
   }
 
   /**
@@ -435,7 +441,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
    */
   rotateLog(pod: ObjectKey, container?: string): void {
-    this.#log(pod, (key) => this.#backend.logs.rotate(key, container, DIRECT_WRITE));
+    this.#log(pod, (key, logs) => logs.running(key, container).rotate());
   }
 
   /**
@@ -445,7 +451,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
    */
   restartContainer(pod: ObjectKey, container?: string): void {
-    this.#log(pod, (key) => this.#backend.logs.restart(key, container, DIRECT_WRITE));
+    this.#log(pod, (key, logs) => logs.restart(key, container));
   }
 
   /**
@@ -533,8 +539,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.endWatches();
   }
 
-  #log(key: ObjectKey, perform: (key: ObjectKey) => void): void {
-    this.#explain(`use the log of pod "${key}"`, () => perform(key.includes("/") ? key : `default/${key}`));
+  #log(key: ObjectKey, perform: (key: ObjectKey, logs: PodLogs) => void): void {
+    const { logs } = this.#backend;
+    this.#explain(`use the log of pod "${key}"`, () => perform(key.includes("/") ? key : `default/${key}`, logs));
   }
 
   /** Performs an action on an object that exists. */

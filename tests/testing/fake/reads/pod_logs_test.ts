@@ -159,7 +159,7 @@ Deno.test("a log is made only as fast as it is read", async () => {
   const { logs, writer, store } = new Backend({});
   const mode = { manager: "test", subresource: "", dryRun: false, direct: true };
   writer.create(store.collection(Pod)!, "", pod({ name: "web-0", namespace: "shop" }) as never, mode);
-  const write = (): void => logs.write(KEY, "x".repeat(49), undefined, undefined, mode);
+  const write = (): void => logs.running(KEY).write("2026-01-01T00:00:00.000000000Z", "x".repeat(49));
   for (let i = 0; i < 100; i++) write();
   const body = logs.read(KEY, new URLSearchParams("follow=true"), 100)!;
   assertEquals(body.queued, 100);
