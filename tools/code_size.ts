@@ -60,22 +60,49 @@ export function trusted({ path, text }: SourceText): { readonly casts: number; r
   return { casts, assertions };
 }
 
+/** Calls `visit` for each token of a text, in order; comments are none. */
+function forEachToken(source: ts.SourceFile, visit: (token: ts.Node) => void): void {
+  const walk = (node: ts.Node): void => {
+    if (ts.isJSDoc(node)) return;
+    const children = node.getChildren(source);
+    if (children.length > 0) children.forEach(walk);
+    else if (node.getWidth(source) > 0) visit(node);
+  };
+  walk(source);
+}
+
+/** The tokens of a text, a line each: without comments, and however it is formatted. */
+export function codeOf({ path, text }: SourceText): string {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false);
+  const tokens: string[] = [];
+  forEachToken(source, (token) => tokens.push(token.getText(source)));
+  // The formatter adds these, and breaks lines before the others.
+  return tokens.filter((token, i) => token !== "," || !/^[)\]}>]$/.test(tokens[i + 1] ?? "")).join("\n");
+}
+
+/** How files differ in more than comments and format: new ones, files that are gone, and files whose code changed. */
+export function codeChanges(before: readonly SourceText[], after: readonly SourceText[]): string[] {
+  const old = new Map(before.map((source) => [source.path, source]));
+  const changes = after.flatMap((source) => {
+    const known = old.get(source.path);
+    old.delete(source.path);
+    if (known === undefined) return [`${source.path} is new`];
+    return known.text === source.text || codeOf(known) === codeOf(source) ? [] : [`${source.path} has changed`];
+  });
+  return [...changes, ...[...old.keys()].map((path) => `${path} is gone`)].sort();
+}
+
 /** Counts the lines of a text by its tokens; a line with code and a comment is code. */
 export function countLines({ path, text }: SourceText): LineCounts {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false);
   const lines = text.replace(/\n$/, "").split("\n");
   const hasCode = new Set<number>();
-  const visit = (node: ts.Node): void => {
-    if (ts.isJSDoc(node)) return;
-    const children = node.getChildren(source);
-    if (children.length > 0) return children.forEach(visit);
-    if (node.getWidth(source) === 0) return;
-    const last = source.getLineAndCharacterOfPosition(node.end - 1).line;
-    for (let line = source.getLineAndCharacterOfPosition(node.getStart(source)).line; line <= last; line++) {
+  forEachToken(source, (token) => {
+    const last = source.getLineAndCharacterOfPosition(token.end - 1).line;
+    for (let line = source.getLineAndCharacterOfPosition(token.getStart(source)).line; line <= last; line++) {
       hasCode.add(line);
     }
-  };
-  visit(source);
+  });
   const blank = lines.filter((line, i) => line.trim() === "" && !hasCode.has(i)).length;
   return { code: hasCode.size, comment: lines.length - hasCode.size - blank, blank };
 }

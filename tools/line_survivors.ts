@@ -163,7 +163,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "settled-wait",
     reason: "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
     lines: [
-      ["src/informer/sync/version_gate.ts", "this.#waiting.delete(waiter);"],
+      ["src/informer/sync/version_gate.ts", "this.#waiting.delete(id);"],
     ],
   },
   {

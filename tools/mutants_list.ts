@@ -249,7 +249,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "index-keeps-old-value",
     breaks: "index not updated when a value changes",
     file: "src/store/indexer.ts",
-    line: "this.#take(row, without(before, after));",
+    line: "this.#take(row, both ? without(before, after) : before, before.length > 1);",
     replace: "",
   },
   {

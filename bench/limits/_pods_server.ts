@@ -5,6 +5,7 @@
  */
 import { ShardFilter } from "../../src/api/shard.ts";
 import { podItem } from "../_data.ts";
+import { writeDigits } from "../peers/object_bytes.ts";
 import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();
@@ -12,7 +13,6 @@ const encoder = new TextEncoder();
 const TEMPLATES = 1_000;
 const PART_BYTES = 131_072;
 const FIRST_VERSION = 1_000_000;
-const DIGITS = encoder.encode("0123456789abcdefghijklmnopqrstuvwxyz");
 
 /** The bytes of a pod, and the places of what differs. */
 interface Template {
@@ -42,20 +42,12 @@ const templates = Array.from({ length: TEMPLATES }, (_, index): Template => {
   };
 });
 
-/** Writes the last digits of a number, so many that they end at `end`. */
-function write(bytes: Uint8Array, end: number, count: number, number: number, base: number): void {
-  for (let at = end - 1; at >= end - count; at--) {
-    bytes[at] = DIGITS[number % base];
-    number = Math.floor(number / base);
-  }
-}
-
 function podBytes(index: number, shard: ShardFilter | undefined): Uint8Array | undefined {
   const { bytes, name, uid, uidAt, version } = templates[index % TEMPLATES];
-  write(bytes, uid, 8, index, 16);
+  writeDigits(bytes, uid, 8, index, 16);
   if (shard?.hasBytes(bytes, ...uidAt) === false) return undefined;
-  write(bytes, name, 5, index, 36);
-  write(bytes, version, 7, FIRST_VERSION + index, 10);
+  writeDigits(bytes, name, 5, index, 36);
+  writeDigits(bytes, version, 7, FIRST_VERSION + index);
   return bytes;
 }
 

@@ -1,5 +1,5 @@
 import { Child } from "../peers/child.ts";
-import type { Job } from "../peers/job.ts";
+import { type Job, serverArgs } from "../peers/job.ts";
 import { denoRun } from "../peers/peer.ts";
 
 /** The server of the comparison of peers, for as long as it is held. */
@@ -16,7 +16,7 @@ export class Server implements AsyncDisposable {
   /** Starts one, with so many pods. */
   static async start(job: Partial<Job> & Pick<Job, "pods">): Promise<Server> {
     const { pods, events = 1, changed = 1 } = job;
-    const child = new Child([...denoRun("server.ts"), ...[pods, events, changed].map(String), "off"]);
+    const child = new Child([...denoRun("server.ts"), ...serverArgs({ pods, events, changed })]);
     return new Server(child, await child.line(120_000));
   }
 

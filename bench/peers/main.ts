@@ -1,14 +1,18 @@
 /**
  * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand.
- * With `--against` two versions of our own client, with `--reconcile` controllers. `--help` prints the flags.
+ * With `--against` two versions of our own client, with `--reconcile` controllers, with `--report` the table of README.
+ * `--help` prints the flags.
  */
 import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
 import { rounded, table } from "../../tools/table.ts";
 import { median } from "../statistics.ts";
+import { describeJob } from "./changed_bytes.ts";
+import { type Job, MIXES } from "./job.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";
 import { raceReconcilers } from "./reconcile.ts";
+import { writeReport } from "./report.ts";
 import { compareVersions } from "./versions.ts";
 
 if (isGiven("against")) Deno.exit(await compareVersions().catch((error) => quit(error, 2)));
@@ -16,31 +20,42 @@ if (isGiven("reconcile")) {
   await raceReconcilers().catch((error) => quit(error, 1));
   Deno.exit(0);
 }
+if (isGiven("report")) {
+  await writeReport().catch((error) => quit(error, 1));
+  Deno.exit(0);
+}
 const ids = PEERS.map(({ id }) => id);
 const flags = readFlags({
   task: "bench:peers",
   summary:
     "Measures clients at the same job on one server, in turns: list, follow events, relist. One table of medians.\n\n" +
-    "--against COMMIT measures two versions of our own client, --reconcile N controllers: --against --help and\n" +
-    "--reconcile --help print their flags.",
+    "--against COMMIT measures two versions of our own client, --reconcile N controllers, and --report writes README's\n" +
+    "table: --against --help, --reconcile --help and --report --help print their flags.",
   flags: {
     only: list("IDS", `clients, comma separated; default all:\n${ids.join(", ")}`, ids),
     reps: count("runs of each client", 3),
     pods: count("objects in the list", 10_000),
     events: count("events of the watch", 50_000),
+    mix: choice(MIXES, "what an event changes; bench/README.md describes them", "metadata"),
     "streaming-lists": choice(["on", "off"], "the server offers streaming lists", "off"),
     "api-server": choice(
       ["on", "off", "only"],
-      "lists from the kube-apiserver of KUBEBUILDER_ASSETS too, or these only",
+      "lists from the kube-apiserver of KUBEBUILDER_ASSETS too, or these only; off for other mixes than metadata",
       "on",
     ),
     "timeout-seconds": count("deadline of one run", 180),
   },
-  examples: ["--only keys,bare --reps 5", "--against HEAD", "--reconcile 5000"],
+  examples: [
+    "--only keys,bare --reps 5",
+    "--only read,client-go --mix status",
+    "--against HEAD",
+    "--reconcile 5000",
+    "--report --reps 16",
+  ],
 });
-const { only, pods, reps: repetitions } = flags;
+const { only, pods, mix, reps: repetitions } = flags;
 const peers = PEERS.filter(({ id }) => only?.includes(id) ?? true);
-const job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)) };
+const job: Job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)), mix };
 const onRun: RaceOptions["onRun"] = (peer, outcome) => {
   const result = outcome instanceof Error
     ? outcome.message
@@ -48,7 +63,7 @@ const onRun: RaceOptions["onRun"] = (peer, outcome) => {
   console.error(`${peer.name}: ${result}`);
 };
 const timeoutMs = flags["timeout-seconds"] * 1_000;
-const apiServer = flags["api-server"];
+const apiServer = mix === "metadata" ? flags["api-server"] : "off"; // only lists: the same for each mix
 const results = apiServer === "only" ? new Map<string, Result[] | Error>() : await race(peers, {
   job,
   repetitions,
@@ -82,8 +97,7 @@ const rows = (apiServer === "only" ? [] : peers).map((peer) => {
 const left = rows.filter((row) => row.length === 2);
 if (rows.length > 0) {
   console.log(
-    `${job.pods} pods, then ${job.events} events, one write each, then a relist with ${job.changed} changed; ` +
-      `medians of ${repetitions}, interleaved; Deno ${Deno.version.deno}\n`,
+    `${describeJob(job)}\nmedians of ${repetitions}, interleaved; Deno ${Deno.version.deno}\n`,
   );
 }
 if (rows.length > 0) {
@@ -104,7 +118,7 @@ if (rows.length > 0) {
 }
 for (const [name, reason] of left) console.log(`${name}: ${reason}`);
 
-/** The goals against each client: ratios of ours to theirs. */
+/** The goals against each client, for the mix metadata: ratios of ours to theirs. */
 const GOALS: readonly (readonly [id: string, goals: readonly Goal[]])[] = [
   ["client-node", [
     { ours: "keys", field: "syncMs", most: 0.45 },
@@ -152,7 +166,7 @@ const FIELDS: Partial<Record<keyof Result, string>> = {
   stallMs: "worst stall",
 };
 
-const goals = GOALS.flatMap(([id, goals]) =>
+const goals = (mix === "metadata" ? GOALS : []).flatMap(([id, goals]) =>
   goals.map(({ ours, field, most, least }) => {
     const ratio = medianOf(ours, field) / medianOf(id, field);
     if (!Number.isFinite(ratio)) return [];

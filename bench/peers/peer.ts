@@ -13,7 +13,7 @@ export interface Peer {
   readonly server?: "protobuf";
   /** The command to run; builds the program where needed. @throws {Error} when it cannot be had on this machine. */
   command(): Promise<Command>;
-  /** The argument behind the job on its command line. */
+  /** What the program does, if it has several modes: an argument on its command line. */
   readonly mode?: string;
 }
 
@@ -73,6 +73,7 @@ export const PEERS: readonly Peer[] = [
   ours("keys", "default, keys to a work queue"),
   ours("nothing", "default, nothing read"),
   ours("read", "default, every object read"),
+  ours("read-previous", "default, every object and its previous version read"),
   ours("fields", "three fields, read"),
   ours("eager", "eager"),
   ours("full", "eager, managedFields kept"),

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { Job } from "./job.ts";
+import type { Job, Mix } from "./job.ts";
 
 /** The report of a client about itself when it is done. */
 export interface Report {
@@ -23,7 +23,7 @@ const PERIOD_MS = 2;
  */
 export class Progress {
   /** The job. */
-  readonly job: Job;
+  readonly job: Required<Job>;
   /** The address of the server; of a real one, the path of a kubeconfig. */
   readonly url: string;
   #began = NaN;
@@ -36,16 +36,15 @@ export class Progress {
   #relisted = 0;
   readonly #done = Promise.withResolvers<number>();
 
-  /** Reads the command line: URL PODS EVENTS CHANGED, and what else a client wants to know. */
-  constructor() {
-    const [url, pods, events, changed] = process.argv.slice(2);
-    this.url = url;
-    this.job = { pods: Number(pods), events: Number(events), changed: Number(changed) };
-  }
+  /** What a client of several modes does, such as what it reads. */
+  readonly mode: string;
 
-  /** The argument behind the job on the command line. */
-  get mode(): string {
-    return process.argv[6] ?? "";
+  /** Reads the command line: URL PODS EVENTS CHANGED MODE MIX. */
+  constructor() {
+    const [url, pods, events, changed, mode = "-", mix = "metadata"] = process.argv.slice(2);
+    this.url = url;
+    this.job = { pods: Number(pods), events: Number(events), changed: Number(changed), mix: mix as Mix };
+    this.mode = mode;
   }
 
   /** Every object of the first list has been delivered. */
@@ -63,8 +62,9 @@ export class Progress {
     }, PERIOD_MS);
   }
 
-  /** Counts a delivered object of the first list. */
+  /** Counts a delivered object: one of a first list, or after the last of them an event. */
   added(): void {
+    if (this.synced) return this.updated();
     if (++this.#added < this.job.pods) return;
     this.#synced = performance.now();
     if (this.job.events === 0) this.#done.resolve(NaN); // only the list is measured
@@ -80,6 +80,11 @@ export class Progress {
     this.#updated++;
     if (this.#updated === 1) this.#first = performance.now();
     if (this.#updated === events) this.#last = performance.now();
+  }
+
+  /** Counts a delivered deletion, which is an event. */
+  deleted(): void {
+    this.updated();
   }
 
   /** Waits for the end of the job, reports, and stays until the parent has looked at the process. */

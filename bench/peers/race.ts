@@ -1,5 +1,5 @@
 import { Child, type Command, type ProcessStat } from "./child.ts";
-import type { Job } from "./job.ts";
+import { clientArgs, type Job, serverArgs } from "./job.ts";
 import { denoRun, goProgram, type Peer } from "./peer.ts";
 import type { Report } from "./progress.ts";
 
@@ -45,11 +45,10 @@ export async function race(peers: readonly Peer[], options: RaceOptions): Promis
       onRun?.(peer, asError(error));
     }
   }
-  const size = [job.pods, job.events, job.changed].map(String);
-  await using server = new Child([...denoRun("server.ts"), ...size, options.streamingLists ? "on" : "off"]);
+  await using server = new Child([...denoRun("server.ts"), ...serverArgs(job, options.streamingLists)]);
   const json = await server.line(60_000);
   await using protobufServer = peers.some((peer) => peer.server === "protobuf" && commands.has(peer.id))
-    ? new Child([await goProgram(), "serve", json, ...size])
+    ? new Child([await goProgram(), "serve", json, ...clientArgs(job)])
     : undefined;
   const protobuf = await protobufServer?.line(120_000);
   for (let repetition = 0; repetition < repetitions; repetition++) {
@@ -59,8 +58,7 @@ export async function race(peers: readonly Peer[], options: RaceOptions): Promis
       const url = peer.server === "protobuf" ? protobuf! : json;
       await reset(url);
       try {
-        const mode = peer.mode === undefined ? [] : [peer.mode];
-        const result = await runClient([...command, url, ...size, ...mode], options.timeoutMs ?? 180_000);
+        const result = await runClient([...command, url, ...clientArgs(job, peer.mode)], options.timeoutMs ?? 180_000);
         results.set(peer.id, [...(results.get(peer.id) as Result[] | undefined ?? []), result]);
         onRun?.(peer, result);
       } catch (error) {

@@ -4,6 +4,7 @@ import { connect } from "../../src/connect/mod.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { podItem } from "../_data.ts";
+import { clientArgs } from "./job.ts";
 import { PEERS } from "./peer.ts";
 import { type RaceOptions, type Result, runClient } from "./race.ts";
 
@@ -52,9 +53,8 @@ export async function raceOnApiServer(
   for (let repetition = 0; repetition < repetitions; repetition++) {
     for (const peer of PEERS.filter(({ id }) => IDS.includes(id))) {
       try {
-        const size = [job.pods, 0, 0].map(String);
-        const mode = peer.mode === undefined ? [] : [peer.mode];
-        const result = await runClient([...await peer.command(), plane.kubeconfig, ...size, ...mode], timeoutMs);
+        const args = clientArgs({ pods: job.pods, events: 0, changed: 0 }, peer.mode);
+        const result = await runClient([...await peer.command(), plane.kubeconfig, ...args], timeoutMs);
         results.set(peer.id, [...results.get(peer.id) ?? [], result]);
         onRun?.(peer, result);
       } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * The server that all clients of a comparison talk to, a process of its own:
- * `deno run -A server.ts PODS EVENTS CHANGED`.
+ * `deno run -A server.ts PODS EVENTS CHANGED on|off MIX`, where `on` has streaming lists. `mixes.ts` has the objects.
  *
  * It prints its address, and ends when its standard input does. It speaks HTTP/1.1 by hand, so that one event is
  * exactly one chunk and one write, and costs the server next to nothing: clients are what is measured.
@@ -8,12 +8,14 @@
  * - A list without a limit, or at version "0", is one answer, as from the API server's watch cache; else it has pages.
  * - A list of metadata only has that.
  * - The first watch sends the events half a second after it began, then ends with an ERROR event, 410. Later ones are
- *   silent.
- * - `POST /reset` begins anew.
- * - Leases have an empty list and a slow watch: an event every few milliseconds, which says when it was written.
+ *   silent. If clients follow several collections, the first watches of all of them must have begun, and only the first
+ *   collection's watch ends.
+ * - `POST /reset` restores the state before the first watch.
+ * - Leases that the mix does not have are an empty list and a slow watch: an event every few milliseconds, which says
+ *   when it was written.
  */
-import { eventVersion, type Job, listVersion, objectVersion } from "./job.ts";
-import { PodBytes } from "./pod_bytes.ts";
+import { type Job, listVersion, type Mix } from "./job.ts";
+import { type CollectionType, mixOf } from "./mixes.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -24,9 +26,13 @@ const PING_MS = 3;
 
 const [pods, events, changed] = Deno.args.map(Number);
 const streamingLists = Deno.args[3] === "on";
-const job: Job = { pods, events, changed };
-const objects = Array.from({ length: pods }, (_, index) => new PodBytes(index));
+const job: Job = { pods, events, changed, mix: Deno.args[4] as Mix | undefined };
+const objects = mixOf(job);
+objects.prepare();
 let sent = false;
+/** The first watches, until events are sent: by collection. */
+let watches = new Map<number, Deno.Conn>();
+let told = Promise.withResolvers<void>();
 
 async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
@@ -58,14 +64,21 @@ function failure(code: number, reason: string, message: string): Record<string, 
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
 }
 
-async function list(connection: Deno.Conn, query: URLSearchParams, metadataOnly: boolean): Promise<void> {
+async function list(
+  connection: Deno.Conn,
+  collection: number,
+  query: URLSearchParams,
+  metadataOnly: boolean,
+): Promise<void> {
+  const { kind, apiVersion } = objects.collections[collection];
+  const size = objects.size(collection, sent);
   const unpaged = query.get("resourceVersion") === "0" && !query.has("continue");
-  const limit = unpaged ? pods : Number(query.get("limit") ?? pods) || pods;
+  const limit = unpaged ? size : Number(query.get("limit") ?? size) || size;
   const start = Number(query.get("continue") ?? 0);
-  const end = Math.min(start + limit, pods);
+  const end = Math.min(start + limit, size);
   const metadata = {
     resourceVersion: String(listVersion(job, sent)),
-    ...(end < pods ? { continue: String(end), remainingItemCount: pods - end } : {}),
+    ...(end < size ? { continue: String(end), remainingItemCount: size - end } : {}),
   };
   await writeAll(connection, CHUNKED);
   const part = new Uint8Array(PART_BYTES);
@@ -78,15 +91,15 @@ async function list(connection: Deno.Conn, query: URLSearchParams, metadataOnly:
     part.set(bytes, length);
     length += bytes.length;
   };
-  const kind = metadataOnly
+  const head = metadataOnly
     ? `"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"`
-    : `"kind":"PodList","apiVersion":"v1"`;
-  await put(encoder.encode(`{${kind},"metadata":${JSON.stringify(metadata)},"items":[{`));
+    : `"kind":"${kind}List","apiVersion":"${apiVersion}"`;
+  await put(encoder.encode(`{${head},"metadata":${JSON.stringify(metadata)},"items":[{`));
   const between = encoder.encode(",{");
   for (let index = start; index < end; index++) {
     if (index > start) await put(between);
-    objects[index].version = objectVersion(job, index, sent);
-    await put(metadataOnly ? objects[index].metadata : objects[index].item);
+    const { item, metadata } = objects.bytes(objects.listed(collection, index, sent));
+    await put(metadataOnly ? metadata : item);
     if (metadataOnly) await put(CLOSE);
   }
   await put(encoder.encode("]}\n"));
@@ -95,23 +108,16 @@ async function list(connection: Deno.Conn, query: URLSearchParams, metadataOnly:
 }
 
 /** Sends the objects that are there, as the first part of a streaming list. */
-async function initialEvents(connection: Deno.Conn): Promise<void> {
-  const head = encoder.encode(`{"type":"ADDED","object":`);
-  const tail = encoder.encode("}\n");
-  for (let index = 0; index < pods; index++) {
-    objects[index].version = objectVersion(job, index, sent);
-    const { object } = objects[index];
-    const line = new Uint8Array(head.length + object.length + tail.length);
-    line.set(head);
-    line.set(object, head.length);
-    line.set(tail, head.length + object.length);
-    await writeAll(connection, chunk(line));
+async function initialEvents(connection: Deno.Conn, collection: number): Promise<void> {
+  const { kind, apiVersion } = objects.collections[collection];
+  for (let index = 0; index < objects.size(collection, sent); index++) {
+    await writeAll(connection, objects.bytes(objects.listed(collection, index, sent)).event("ADDED"));
   }
   const metadata = {
     resourceVersion: String(listVersion(job, sent)),
     annotations: { "k8s.io/initial-events-end": "true" },
   };
-  await writeAll(connection, line("BOOKMARK", { kind: "Pod", apiVersion: "v1", metadata }));
+  await writeAll(connection, line("BOOKMARK", { kind, apiVersion, metadata }));
 }
 
 function line(type: string, object: unknown): Uint8Array {
@@ -122,24 +128,41 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-async function watch(connection: Deno.Conn, query: URLSearchParams): Promise<void> {
+async function watch(connection: Deno.Conn, collection: number, query: URLSearchParams): Promise<void> {
   await writeAll(connection, CHUNKED);
-  if (query.get("sendInitialEvents") === "true") await initialEvents(connection);
-  if (sent) {
-    // Nothing more to say: read until the client goes away.
-    await connection.read(new Uint8Array(1));
-    return;
+  if (query.get("sendInitialEvents") === "true") await initialEvents(connection, collection);
+  if (!sent) {
+    watches.set(collection, connection);
+    if (watches.size === objects.collections.length) await tell(watches, told.resolve);
+    else await told.promise;
+    if (collection === 0) {
+      await writeAll(connection, line("ERROR", failure(410, "Expired", "too old resource version")));
+      await writeAll(connection, END);
+      return;
+    }
   }
+  // Nothing more to say: read until the client goes away.
+  await connection.read(new Uint8Array(1));
+}
+
+/** Sends all events, each to the watch of its collection. */
+async function tell(watches: ReadonlyMap<number, Deno.Conn>, done: () => void): Promise<void> {
   await pause(500);
   for (let event = 0; event < events; event++) {
-    const object = objects[event % pods];
-    object.version = eventVersion(job, event);
+    const step = objects.step(event);
     // Throws if the client has gone, such as one of the run before: then the next watch is the first.
-    await writeAll(connection, object.event);
+    await writeAll(watches.get(step.collection)!, objects.bytes(step).event(step.type));
     sent = true;
   }
-  await writeAll(connection, line("ERROR", failure(410, "Expired", "too old resource version")));
-  await writeAll(connection, END);
+  done();
+}
+
+/** Restores the state before the first watch. */
+function reset(): void {
+  sent = false;
+  told.resolve(); // watches that still wait have lost their client
+  watches = new Map();
+  told = Promise.withResolvers();
 }
 
 async function pings(connection: Deno.Conn): Promise<void> {
@@ -163,22 +186,23 @@ async function pings(connection: Deno.Conn): Promise<void> {
 
 async function respond(connection: Deno.Conn, method: string, target: string, head: string): Promise<void> {
   const { pathname, searchParams: query } = new URL(target, "http://server");
+  const collection = objects.collections.findIndex(({ path }: CollectionType) => path === pathname);
   if (method === "POST" && pathname === "/reset") {
-    sent = false;
+    reset();
     await writeAll(connection, answer("200 OK", {}));
   } else if (query.has("sendInitialEvents") && !streamingLists) {
     const message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
     await writeAll(connection, answer("422 Unprocessable Entity", failure(422, "Invalid", message)));
-  } else if (pathname.endsWith("/leases")) {
+  } else if (collection === -1 && pathname.endsWith("/leases")) {
     const empty = { kind: "LeaseList", apiVersion: "coordination.k8s.io/v1", metadata: { resourceVersion: "1" } };
     if (query.has("watch")) await pings(connection);
     else await writeAll(connection, answer("200 OK", { ...empty, items: [] }));
-  } else if (pathname !== "/api/v1/pods") {
+  } else if (collection === -1) {
     await writeAll(connection, answer("404 Not Found", failure(404, "NotFound", `there is no "${pathname}"`)));
   } else if (!["1", "true"].includes(query.get("watch") ?? "")) {
-    await list(connection, query, head.includes("PartialObjectMetadata"));
+    await list(connection, collection, query, head.includes("PartialObjectMetadata"));
   } else {
-    await watch(connection, query);
+    await watch(connection, collection, query);
   }
 }
 

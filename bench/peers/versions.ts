@@ -4,11 +4,12 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { count, list, readFlags, text } from "../../tools/flags.ts";
+import { choice, count, list, readFlags, text } from "../../tools/flags.ts";
 import { rounded, table } from "../../tools/table.ts";
 import { median, medianInterval } from "../statistics.ts";
+import { describeJob } from "./changed_bytes.ts";
 import { Child, type Command, run } from "./child.ts";
-import type { Job } from "./job.ts";
+import { clientArgs, type Job, type Mix, MIXES, serverArgs } from "./job.ts";
 import { denoRun, PEERS } from "./peer.ts";
 import { reset, type Result, runClient } from "./race.ts";
 
@@ -16,7 +17,7 @@ import { reset, type Result, runClient } from "./race.ts";
 const CLIENTS = PEERS.filter(({ id, mode }) => id === mode);
 
 /** The programs of the harness, which are the same for both versions wherever the older one can run them. */
-const HARNESS = ["clients/ours.ts", "job.ts", "progress.ts"].map((name) => `bench/peers/${name}`);
+const HARNESS = ["clients/ours.ts", "job.ts", "progress.ts", "reads.ts"].map((name) => `bench/peers/${name}`);
 
 /** The files and folders with the code of a version, beside what {@linkcode HARNESS} needs of the project. */
 const SOURCES = ["mod.ts", "deno.json", "src", "standins"];
@@ -64,15 +65,16 @@ export async function compareVersions(): Promise<number> {
       pairs: count("pairs of runs; an interval needs 5", 15),
       pods: count("objects in the list", 10_000),
       events: count("events of the watch", 60_000),
+      mix: choice(MIXES, "what an event changes; bench/README.md describes them", "metadata"),
       "timeout-seconds": count("deadline of one run", 180),
     },
-    examples: ["--against HEAD", "--against v0.1.0 --only keys --pairs 25"],
+    examples: ["--against HEAD", "--against v0.1.0 --only keys --pairs 25", "--against HEAD --only read --mix status"],
     exits:
       `Exits with 1 when the median ratio of events/s (keys) is below ${ACCEPTED}, with 2 when the versions cannot be\n` +
       "measured or the command line is wrong.",
   });
   const { only = ["keys", "read"], pairs, pods } = flags;
-  const job: Job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)) };
+  const job: Job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)), mix: flags.mix };
   const timeoutMs = flags["timeout-seconds"] * 1_000;
   const [load] = Deno.loadavg();
   if (load > BUSY) {
@@ -84,8 +86,8 @@ export async function compareVersions(): Promise<number> {
 
   const folder = await Deno.makeTempDir({ prefix: "versions-" });
   try {
-    const ours = await copyCheckout(join(folder, "new"));
-    const theirs = await extractCommit(hash, join(folder, "old"));
+    const ours = await copyCheckout(join(folder, "new"), flags.mix);
+    const theirs = await extractCommit(hash, join(folder, "old"), flags.mix);
     const measured = await measurePairs(ours, theirs, { ids: only, job, pairs, timeoutMs });
     return report(measured, job, hash);
   } finally {
@@ -94,12 +96,12 @@ export async function compareVersions(): Promise<number> {
 }
 
 /** Copies what the client needs of this checkout. Returns the client's command. */
-async function copyCheckout(folder: string): Promise<Command> {
+async function copyCheckout(folder: string, mix: Mix): Promise<Command> {
   await Deno.mkdir(folder);
   await run(["cp", "-r", ...SOURCES.map((name) => join(ROOT, name)), folder]);
   await copyHarness(folder);
   const command = clientIn(folder);
-  await tryOut(command);
+  await tryOut(command, mix);
   return command;
 }
 
@@ -107,7 +109,7 @@ async function copyCheckout(folder: string): Promise<Command> {
  * Extracts a commit and puts the harness of this checkout into it; where that does not run there, the commit's own
  * stays. Returns the client's command.
  */
-async function extractCommit(hash: string, folder: string): Promise<Command> {
+async function extractCommit(hash: string, folder: string, mix: Mix): Promise<Command> {
   const archive = `${folder}.tar`;
   await Deno.mkdir(folder);
   await run(["git", "archive", "--output", archive, hash], { cwd: ROOT });
@@ -115,11 +117,14 @@ async function extractCommit(hash: string, folder: string): Promise<Command> {
   await copyHarness(folder);
   const command = clientIn(folder);
   try {
-    await tryOut(command);
+    await tryOut(command, mix);
   } catch (error) {
     console.error(`${hash} cannot run this checkout's client program (${(error as Error).message}); running its own`);
+    if (mix === "heartbeats" || mix === "rollout") {
+      throw new Error(`Cannot measure ${hash} by the mix ${mix}: its own client program may not know it`);
+    }
     await run(["tar", "-xf", archive, "-C", folder]);
-    await tryOut(command);
+    await tryOut(command, mix);
   }
   return command;
 }
@@ -134,10 +139,10 @@ function clientIn(folder: string): Command {
 }
 
 /** Does a tiny job, so that what follows finds the program compiled. @throws {Error} when the program does not run. */
-async function tryOut(command: Command): Promise<void> {
-  const size = ["10", "10", "1"];
-  await using server = new Child([...denoRun("server.ts"), ...size, "off"]);
-  await runClient([...command, await server.line(60_000), ...size, "keys"], 60_000);
+async function tryOut(command: Command, mix: Mix): Promise<void> {
+  const job: Job = { pods: 10, events: 10, changed: 1, mix };
+  await using server = new Child([...denoRun("server.ts"), ...serverArgs(job)]);
+  await runClient([...command, await server.line(60_000), ...clientArgs(job, "keys")], 60_000);
 }
 
 /** The pairs of each client by its id; progress goes to standard error. */
@@ -147,13 +152,12 @@ async function measurePairs(
   options: { readonly ids: readonly string[]; readonly job: Job; readonly pairs: number; readonly timeoutMs: number },
 ): Promise<Map<string, Pair[]>> {
   const { ids, job, pairs, timeoutMs } = options;
-  const size = [job.pods, job.events, job.changed].map(String);
   const measured = new Map<string, Pair[]>(ids.map((id) => [id, []]));
-  await using server = new Child([...denoRun("server.ts"), ...size, "off"]);
+  await using server = new Child([...denoRun("server.ts"), ...serverArgs(job)]);
   const url = await server.line(60_000);
   const measure = async (command: Command, id: string): Promise<Result> => {
     await reset(url);
-    return await runClient([...command, url, ...size, id], timeoutMs);
+    return await runClient([...command, url, ...clientArgs(job, id)], timeoutMs);
   };
   for (let pair = 0; pair < pairs; pair++) {
     for (const id of ids) {
@@ -173,8 +177,9 @@ function report(measured: ReadonlyMap<string, readonly Pair[]>, job: Job, hash: 
   const count = Math.max(...[...measured.values()].map((pairs) => pairs.length));
   const confidence = medianInterval(new Array<number>(count).fill(1), CONFIDENCE)?.confidence;
   console.log(
-    `${job.pods} pods, then ${job.events} events, then a relist with ${job.changed} changed; ${count} pairs; ` +
-      `Deno ${Deno.version.deno}\nRatios above 1: this checkout is better than ${hash}. The interval of the median is of ` +
+    `${
+      describeJob(job)
+    }\n${count} pairs; Deno ${Deno.version.deno}\nRatios above 1: this checkout is better than ${hash}. The interval of the median is of ` +
       `order statistics, ${confidence === undefined ? "which need 5 pairs" : `${(100 * confidence).toFixed(1)} %`}.\n`,
   );
   const rows = [...measured].flatMap(([id, pairs]) =>

@@ -248,5 +248,7 @@ type Defined<O> =
 
 /** Returns only the members that are not `undefined`, so that the others are not printed and do not hide defaults. */
 export function defined<O extends object>(members: O): Defined<O> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<O>;
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
+  return kept as Defined<O>;
 }

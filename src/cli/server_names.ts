@@ -11,8 +11,8 @@ import { timedController } from "../async/time.ts";
 import { type Client, findResource } from "../client/client.ts";
 import { thisHost } from "../connect/host.ts";
 import { loadKubeconfig } from "../connect/plan.ts";
-import { Namespace } from "../kinds/core/v1.ts";
 import type { ClusterNames } from "./completions.ts";
+import { builtInResource } from "./shared/built_in.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -80,7 +80,7 @@ export class ServerNames implements ClusterNames {
 
   namespaces(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const { items } = await client.resource(onlyMetadata(Namespace)).list({ limit: LIMIT, signal });
+      const { items } = await client.resource(onlyMetadata(builtInResource("ns")!)).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);
     });
   }
@@ -88,7 +88,7 @@ export class ServerNames implements ClusterNames {
   /** Returns the names of objects of a kind, in the namespace of the command line. */
   names(kind: string): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const resource = findResource(await client.discover({ signal }), kind);
+      const resource = builtInResource(kind) ?? findResource(await client.discover({ signal }), kind);
       const namespace = this.#namespace ?? (client.namespace || "default");
       const { items } = await client.resource(onlyMetadata(resource), { namespace }).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);

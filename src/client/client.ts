@@ -504,11 +504,10 @@ export class Client implements ResourceClients, Disposable {
     let complete = true;
     const forgotten = this.#forgotten;
     const resources = await discover(
-      (path, accept) =>
-        this.#connection.json(
-          { action: `discover "${path}"`, path, init: { headers: { accept } }, patient: true },
-          signal,
-        ),
+      async (path, accept) => {
+        const spec = { action: `discover "${path}"`, path, init: { headers: { accept } }, patient: true };
+        return (await this.#connection.json(spec, signal)).value;
+      },
       {
         signal,
         onError: (error, groupVersion) => {

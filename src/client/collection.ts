@@ -60,7 +60,7 @@ import type { ReadOptions } from "./decode/object_reader.ts";
 import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
 import type { Connection, RequestSpec } from "./http/connection.ts";
 import { WatchHealth, WatchMemory } from "./http/open_watches.ts";
-import { isStatus } from "./http/response.ts";
+import { isStatus, type JsonAnswer } from "./http/response.ts";
 import { checkLogOptions, type LogLine, logLines, type LogOptions, type LogSource } from "./logs.ts";
 import { needToApply } from "./owned_fields.ts";
 import {
@@ -384,7 +384,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.get}. */
   async get(name: string, options: GetOptions = {}): Promise<T> {
-    const answer = await this.#json(getRequest(this.#target, name, options), options);
+    const { value: answer } = await this.#json(getRequest(this.#target, name, options), options);
     if (options.subresource) return answer as T;
     if (this.resource.representation !== "table") {
       const reduction = Reduction.of(this.resource);
@@ -510,14 +510,15 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     if (!options.subresource) {
       this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
     }
-    return isStatus(answer) ? statusFrom({ status: "Success", ...answer }, 200) : answer as T;
+    const { value } = answer;
+    return isStatus(value) ? statusFrom({ status: "Success", ...value }, 200) : value as T;
   }
 
   /** As {@linkcode ResourceClient.deleteCollection}. */
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
     if (this.#options.onWrite !== undefined && !options.dryRun) {
-      const { items } = await this.#json(spec, options) as { readonly items?: readonly T[] };
+      const { items } = (await this.#json(spec, options)).value as { readonly items?: readonly T[] };
       for (const item of items ?? []) this.#wrote(options, () => collectedOf(this.resource, item));
       return;
     }
@@ -532,10 +533,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     type: NonNullable<ObjectWrite["sent"]>["type"],
     body: unknown,
   ): Promise<T> {
-    const answer = await this.#json(spec, options) as T;
+    const answer = await this.#json(spec, options);
     const { subresource = "" } = options;
     this.#wrote(options, () => writeOf(this.resource, answer, { type, subresource, body }));
-    return answer;
+    return answer.value as T;
   }
 
   /** Reports a write that the server accepted. */
@@ -549,7 +550,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
    * Sends a request, which the signal in its options or this client's signal can end. If it is unknown whether a write
    * took effect, this is reported.
    */
-  async #json(spec: RequestSpec, { signal, dryRun }: WriteOptions): Promise<unknown> {
+  async #json(spec: RequestSpec, { signal, dryRun }: WriteOptions): Promise<JsonAnswer> {
     try {
       return await this.#connection.json(this.#checked(spec), signal, this.#options.signal);
     } catch (error) {

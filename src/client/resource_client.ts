@@ -23,7 +23,14 @@ import {
   type ShardOption,
   type WatchOptions,
 } from "../api/options.ts";
-import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
+import {
+  apiVersionOf,
+  pathOf,
+  type PathParts,
+  type Resource,
+  resourceName,
+  type ResourcePlace,
+} from "../api/resource.ts";
 import type { ApiStatus } from "../api/status.ts";
 import type { Apply, ApplyFields, ApplyMeta, DraftMeta, MergePatch, Mutable, ObjectDraft } from "../api/written.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
@@ -32,6 +39,7 @@ import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { Pod } from "../kinds/core/v1.ts";
 import type { RequestSpec } from "./http/connection.ts";
+import type { JsonAnswer } from "./http/response.ts";
 import type { LogLine, LogOptions } from "./logs.ts";
 
 /** A write that the server accepted: the object has a new version, or was deleted. */
@@ -56,6 +64,8 @@ export interface ObjectWrite {
    * the response shows that the server keeps the object.
    */
   readonly object?: KubernetesObject;
+  /** The JSON text of `object`, as the server sent it. The call's caller may change the object itself. */
+  readonly text?: string;
   /** The request. Absent for a deletion. */
   readonly sent?: {
     /** The call, or the patch's type. */
@@ -70,11 +80,15 @@ export interface ObjectWrite {
 /**
  * Returns the write that the response to a create, update or patch shows, or `undefined` if the response is no object.
  */
-export function writeOf(resource: Resource, answer: unknown, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
-  const object = answer as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
+export function writeOf(
+  resource: Resource,
+  { value, text }: JsonAnswer,
+  sent?: ObjectWrite["sent"],
+): ObjectWrite | undefined {
+  const object = value as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
   if (!name || !uid || !resourceVersion) return undefined;
-  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, sent };
+  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, text, sent };
 }
 
 /** The members in responses to deletions that say whether the object is gone. */
@@ -91,9 +105,9 @@ interface DeletionAnswer extends Partial<KubernetesObject> {
 export function deletionOf(
   resource: Resource,
   place: { readonly namespace: string; readonly name: string },
-  answer: unknown,
+  answer: JsonAnswer,
 ): ObjectWrite | undefined {
-  const { metadata, details, spec } = answer as DeletionAnswer;
+  const { metadata, details, spec } = answer.value as DeletionAnswer;
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata ?? {};
   const isKept = deletionGracePeriodSeconds || finalizers?.length || spec?.finalizers?.length;
   if (deletionTimestamp && isKept) return writeOf(resource, answer);
@@ -550,14 +564,14 @@ interface Call {
  * @throws {RangeError} if `timeoutMs` is no duration.
  */
 function requestTo(
-  { action, resource, path }: Pick<Place, "action" | "resource" | "path">,
-  { call, query: own = "pretty=false", init, patient = true }: Call,
+  { action, resource, path, place }: Place,
+  { call, query: own = PRETTY, init, patient = true }: Call,
   options: RequestOptions,
 ): RequestSpec {
-  const spec = { action, resource, path: `${path}?${own}`, init, patient };
+  const spec = { action, resource, path: `${path}?${own}`, place, init, patient };
   const { query, timeoutMs } = options;
   checkNames(spec.action, options, OPTIONS[call], "Put a parameter without an option into query");
-  checkDurations(spec.action, { timeoutMs }, { min: 1 });
+  if (timeoutMs !== undefined) checkDurations(spec.action, { timeoutMs }, { min: 1 });
   const limited = timeoutMs === undefined ? spec : { ...spec, timeoutMs };
   if (query === undefined) return limited;
   const parameters = new URLSearchParams(own);
@@ -589,6 +603,8 @@ export interface Target<T extends KubernetesObject = KubernetesObject> {
   readonly defaultNamespace: string;
 }
 
+/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
+const PRETTY = "pretty=false";
 const JSON_TYPE = "application/json";
 const TABLE_TYPE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
@@ -761,8 +777,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
       `Cannot ${place.action}: no namespace is given, and a server does not delete across namespaces. Choose one with namespace()`,
     );
   }
-  const query = listQuery(target, options);
-  setWriteQuery(query, options);
+  const query = new URLSearchParams(listQuery(target, options) + writeQuery(options));
   if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
   const init = { method: "DELETE", headers: { accept: accept(resource, "List") } };
@@ -774,18 +789,31 @@ function bothSelectors(a: string | undefined, b: string | undefined): string | u
   return a && b ? `${a},${b}` : a || b || undefined;
 }
 
-interface Place extends PathParts {
-  readonly action: string;
+interface Place extends PathParts, Pick<RequestSpec, "action" | "path"> {
   readonly resource: string;
-  readonly path: string;
   readonly namespace: string;
+  readonly place: ResourcePlace;
+}
+
+/** Returns what `placeOf` of `api/resource.ts` finds in the path. */
+function placeIn({ group, version, plural, scope }: Resource, parts: PathParts): ResourcePlace {
+  const { namespace = "", name, subresource } = parts;
+  return {
+    group,
+    version,
+    plural,
+    namespace: scope === "Cluster" ? "" : namespace,
+    name,
+    subresource: subresource || undefined,
+  };
 }
 
 /** Returns a collection's path. */
 function collectionOf({ resource, selection }: Target, verb: string, options: Selection): Place {
   const { namespace = selection.namespace ?? "" } = options;
   const action = describe(verb, resource, { namespace });
-  return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), namespace };
+  const place = placeIn(resource, { namespace });
+  return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), place, namespace };
 }
 
 /** Returns the path for an existing or new object. */
@@ -798,6 +826,7 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
       namespace: "",
       action: describe(verb, resource, { ...parts, namespace: undefined }),
       path: pathOf(resource, parts),
+      place: placeIn(resource, parts),
     };
   }
   const namespace = parts.namespace || selection.namespace || defaultNamespace;
@@ -810,13 +839,19 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
     throw new TypeError(`Cannot ${action}: the collection covers only namespace "${selection.namespace}"`);
   }
-  const path = pathOf(resource, { ...parts, namespace });
-  return { ...parts, resource: resourceName(resource), namespace, action, path };
+  const where = { ...parts, namespace };
+  return {
+    ...where,
+    resource: resourceName(resource),
+    action,
+    path: pathOf(resource, where),
+    place: placeIn(resource, where),
+  };
 }
 
 function describe(verb: string, resource: Resource, parts: PathParts): string {
   const { namespace, name, subresource } = parts;
-  const what = [resourceName(resource), name, subresource].filter((part) => part).join("/");
+  const what = `${resourceName(resource)}${name ? `/${name}` : ""}${subresource ? `/${subresource}` : ""}`;
   return `${verb} "${what}"${namespace && resource.scope === "Namespaced" ? ` in namespace "${namespace}"` : ""}`;
 }
 
@@ -828,16 +863,16 @@ function writeRequest(
   contentType: string = JSON_TYPE,
   acceptType: string = JSON_TYPE,
 ): RequestSpec {
-  const query = baseQuery();
-  setWriteQuery(query, options);
   const headers = { accept: acceptType, "content-type": contentType };
-  return requestTo(place, { call: "write", query, init: { method, headers, body: JSON.stringify(body) } }, options);
+  const init = { method, headers, body: JSON.stringify(body) };
+  return requestTo(place, { call: "write", query: PRETTY + writeQuery(options), init }, options);
 }
 
-function setWriteQuery(query: URLSearchParams, options: WriteOptions): void {
-  if (options.dryRun) query.set("dryRun", "All");
-  if (options.fieldManager !== undefined) query.set("fieldManager", options.fieldManager);
-  if (options.fieldValidation !== undefined) query.set("fieldValidation", options.fieldValidation);
+function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): string {
+  let query = dryRun ? "&dryRun=All" : "";
+  if (fieldManager !== undefined) query += `&fieldManager=${encodeURIComponent(fieldManager)}`;
+  if (fieldValidation !== undefined) query += `&fieldValidation=${encodeURIComponent(fieldValidation)}`;
+  return query;
 }
 
 function listQuery(target: Target, options: ListOptions): URLSearchParams {
@@ -869,9 +904,8 @@ function includeObject(query: URLSearchParams, resource: Resource): void {
   if (resource.representation === "table") query.set("includeObject", "Object");
 }
 
-/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
 function baseQuery(): URLSearchParams {
-  return new URLSearchParams({ pretty: "false" });
+  return new URLSearchParams(PRETTY);
 }
 
 function setCount(query: URLSearchParams, name: string, value: number | undefined): void {

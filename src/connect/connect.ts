@@ -26,6 +26,7 @@ import {
 } from "./connect_options.ts";
 import { KubeconfigLogin, TokenFile } from "./credentials.ts";
 import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
+import { validityOf } from "./kubeconfig/certificates.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
 import {
   proxyHref,
@@ -38,7 +39,7 @@ import {
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { netFlag, runFlag } from "./runtime/permissions.ts";
-import { TlsFiles, validityOf } from "./tls_files.ts";
+import { TlsFiles } from "./tls_files.ts";
 import { HttpTransport } from "./transport.ts";
 
 /**
@@ -58,14 +59,19 @@ async function executePlan(
   const files = new TlsFiles(plan, onWarning);
   if (login?.credentials instanceof TokenFile) await login.credentials.ready();
   const material = await files.read();
-  files.check(material);
   const kubeconfig = again && new KubeconfigLogin(plan, files, again);
-  const transport = new HttpTransport(
-    { ...material, http2, headers, tlsServerName, answerTimeoutMs, proxyUrl: proxy && proxyHref(proxy) },
-    kubeconfig ?? (files.mayChange ? files : undefined),
-    kubeconfig,
-    insecure,
-  );
+  let transport: HttpTransport;
+  try {
+    transport = new HttpTransport(
+      { ...material, http2, headers, tlsServerName, answerTimeoutMs, proxyUrl: proxy && proxyHref(proxy) },
+      kubeconfig ?? (files.mayChange ? files : undefined),
+      kubeconfig,
+      insecure,
+    );
+  } catch (error) {
+    files.check(material); // names the file
+    throw error;
+  }
   return defined({
     server,
     namespace,
@@ -75,19 +81,15 @@ async function executePlan(
     userAgent,
     onWarning,
     onRequest: options.onRequest,
-    origin: { ...await originOf(plan, material, host), ...(as && { actsAs: as.user }) },
+    origin: { ...originOf(plan, material, host), ...(as && { actsAs: as.user }) },
   });
 }
 
-async function originOf(
-  plan: ConnectionPlan,
-  material: TlsMaterial,
-  host: RecordingHost,
-): Promise<ConnectionOrigin> {
+function originOf(plan: ConnectionPlan, material: TlsMaterial, host: RecordingHost): ConnectionOrigin {
   const { login, proxy, tlsServerName, insecure } = plan;
   const plugin = login?.type === "exec" ? login.command : undefined;
   const run = plugin === undefined ? [] : [runFlag(plugin)];
-  const validity = material.cert === undefined ? undefined : await validityOf(material.cert);
+  const validity = material.cert === undefined ? undefined : validityOf(material.cert);
   return defined({
     ...plan.origin,
     login: login?.type ?? "none" as const,

@@ -7,6 +7,7 @@
  */
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./files.ts";
 import type { Host } from "./host.ts";
+import { validityOf } from "./kubeconfig/certificates.ts";
 import type { Term } from "./kubeconfig/secrets.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { tlsProblem } from "./runtime/open_connections.ts";
@@ -66,7 +67,7 @@ export class TlsFiles {
       ...(cert && { cert: await cert.read() }),
       ...(key && { key: await key.read() }),
     };
-    const validity = material.cert === undefined ? undefined : await validityOf(material.cert);
+    const validity = material.cert === undefined ? undefined : validityOf(material.cert);
     const problem = validity && validityProblem(validity, Date.now());
     if (problem !== undefined && problem !== this.#warned) {
       this.warn(cert!.explain(new FileProblem(`the certificate ${problem}`)).message);
@@ -91,18 +92,6 @@ export class TlsFiles {
   /** Reports a problem after which the last material stays in use. */
   warn(warning: string): void {
     this.#onWarning?.(warning);
-  }
-}
-
-/** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
-export async function validityOf(pem: string): Promise<Required<Term> | undefined> {
-  // Loading it takes 20 ms, which only programs with a client certificate wait.
-  const { X509Certificate } = await import("node:crypto");
-  try {
-    const { validFrom, validTo } = new X509Certificate(pem);
-    return { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) };
-  } catch {
-    return undefined; // TLS says what is wrong with it
   }
 }
 

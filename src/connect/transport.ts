@@ -10,7 +10,8 @@ import { appendLines, isImpersonation } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import { checkDurations } from "../async/checks.ts";
 import { DerivedController } from "../async/signals.ts";
-import { LongTimer, monotonicMs } from "../async/time.ts";
+import { SharedLimit } from "../async/shared_limit.ts";
+import { monotonicMs } from "../async/time.ts";
 import { causesOf, messageOf, withoutAddress, withSentence } from "../errors/errors.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
@@ -22,7 +23,7 @@ import { openConnections } from "./runtime/open_connections.ts";
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
  * these subresources).
  */
-const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
+const LONG = /^[^?]*\/(?:(?:attach|exec|portforward|log)(?:\?|$)|proxy(?:[/?]|$))/;
 
 /** Options for {@linkcode httpTransport}. */
 export interface HttpTransportOptions extends TlsMaterial {
@@ -103,6 +104,8 @@ export class HttpTransport implements Transport, Disposable {
   readonly #headers: readonly (readonly [name: string, value: string])[];
   readonly #fixed: Pick<ConnectionsOptions, "http2" | "proxy" | "serverName" | "insecure">;
   readonly #answerTimeoutMs: number;
+  /** Limits the time until responses begin. */
+  readonly #limit: SharedLimit;
   /** The files of `#material`; `undefined` if it cannot change. */
   readonly #files: MaterialSource | undefined;
   readonly #plugin: Pick<ExecLogin, "certificate"> | undefined;
@@ -138,6 +141,7 @@ export class HttpTransport implements Transport, Disposable {
     this.#headers = headers;
     this.#fixed = { http2, proxy: proxyOf(proxyUrl), serverName: serverNameOf(tlsServerName, proxyUrl), insecure };
     this.#answerTimeoutMs = answerTimeoutMs;
+    this.#limit = new SharedLimit(answerTimeoutMs);
     this.#files = files;
     this.#plugin = plugin;
     this.#material = { caCerts, cert, key };
@@ -156,17 +160,15 @@ export class HttpTransport implements Transport, Disposable {
     }
     try {
       if (this.#plugin?.certificate !== this.#certificate) this.#replace(this.#material);
-      // Groups and uid of one user do not go with the name of another.
-      const acts = request.headers.has("impersonate-user");
-      const missing = this.#headers.filter(([name]) => !request.headers.has(name) && !(acts && isImpersonation(name)));
-      if (missing.length > 0) appendLines(request, missing);
+      if (this.#headers.length > 0) this.#appendHeaders(request);
       // Not disposed: after the response has begun, the request's own signal aborts its body.
       const deadline = new DerivedController(request.signal);
       const ms = this.#answerTimeoutMs;
-      using timer = new LongTimer(() => deadline.abort(new NoResponseError(`no response within ${ms / 1_000} s`)));
-      // Behind "https://" and the host; parsing the URL would cost more than the timer.
-      const path = request.url.slice(request.url.indexOf("/", 8)).split("?", 1)[0];
-      if (ms > 0 && !LONG.test(path)) timer.arm(ms);
+      // After "https://" and the host; parsing the URL would cost more than the limit.
+      const path = request.url.slice(request.url.indexOf("/", 8));
+      using _ = ms > 0 && !LONG.test(path)
+        ? this.#limit.begin(() => deadline.abort(new NoResponseError(`no response within ${ms / 1_000} s`)))
+        : undefined;
       const response = await this.#connections.fetch(request, deadline.signal);
       // The client certificate may have been replaced: the next request reads it again.
       if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
@@ -178,6 +180,13 @@ export class HttpTransport implements Transport, Disposable {
       this.#lookedAt = Number.NEGATIVE_INFINITY;
       throw this.#throughProxy(cause);
     }
+  }
+
+  #appendHeaders(request: Request): void {
+    // Groups and uid of one user do not go with the name of another.
+    const acts = request.headers.has("impersonate-user");
+    const missing = this.#headers.filter(([name]) => !request.headers.has(name) && !(acts && isImpersonation(name)));
+    if (missing.length > 0) appendLines(request, missing);
   }
 
   /** Adds the proxy to the reason of a failure. */

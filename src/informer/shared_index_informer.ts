@@ -318,11 +318,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} if a relist goes back to an older state.
    * @throws {WaitError} if the signal aborts, or the informer stops first.
    */
-  async waitForVersion(
-    resourceVersion: string,
-    options: Abortable & { readonly namespace?: string } = {},
-  ): Promise<void> {
-    await this.#waits.waitForVersion(resourceVersion, options);
+  waitForVersion(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
+    return this.#waits.waitForVersion(resourceVersion, options);
   }
 
   /**

@@ -323,14 +323,19 @@ export class InformerWaits<T extends KubernetesObject> {
   async waitForVersion(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
     checkNames("wait for a version", options, "signal namespace");
     const { signal, namespace } = options;
-    const call = (parts: readonly AwaitedPart[]): Promise<void> => {
-      const waits = (signal?: AbortSignal): Promise<void>[] =>
-        parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
-      // A wait for one part ends no other one, and needs no signal of its own.
-      return parts.length === 1 ? waits(signal)[0] : joined(waits, signal);
-    };
-    const what = `version ${resourceVersion} of ${this.#sync.collection.subject}`;
-    await this.wait(what, signal, () => this.#following(namespace, call));
+    const beganMs = monotonicMs();
+    for (;;) {
+      try {
+        const parts = this.#sync.partsOf(namespace);
+        // A wait for one part ends no other one, and needs no signal of its own.
+        if (parts.length === 1) return await parts[0].gate.wait(resourceVersion, { signal });
+        return await joined((signal) => parts.map(({ gate }) => gate.wait(resourceVersion, { signal })), signal);
+      } catch (error) {
+        if (error instanceof NamespaceLeft) continue;
+        const what = `version ${resourceVersion} of ${this.#sync.collection.subject}`;
+        throw this.#explain(error, what, beganMs, signal);
+      }
+    }
   }
 
   /** Resolves with the first object for which the predicate holds, and its cluster, if that has a name. */
@@ -398,12 +403,21 @@ export class InformerWaits<T extends KubernetesObject> {
     try {
       return await call();
     } catch (error) {
-      const state = awaited ?? this.#sync.state;
-      const wait = { what, resource: this.#sync.collection.name, waitedMs: monotonicMs() - beganMs };
-      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, "aborted", error);
-      if (error !== undefined && error === state.refusal) throw waitError(wait, state, "refused");
-      if (error instanceof HandlerRemovedError) throw waitError(wait, state, "removed");
-      throw error;
+      throw this.#explain(error, what, beganMs, signal, awaited);
     }
+  }
+
+  /** Returns the error of a wait that has failed with `error`. */
+  #explain(
+    error: unknown,
+    what: string,
+    beganMs: number,
+    signal: AbortSignal | undefined,
+    state = this.#sync.state,
+  ): unknown {
+    const wait = { what, resource: this.#sync.collection.name, waitedMs: monotonicMs() - beganMs };
+    if (signal?.aborted && error === signal.reason) return waitError(wait, state, "aborted", error);
+    if (error !== undefined && error === state.refusal) return waitError(wait, state, "refused");
+    return error instanceof HandlerRemovedError ? waitError(wait, state, "removed") : error;
   }
 }

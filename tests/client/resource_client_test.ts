@@ -40,7 +40,8 @@ Deno.test("onWrite is called with the version of each object that was created, u
   const maps = it.of(ConfigMap);
   const draft = { metadata: { name: "a", labels: { tier: "web" } } };
   const created = await maps.create(draft);
-  assertEquals(it.writes, [{
+  const [{ text, ...write }] = it.writes;
+  assertEquals([write], [{
     resource: ConfigMap,
     key: "shop/a",
     namespace: "shop",
@@ -49,6 +50,7 @@ Deno.test("onWrite is called with the version of each object that was created, u
     object: created,
     sent: { type: "create", subresource: "", body: draft },
   }]);
+  assertEquals(JSON.parse(text!), created);
   it.writes.length = 0;
   const updated = await maps.update({ ...copyOf(created), data: { colour: "red" } });
   const patched = await maps.namespace("shop").patch("a", { type: "merge", body: { data: { colour: "blue" } } });

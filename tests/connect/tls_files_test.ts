@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { findConnection } from "../../src/connect/connect.ts";
 import { KubeconfigError } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { validityOf, validityProblem } from "../../src/connect/tls_files.ts";
+import { validityOf } from "../../src/connect/kubeconfig/certificates.ts";
+import { validityProblem } from "../../src/connect/tls_files.ts";
 import { makeCertificates, openssl } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
@@ -83,11 +84,11 @@ Deno.test("validityOf reads certificates of openssl, with both forms of years", 
     const [fromMs, untilMs] = dates.split("\n").map((line) => Date.parse(line.split("=")[1]));
     const pem = await Deno.readTextFile(certificates.path(file));
     const chain = `a certificate\n${pem}${certificates.text("ca.crt")}`;
-    assertEquals(await validityOf(chain), { fromMs, untilMs });
+    assertEquals(validityOf(chain), { fromMs, untilMs });
   }
   const far = derOf(await Deno.readTextFile(certificates.path("far.crt")))
     .replace(/(?<=[^]\r)\d{12}Z(?=[^]{2}\d{14}Z)/, "991231235959Z").replace(/\d{14}Z/, "99991231235959Z");
-  assertEquals(await validityOf(pemOf(far)), {
+  assertEquals(validityOf(pemOf(far)), {
     fromMs: Date.UTC(1999, 11, 31, 23, 59, 59),
     untilMs: Date.UTC(9999, 11, 31, 23, 59, 59),
   });
@@ -97,11 +98,11 @@ Deno.test("validityOf is undefined for other data, and for a certificate that wa
   await using certificates = await makeCertificates();
   const broken = "-----BEGIN CERTIFICATE-----\n***\n-----END CERTIFICATE-----";
   for (const text of ["", "x", broken, pemOf("0\x05\x02\x02\x02\x02\x02")]) {
-    assertEquals(await validityOf(text), undefined);
+    assertEquals(validityOf(text), undefined);
   }
   const der = derOf(certificates.text("ca.crt"));
   for (let length = 0; length < der.length; length++) {
-    assertEquals(await validityOf(pemOf(der.slice(0, length))), undefined);
+    assertEquals(validityOf(pemOf(der.slice(0, length))), undefined);
   }
 });
 

@@ -2,6 +2,7 @@ import { derive, type Mutable, onlyFields, onlyMetadata } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { configMap, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { internals } from "../../src/errors/internals.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
@@ -94,6 +95,23 @@ Deno.test("A version behind a restored snapshot shares the parts of what was rea
   await Promise.all([later[Symbol.asyncDispose](), fixture.tick()]);
 });
 
+Deno.test("The response to a write that is read over the cache shares the parts of the cached object", async () => {
+  await using fixture = new Following();
+  fixture.server.create(Pod, pod({ ...POD, labels: { app: "größe" } }));
+  const pods = fixture.informers.forResource(Pod);
+  await fixture.start();
+  const first = pods.lister.get("shop/a")!;
+  const overlay = pods[internals].sync.overlay();
+  const patch = { type: "merge", body: { status: { phase: "Failed" } } } as const;
+  const written = fixture.client.resource(Pod).patch("a", patch, { subresource: "status" });
+  await fixture.tick();
+  overlay.cover("shop/a", { dueMs: Infinity, isOver: () => false }, await written);
+  const second = overlay.lister.get("shop/a")!;
+  assertEquals(second.status?.phase, "Failed");
+  assertStrictEquals(second.spec, first.spec);
+  assertStrictEquals(second.metadata.labels, first.metadata.labels);
+});
+
 Deno.test("Reduced objects and objects with managedFields share their parts as they are cached", async () => {
   for (
     const [resource, options] of [
@@ -177,6 +195,21 @@ Deno.test("A transform is given an object of its own, and freeze: false shares n
   first.spec.nodeName = "mine";
   assertEquals(pods.lister.get("shop/a")!.spec.nodeName, "n1");
   assertEquals(pods.memory().sharedBytes, 0);
+});
+
+Deno.test("The texts of deleted objects are given up", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  const create = (name: string): void => void server.create(ConfigMap, configMap({ name, namespace: "shop" }));
+  for (let i = 0; i < 300; i++) create(`m${i}`);
+  const maps = informers.forResource(ConfigMap);
+  await fixture.start();
+  maps.lister.list();
+  const each = maps.memory().sharedBytes / 300;
+  for (let i = 0; i < 300; i++) server.delete(ConfigMap, `shop/m${i}`);
+  await fixture.tick();
+  assertEquals(maps.indexer.size, 0);
+  assert(maps.memory().sharedBytes < 80 * each, String(maps.memory().sharedBytes / each));
 });
 
 Deno.test("When memory is short sharing ends first, and nothing else does; it begins again when there is room", async () => {

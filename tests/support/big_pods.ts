@@ -258,7 +258,7 @@ function statusOf({ team, image, time, address, host, shared, random }: Facts): 
 }
 
 /** FieldsV1 of some leaves: `"a b"` becomes `{"f:a":{},"f:b":{}}`. */
-function leaves(names: string): Record<string, unknown> {
+export function leaves(names: string): Record<string, unknown> {
   return Object.fromEntries(names.split(" ").map((name) => [name === "." ? "." : `f:${name}`, {}]));
 }
 

@@ -83,7 +83,7 @@ const { tasks } = JSON.parse(await Deno.readTextFile("deno.json")) as {
 };
 const MODES: Record<string, readonly string[]> = {
   mutants: ["", "--lines"],
-  "bench:peers": ["", "--against HEAD", "--reconcile 1"],
+  "bench:peers": ["", "--against HEAD", "--reconcile 1", "--report"],
   "test:jsr": ["--write-only"], // all else goes to `deno test`
 };
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import {
+  codeChanges,
   countLines,
   internalOptions,
   nameUses,
@@ -45,6 +46,28 @@ Deno.test("The package has its entry point, licence and docs, and no tests or to
   }
   assertEquals([...paths].filter((path) => !/^(?:src|docs)\/|^[^/]+$/.test(path)), []);
   assertEquals(files.filter(({ bytes }) => bytes === 0), []);
+});
+
+Deno.test("code has changed if a token has, not if a comment or the format has", () => {
+  const before = [
+    { path: "a.ts", text: "/** Adds. */\nexport const f = (a: number): string => `${a} // no comment`; // one\n" },
+    { path: "b.ts", text: "export const b = [1, 2];\n" },
+    { path: "c.ts", text: "export const c = 3;\n" },
+    { path: "gone.ts", text: "" },
+  ];
+  const after = [
+    {
+      path: "a.ts",
+      text: "// Other.\nexport const f = (\n  a: number,\n): string => `${a} // no comment`;\n/* end */\n",
+    },
+    { path: "b.ts", text: "export const b = [\n  1,\n  2,\n];\n" },
+    { path: "c.ts", text: "export const c = 4;\n" },
+    { path: "new.ts", text: "// nothing\n" },
+  ];
+  assertEquals(codeChanges(before, after), ["c.ts has changed", "gone.ts is gone", "new.ts is new"]);
+  const text = "export const f = (a: number): string => `${a} // another text`;\n";
+  assertEquals(codeChanges(before.slice(0, 1), [{ path: "a.ts", text }]), ["a.ts has changed"]);
+  assertEquals(codeChanges(before, before), []);
 });
 
 Deno.test("a line with code and a comment is code, one of a text is code, and one of a comment alone is not", () => {

@@ -3,28 +3,10 @@
  *
  * @module
  */
+import { type Client, readReport, type Report } from "../../bench/peers/report.ts";
 import { axisOf, chart } from "./chart.ts";
 import { escaped, SMALLEST_FONT, svgOf, WIDTH, type Words } from "./drawing.ts";
 import { PALETTES, SANS, type Theme } from "./theme.ts";
-
-/** The file of figures: medians that `deno task bench:peers` has printed. */
-interface Report {
-  readonly measuredOn: string;
-  readonly commit: string;
-  readonly runtime: string;
-  readonly machine: string;
-  readonly repetitions: number;
-  readonly job: string;
-  readonly clients: readonly Client[];
-}
-
-interface Client {
-  readonly client: string;
-  readonly syncMs: number;
-  readonly eventsPerSecond: number;
-  readonly worstStallMs: number;
-  readonly peakRssMb: number;
-}
 
 /** The columns of the chart. */
 const FIGURES = [
@@ -42,16 +24,12 @@ const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 /** The name of a client in the chart. */
 function nameOf({ client }: Client): string {
   return client.replace(/^ours, default, /, "informer, ").replace(/^ours on Node, (default, )?/, "informer on Node, ")
-    .replace(/^ours/, "informer").replace(/ Watch$/, "");
-}
-
-function readReport(): Report {
-  return JSON.parse(Deno.readTextFileSync(new URL("../../bench/reports/peers.json", import.meta.url))) as Report;
+    .replace(/^ours/, "informer").replace("every object and its previous version", "object and previous")
+    .replace(/ Watch$/, "").replace(/^@kubernetes\/(.*), on Node$/, "$1, on Node");
 }
 
 /** Describes the chart, with the figures of clients that readers compare. */
-export function benchmarkAlt(): string {
-  const { clients, job } = readReport();
+export function benchmarkAlt({ clients, job }: Report = readReport()): string {
   const figures = (pattern: RegExp, name: string): string => {
     const found = clients.find(({ client }) => pattern.test(client));
     if (found === undefined) throw new Error(`Cannot describe the benchmark: no client is ${pattern}`);

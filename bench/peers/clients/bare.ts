@@ -1,42 +1,54 @@
 /**
- * The least that can be called a cache, as a process: URL PODS EVENTS CHANGED. `.json()` for lists, one carry buffer,
- * one JSON.parse for each line of the watch, and a Map. No errors, no reconnects but the one that the job has, no
- * handlers.
+ * The least that can be called a cache, as a process: URL PODS EVENTS CHANGED MODE MIX. `.json()` for lists, one carry
+ * buffer, one JSON.parse for each line of the watch, and a Map. No errors, no reconnects but the one that the job has,
+ * no handlers; three fields of each version are read.
  */
+import { type Followed, followedIn } from "../job.ts";
 import { Progress } from "../progress.ts";
+import { readFields } from "../reads.ts";
 
-interface BarePod {
+const PATHS: Readonly<Record<Followed, string>> = {
+  pods: "/api/v1/pods",
+  nodes: "/api/v1/nodes",
+  leases: "/apis/coordination.k8s.io/v1/leases",
+};
+
+interface BareObject {
   readonly metadata: { readonly namespace: string; readonly name: string; readonly resourceVersion: string };
 }
 
 const progress = new Progress();
-const cache = new Map<string, BarePod>();
+const cache = new Map<string, BareObject>();
+let read = 0;
 const decoder = new TextDecoder();
 
-function keyOf({ metadata }: BarePod): string {
-  return `${metadata.namespace}/${metadata.name}`;
+function keyOf({ metadata }: BareObject): string {
+  return `${metadata.namespace}/${metadata.name}`; // a node and its lease have other namespaces
 }
 
-async function list(): Promise<string> {
-  const response = await fetch(`${progress.url}/api/v1/pods`);
-  const list = await response.json() as { metadata: { resourceVersion: string }; items: BarePod[] };
-  for (const pod of list.items) {
-    const key = keyOf(pod);
+async function list(name: Followed): Promise<string> {
+  const response = await fetch(`${progress.url}${PATHS[name]}`);
+  const list = await response.json() as { metadata: { resourceVersion: string }; items: BareObject[] };
+  for (const object of list.items) {
+    const key = keyOf(object);
     const known = cache.get(key);
-    cache.set(key, pod);
+    cache.set(key, object);
+    read += readFields(name, object);
     if (known === undefined) progress.added();
-    else if (known.metadata.resourceVersion !== pod.metadata.resourceVersion) progress.updated();
+    else if (known.metadata.resourceVersion !== object.metadata.resourceVersion) progress.updated();
   }
   return list.metadata.resourceVersion;
 }
 
-async function watch(resourceVersion: string): Promise<void> {
-  const response = await fetch(`${progress.url}/api/v1/pods?watch=1&resourceVersion=${resourceVersion}`);
+async function watch(name: Followed, resourceVersion: string): Promise<void> {
+  const response = await fetch(`${progress.url}${PATHS[name]}?watch=1&resourceVersion=${resourceVersion}`);
   const reader = response.body!.getReader();
   const line = (bytes: Uint8Array): void => {
-    const { type, object } = JSON.parse(decoder.decode(bytes)) as { type: string; object: BarePod };
+    const { type, object } = JSON.parse(decoder.decode(bytes)) as { type: string; object: BareObject };
     if (type === "ERROR") return;
-    cache.set(keyOf(object), object);
+    if (type === "DELETED") cache.delete(keyOf(object));
+    else cache.set(keyOf(object), object);
+    read += readFields(name, object);
     progress.updated();
   };
   let carry = new Uint8Array(1_048_576);
@@ -66,8 +78,10 @@ async function watch(resourceVersion: string): Promise<void> {
 }
 
 progress.begin();
-void (async () => {
-  await watch(await list());
-  await list();
-})();
+for (const name of followedIn(progress.job.mix)) {
+  void (async () => {
+    await watch(name, await list(name));
+    await list(name);
+  })();
+}
 await progress.finish();

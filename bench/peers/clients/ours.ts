@@ -1,12 +1,21 @@
 /**
- * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives,
- * managedFields kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object),
- * `nothing` (the default, nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them),
- * and `fields` (three fields are kept of each object, and the handler reads them).
+ * Our informer, as a process: URL PODS EVENTS CHANGED MODE MIX. Modes:
+ *
+ * - `full`: every object is parsed as it arrives, managedFields are kept, and the handler reads every object
+ * - `eager`: every object is parsed as it arrives, and the handler reads it
+ * - `read`: the default, and the handler reads every object
+ * - `read-previous`: the default, and the handler reads every object, and for an update the version before too
+ * - `nothing`: the default, and nothing is read
+ * - `keys`: the default, keys go to a work queue, and a worker takes them
+ * - `fields`: three fields of each object are kept, and the handler reads them
+ *
+ * To read an object is to read a field of its metadata, of its spec and of its status.
  */
 import { Client, type KubernetesObject, type Resource, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { type Followed, followedIn } from "../job.ts";
 import { Progress } from "../progress.ts";
+import { readFields } from "../reads.ts";
 
 const progress = new Progress();
 const { mode } = progress;
@@ -22,68 +31,101 @@ const options = {
     if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
   },
 };
-const pods = mode === "fields" ? await followFields() : followPods();
+const queue = new WorkQueue();
+const informers = [];
+for (const name of followedIn(progress.job.mix)) {
+  informers.push(mode === "fields" ? await followFields(name) : await follow(name));
+}
+if (mode === "keys") void queue.run(() => {});
 progress.begin();
-void pods.run();
+for (const informer of informers) void informer.run();
 await progress.finish();
 
-function followPods(): SharedIndexInformer<KubernetesObject> {
-  const resource = Pod as Resource<KubernetesObject>;
-  const pods = new SharedIndexInformer(client.resource(resource), options);
-  addHandler(pods, mode, progress);
-  return pods;
+async function resourceOf(name: Followed): Promise<Resource<KubernetesObject>> {
+  switch (name) {
+    case "pods":
+      return Pod as Resource<KubernetesObject>;
+    case "nodes":
+      return Node as Resource<KubernetesObject>;
+    case "leases": { // a module that other mixes do not need
+      const { Lease } = await import("../../../src/kinds/coordination/v1.ts");
+      return Lease as Resource<KubernetesObject>;
+    }
+  }
+}
+
+/** The three fields of each collection that are kept. */
+function fieldsOf(name: Followed): readonly string[] {
+  switch (name) {
+    case "pods":
+      return ["spec.nodeName", "status.phase", "status.podIP"];
+    case "nodes":
+      return ["spec.podCIDR", "status.nodeInfo", "status.allocatable"];
+    case "leases":
+      return ["spec.holderIdentity", "spec.leaseDurationSeconds", "spec.renewTime"];
+  }
+}
+
+/** Makes an informer with a handler that does what the mode asks for. */
+async function follow(name: Followed): Promise<SharedIndexInformer<KubernetesObject>> {
+  const informer = new SharedIndexInformer(client.resource(await resourceOf(name)), options);
+  if (mode === "keys") followKeys(informer);
+  else if (mode === "nothing") {
+    informer.addEventHandler({
+      onAdd: () => progress.added(),
+      onUpdate: () => progress.updated(),
+      onDelete: () => progress.deleted(),
+    });
+  } else if (mode === "read-previous") followReading(informer, name, true);
+  else followReading(informer, name, false);
+  return informer;
+}
+
+function followKeys(informer: SharedIndexInformer<KubernetesObject>): void {
+  // A key that waits already is not queued again, so events are counted where they are delivered.
+  informer.addEventHandler({
+    onAdd: ({ key }) => {
+      queue.add(key);
+      progress.added();
+    },
+    onUpdate: ({ key }) => {
+      queue.add(key);
+      progress.updated();
+    },
+    onDelete: ({ key }) => {
+      queue.add(key);
+      progress.deleted();
+    },
+  });
+}
+
+function followReading(informer: SharedIndexInformer<KubernetesObject>, name: Followed, previousToo: boolean): void {
+  let read = 0;
+  informer.addEventHandler({
+    onAdd: ({ object }) => {
+      read += readFields(name, object);
+      progress.added();
+    },
+    onUpdate: (event) => {
+      read += readFields(name, event.object);
+      if (previousToo) read += readFields(name, event.previous);
+      progress.updated();
+    },
+    onDelete: ({ object }) => {
+      read += readFields(name, object);
+      progress.deleted();
+    },
+  });
 }
 
 /**
- * Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too.
+ * Makes an informer of three fields, whose handler reads them: events that change none of them are delivered too.
  */
-async function followFields(): Promise<SharedIndexInformer<KubernetesObject>> {
+async function followFields(name: Followed): Promise<SharedIndexInformer<KubernetesObject>> {
   const { onlyFields } = await import("../../../mod.ts"); // other modes run with versions that have another name for it
-  const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
-  const pods = new SharedIndexInformer(client.resource(resource), { ...options, deliverUnchanged: true });
-  let read = 0;
-  pods.addEventHandler({
-    onAdd: ({ object: { spec, status } }) => {
-      if (spec.nodeName !== undefined && status?.phase !== undefined && status.podIP !== undefined) read++;
-      progress.added();
-    },
-    onUpdate: ({ object: { spec, status } }) => {
-      if (spec.nodeName !== undefined && status?.phase !== undefined && status.podIP !== undefined) read++;
-      progress.updated();
-    },
-  });
-  return pods as unknown as SharedIndexInformer<KubernetesObject>;
-}
-
-/** Adds the handler that the mode of a client asks for: `keys`, `nothing`, or any other, which reads every object. */
-function addHandler(pods: SharedIndexInformer<KubernetesObject>, mode: string, progress: Progress): void {
-  if (mode === "keys") {
-    const queue = new WorkQueue();
-    // A key that waits already is not queued again, so events are counted where they are delivered.
-    pods.addEventHandler({
-      onAdd: ({ key }) => {
-        queue.add(key);
-        progress.added();
-      },
-      onUpdate: ({ key }) => {
-        queue.add(key);
-        progress.updated();
-      },
-    });
-    void queue.run(() => {});
-  } else if (mode === "nothing") {
-    pods.addEventHandler({ onAdd: () => progress.added(), onUpdate: () => progress.updated() });
-  } else {
-    let read = 0;
-    pods.addEventHandler({
-      onAdd: ({ object }) => {
-        if (object.metadata !== undefined) read++;
-        progress.added();
-      },
-      onUpdate: ({ object }) => {
-        if (object.metadata !== undefined) read++;
-        progress.updated();
-      },
-    });
-  }
+  const resource = onlyFields(await resourceOf(name), fieldsOf(name) as unknown as never[]);
+  const reduced = new SharedIndexInformer(client.resource(resource), { ...options, deliverUnchanged: true });
+  const informer = reduced as unknown as SharedIndexInformer<KubernetesObject>;
+  followReading(informer, name, false);
+  return informer;
 }

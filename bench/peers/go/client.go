@@ -6,9 +6,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -29,7 +32,7 @@ func configOf(job job) *rest.Config {
 	return config
 }
 
-// follow runs a typed shared informer.
+// follow runs a typed shared informer for each collection of the mix.
 func follow(job job, protobuf bool) {
 	config := configOf(job)
 	config.ContentType = "application/json"
@@ -40,18 +43,70 @@ func follow(job job, protobuf bool) {
 	}
 	clients, err := kubernetes.NewForConfig(config)
 	check(err)
-	measure(job, informers.NewSharedInformerFactory(clients, 0).Core().V1().Pods().Informer())
+	factory := informers.NewSharedInformerFactory(clients, 0)
+	if job.mix == "heartbeats" {
+		measure(job, factory.Core().V1().Nodes().Informer(), factory.Coordination().V1().Leases().Informer())
+		return
+	}
+	measure(job, factory.Core().V1().Pods().Informer())
 }
 
-// measure runs a shared informer with one handler that counts.
-func measure(job job, informer cache.SharedIndexInformer) {
+// readFields reads a field of an object's metadata, of its spec and of its status. It returns how many of them are set.
+func readFields(object any) int {
+	fields := 0
+	count := func(set bool) {
+		if set {
+			fields++
+		}
+	}
+	switch object := object.(type) {
+	case *corev1.Pod:
+		count(object.ResourceVersion != "")
+		count(object.Spec.NodeName != "")
+		count(object.Status.Phase != "")
+	case *corev1.Node:
+		count(object.ResourceVersion != "")
+		count(object.Spec.PodCIDR != "")
+		count(object.Status.NodeInfo.KubeletVersion != "")
+	case *coordinationv1.Lease: // it has no status
+		count(object.ResourceVersion != "")
+		count(object.Spec.HolderIdentity != nil)
+	}
+	return fields
+}
+
+// measure runs shared informers with one handler each, which reads fields and counts.
+func measure(job job, informers ...cache.SharedIndexInformer) {
 	stall := watchStalls()
 	began := time.Now()
+	var counting sync.Mutex // informers call their handlers at the same time
 	var synced, first, last time.Time
-	added, updated, relisted := 0, 0, 0
+	added, updated, relisted, read := 0, 0, 0, 0
 	done := make(chan time.Time, 1)
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) {
+	// An event, or after the last of them a change that a relist brings.
+	seen := func() {
+		if updated < job.events {
+			if updated++; updated == 1 {
+				first = time.Now()
+			}
+			if updated == job.events {
+				last = time.Now()
+			}
+			return
+		}
+		if relisted++; relisted == job.changed {
+			done <- time.Now()
+		}
+	}
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) {
+			counting.Lock()
+			defer counting.Unlock()
+			read += readFields(object)
+			if added == job.pods {
+				seen()
+				return
+			}
 			if added++; added == job.pods {
 				synced = time.Now()
 				if job.events == 0 {
@@ -60,27 +115,30 @@ func measure(job job, informer cache.SharedIndexInformer) {
 			}
 		},
 		UpdateFunc: func(before, after any) {
-			if updated < job.events {
-				if updated++; updated == 1 {
-					first = time.Now()
-				}
-				if updated == job.events {
-					last = time.Now()
-				}
-				return
-			}
 			// A relist tells of unchanged objects too.
 			if before.(metav1.Object).GetResourceVersion() == after.(metav1.Object).GetResourceVersion() {
 				return
 			}
-			if relisted++; relisted == job.changed {
-				done <- time.Now()
-			}
+			counting.Lock()
+			defer counting.Unlock()
+			read += readFields(after)
+			seen()
 		},
-	})
-	check(err)
+		DeleteFunc: func(object any) {
+			counting.Lock()
+			defer counting.Unlock()
+			read += readFields(object)
+			seen()
+		},
+	}
 	stop := make(chan struct{})
-	go informer.Run(stop)
+	for _, informer := range informers {
+		_, err := informer.AddEventHandler(handler)
+		check(err)
+	}
+	for _, informer := range informers {
+		go informer.Run(stop)
+	}
 	end := <-done
 	values := map[string]float64{
 		"syncMs":  milliseconds(synced.Sub(began)),
@@ -92,7 +150,7 @@ func measure(job job, informer cache.SharedIndexInformer) {
 	}
 	report(values)
 	// The parent reads memory and CPU time of a process that is still there.
-	_, err = io.Copy(io.Discard, os.Stdin)
+	_, err := io.Copy(io.Discard, os.Stdin)
 	check(err)
 }
 

@@ -19,7 +19,8 @@ import (
 
 const firstVersion = 1_000_000
 
-// server does in protobuf what bench/peers/server.ts does in JSON: a list, then events with one write each, then a list again.
+// server does in protobuf what bench/peers/server.ts does in JSON, for the mix metadata: a list, then events with one
+// write each, then a list again. record.go has the other mixes.
 type server struct {
 	job     job
 	objects []object
@@ -33,8 +34,22 @@ type object struct {
 	itemVersion, eventVersion int
 }
 
-// serve gets the pods from the JSON server, and prints its own address.
+// serve gets the objects from the JSON server, and prints its own address.
 func serve(job job) {
+	var handler http.Handler
+	if job.mix == "metadata" {
+		handler = patching(job)
+	} else {
+		handler = record(job)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	fmt.Printf("http://%s\n", listener.Addr())
+	check(http.Serve(listener, handler))
+}
+
+// patching gets the pods, whose versions it changes in place.
+func patching(job job) *server {
 	response, err := http.Get(job.url + "/api/v1/pods")
 	check(err)
 	var list corev1.PodList
@@ -46,21 +61,23 @@ func serve(job job) {
 		pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
 		server.objects = append(server.objects, encode(pod, pod.ResourceVersion))
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(err)
-	fmt.Printf("http://%s\n", listener.Addr())
-	check(http.Serve(listener, server))
+	return server
 }
 
 func encode(pod *corev1.Pod, version string) object {
 	item, err := pod.Marshal()
 	check(err)
-	raw, err := runtime.Encode(protobufSerializer(), pod)
+	event := frame("MODIFIED", pod)
+	return object{item: item, event: event, itemVersion: versionAt(item, version), eventVersion: versionAt(event, version)}
+}
+
+// frame encodes an event of a watch.
+func frame(eventType string, of runtime.Object) []byte {
+	raw, err := runtime.Encode(protobufSerializer(), of)
 	check(err)
-	event, err := (&metav1.WatchEvent{Type: "MODIFIED", Object: runtime.RawExtension{Raw: raw}}).Marshal()
+	event, err := (&metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: raw}}).Marshal()
 	check(err)
-	framed := append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
-	return object{item: item, event: framed, itemVersion: versionAt(item, version), eventVersion: versionAt(framed, version)}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
 }
 
 // versionAt finds ObjectMeta.resourceVersion: field 6, a string.
@@ -87,17 +104,21 @@ func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	case query.Get("watch") == "":
 		s.list(writer)
 	case query.Get("sendInitialEvents") != "":
-		writer.Header().Set("Content-Type", "application/json")
-		writer.WriteHeader(http.StatusUnprocessableEntity)
-		status := metav1.Status{
-			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-			Status:   "Failure", Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
-			Message: "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
-		}
-		check(json.NewEncoder(writer).Encode(status))
+		refuseStreamingList(writer)
 	default:
 		s.watch(writer, request)
 	}
+}
+
+func refuseStreamingList(writer http.ResponseWriter) {
+	writer.Header().Set("Content-Type", "application/json")
+	writer.WriteHeader(http.StatusUnprocessableEntity)
+	status := metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   "Failure", Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
+		Message: "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+	}
+	check(json.NewEncoder(writer).Encode(status))
 }
 
 // list writes a list field by field, as the items are encoded already.
@@ -115,21 +136,23 @@ func (s *server) list(writer http.ResponseWriter) {
 		}
 	}
 	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	_, err := writer.Write(encodeList(metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, s.objects))
+	items := make([][]byte, len(s.objects))
+	for index, object := range s.objects {
+		items[index] = object.item
+	}
+	meta := metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}
+	_, err := writer.Write(encodeList(runtime.TypeMeta{Kind: "PodList", APIVersion: "v1"}, meta, items))
 	check(err)
 }
 
-func encodeList(listMeta metav1.ListMeta, objects []object) []byte {
+func encodeList(typeMeta runtime.TypeMeta, listMeta metav1.ListMeta, items [][]byte) []byte {
 	meta, err := listMeta.Marshal()
 	check(err)
 	body := field(nil, 1, meta)
-	for _, object := range objects {
-		body = field(body, 2, object.item)
+	for _, item := range items {
+		body = field(body, 2, item)
 	}
-	unknown, err := (&runtime.Unknown{
-		TypeMeta: runtime.TypeMeta{Kind: "PodList", APIVersion: "v1"},
-		Raw:      body,
-	}).Marshal()
+	unknown, err := (&runtime.Unknown{TypeMeta: typeMeta, Raw: body}).Marshal()
 	check(err)
 	return append([]byte("k8s\x00"), unknown...)
 }
@@ -171,18 +194,12 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
 		}
 		flusher.Flush()
 	}
-	status := &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410, Message: "too old resource version"}
-	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	if _, err := writer.Write(failed(status)); err != nil {
-		return // the client has gone
-	}
+	expire(writer)
 }
 
-// failed is the event that ends a watch.
-func failed(status *metav1.Status) []byte {
-	raw, err := runtime.Encode(protobufSerializer(), status)
-	check(err)
-	event, err := (&metav1.WatchEvent{Type: "ERROR", Object: runtime.RawExtension{Raw: raw}}).Marshal()
-	check(err)
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
+// expire ends a watch. The client may have gone.
+func expire(writer http.ResponseWriter) {
+	status := &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410, Message: "too old resource version"}
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	_, _ = writer.Write(frame("ERROR", status))
 }

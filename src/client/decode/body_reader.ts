@@ -199,6 +199,11 @@ export class ByteBuffer {
     this.#length = length;
   }
 
+  /** Removes the content behind `length`. */
+  truncate(length: number): void {
+    this.#length = length;
+  }
+
   /** Removes the content. */
   clear(): void {
     this.#length = 0;

@@ -284,14 +284,18 @@ export function skipValue(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at];
   if (first === QUOTE) return skipString(bytes, at + 1, end);
   if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-    for (let depth = 0; at < end; at++) {
-      const byte = bytes[at];
+    for (let depth = 0; at < end;) {
+      const byte = bytes[at++];
       if (byte === QUOTE) {
-        at = skipString(bytes, at + 1, end);
-        if (at === -1) return -1;
-        at--;
+        // As skipString, which would take a fifth more here: most bytes of objects are in short strings.
+        for (;;) {
+          if (at >= end) return -1;
+          const inside = bytes[at++];
+          if (inside === QUOTE) break;
+          if (inside === BACKSLASH) at++;
+        }
       } else if ((byte | BRACE_BIT) === OPEN_BRACE) depth++;
-      else if ((byte | BRACE_BIT) === CLOSE_BRACE && --depth === 0) return at + 1;
+      else if ((byte | BRACE_BIT) === CLOSE_BRACE && --depth === 0) return at;
     }
     return -1;
   }
@@ -376,6 +380,12 @@ export class ItemScanner {
   /** True inside of the array of items. */
   get inItems(): boolean {
     return this.#place !== "outline";
+  }
+
+  /** Returns to the start of the latest item, which is scanned again. */
+  reopen(): void {
+    this.#place = "item";
+    this.#depth = 0;
   }
 
   /** Scans one more chunk. */

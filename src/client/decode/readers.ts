@@ -155,6 +155,9 @@ export class RowReader<R extends KubernetesObject> {
   }
 }
 
+/** An item is deferred if at most so many bytes of it are there. */
+const MOST_DEFERRED = 16_384;
+
 /** A list without its items. */
 interface Outline {
   readonly kind?: unknown;
@@ -189,6 +192,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   readonly #outline = new ByteBuffer();
   /** The beginning of an item that continues in the next chunk. */
   readonly #carry = new ByteBuffer();
+  /** True if `#carry` has not been scanned: it is projected once more bytes are there, which scans an item once. */
+  #isDeferred = false;
+  /** False once that has failed, because items are large or projections decline. */
+  #defers = true;
   readonly #maxBytes: number;
   /** The entries of the current part. */
   #entries: CacheEntry<T>[] = [];
@@ -206,7 +213,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),
-      all: (bytes, start, end) => this.#objects.project(bytes, start, end, this.#text),
+      all: (bytes, start, end) => this.#all(bytes, start, end),
       head: (bytes, start, end) => this.#objects.walk(bytes, start, end),
       part: (bytes, start, end) => this.#append(this.#carry, bytes, start, end),
       item: (bytes, start, end) => this.#item(bytes, start, end),
@@ -220,8 +227,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
    */
   push(chunk: Uint8Array): ListPart<T> {
     const before = this.#metadata;
-    if (this.#projects && chunk.length <= LARGEST_TEXT) this.#text = asciiOf(chunk, 0, chunk.length);
     try {
+      const from = this.#isDeferred ? this.#resume(chunk) : 0;
+      if (from > 0) chunk = chunk.subarray(from);
+      if (this.#projects && chunk.length <= LARGEST_TEXT) this.#text = asciiOf(chunk, 0, chunk.length);
       this.#scanner.push(chunk);
     } catch (error) {
       throw this.#named(error);
@@ -241,6 +250,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
    */
   end(): ListPart<T> {
     const { resource } = this.#options;
+    if (this.#isDeferred) this.#scanDeferred();
     const text = decoder.decode(this.#outline.bytes.subarray(0, this.#outline.length));
     let outline: Outline;
     try {
@@ -268,6 +278,46 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     }
     this.#takeMetadata(outline);
     return { entries: this.#entries, ...this.#metadata };
+  }
+
+  /** Projects an item. An item that may continue in the next chunk ends for the scanner here, and is deferred. */
+  #all(bytes: Uint8Array, start: number, end: number): number {
+    const behind = this.#objects.project(bytes, start, end, this.#text);
+    if (behind !== -1 || !this.#projects || !this.#defers || end - start > MOST_DEFERRED) return behind;
+    this.#carry.append(bytes, start, end);
+    this.#isDeferred = true;
+    return end;
+  }
+
+  /** Reads the deferred item with more bytes. Returns the position in the chunk after it. */
+  #resume(chunk: Uint8Array): number {
+    const carry = this.#carry;
+    const { length } = carry;
+    carry.append(chunk, 0, Math.min(chunk.length, MOST_DEFERRED));
+    const end = this.#objects.project(carry.bytes, 0, carry.length);
+    if (end === -1) {
+      carry.truncate(length);
+      this.#scanDeferred();
+      return 0;
+    }
+    this.#checkLength(end);
+    this.#take(this.#objects.read(carry.bytes, 0, end));
+    carry.clear();
+    this.#isDeferred = false;
+    return end - length;
+  }
+
+  /** Scans the deferred beginning of an item like any other bytes. */
+  #scanDeferred(): void {
+    const bytes = this.#carry.bytes.slice(0, this.#carry.length);
+    this.#carry.clear();
+    this.#isDeferred = this.#defers = false;
+    this.#scanner.reopen();
+    try {
+      this.#scanner.push(bytes);
+    } catch (error) {
+      throw this.#named(error);
+    }
   }
 
   #append(buffer: ByteBuffer, bytes: Uint8Array, start: number, end: number): void {
@@ -309,9 +359,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   }
 
   #item(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#isDeferred) return;
     if (this.#carry.length === 0) {
       this.#checkLength(end - start);
-      return this.#take(this.#objects.read(bytes, start, end));
+      return this.#take(this.#objects.read(bytes, start, end, this.#text));
     }
     this.#append(this.#carry, bytes, start, end);
     this.#take(this.#objects.read(this.#carry.bytes, 0, this.#carry.length));

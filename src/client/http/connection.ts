@@ -12,13 +12,21 @@ import { defined } from "../../api/options.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import type { PlacedRule } from "../../api/roles.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
+import { PassingMap } from "../../async/passing_map.ts";
 import { callObserver, DerivedController } from "../../async/signals.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { causesOf, errorLine, messageOf, REDACTED, redactSecrets, withoutAddress } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
 import { OpenWatches, type WatchHealth } from "./open_watches.ts";
-import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";
+import {
+  checkEncoding,
+  type JsonAnswer,
+  readJsonResponse,
+  retryAfterMsOf,
+  statusErrorOf,
+  warningsOf,
+} from "./response.ts";
 
 /**
  * A step in a request, for the client option `onRequest`. It contains no credentials and no bodies: secrets in the URL,
@@ -165,6 +173,8 @@ export interface RequestSpec {
   readonly path: string;
   /** The resource, e.g. `"crontabs.stable.example.com"`, if the request concerns one. */
   readonly resource?: string;
+  /** The place in `path`, if the caller knows it. */
+  readonly place?: ResourcePlace;
   /** Method, headers and body. */
   readonly init: RequestInit;
   /**
@@ -180,6 +190,8 @@ export interface RequestSpec {
   readonly beforeSent?: () => void;
 }
 
+const NO_PARAMETERS = new URLSearchParams();
+
 /** The number of names that are remembered for one verb, resource and namespace. */
 const MAX_NAMES = 16;
 
@@ -192,13 +204,11 @@ export class AccessLog {
   readonly #names = new Map<string, Set<string> | undefined>();
 
   /** Records a request. It skips discovery and paths outside `/api` and `/apis`, because they need no rule. */
-  record({ path, init }: RequestSpec): void {
-    const [pathname, query] = path.split("?", 2);
-    const place = placeIn(pathname);
+  record({ path, init, place = placeIn(path.split("?", 1)[0]) }: RequestSpec): void {
     if (place === undefined) return;
     const method = init.method?.toUpperCase() ?? "GET";
     // The queries of writes say nothing about access; parsing them would cost half of the record.
-    const parameters = new URLSearchParams(method === "GET" ? query : undefined);
+    const parameters = method === "GET" ? new URLSearchParams(path.split("?", 2)[1]) : NO_PARAMETERS;
     const verb = verbOf(method, place, parameters);
     this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
     // The server asks for this right, too, when the object does not exist.
@@ -449,7 +459,9 @@ interface ConnectionOptions {
 export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
   /** Has a controller if and only if its request has not ended. */
-  readonly #underWay = new Set<DerivedController>();
+  readonly #underWay = new PassingMap<number, DerivedController>();
+  /** The number of requests. */
+  #requests = 0;
   /** The connection that shares its transport and credentials with this one. This one ends with it. */
   readonly #owner: Connection | undefined;
   /** Ends the requests on connections that this one owns. */
@@ -505,38 +517,38 @@ export class Connection implements Disposable {
     if (this.#disposed || owner?.aborted) throw new Error(`Cannot ${spec.action}: the client was disposed`);
     this.#options.access?.record(spec);
     const controller = new DerivedController(...signals, owner);
-    const { timeoutMs = Infinity } = spec;
-    const timer = new LongTimer(() => {
+    const { timeoutMs, watch } = spec;
+    const timer = timeoutMs === undefined ? undefined : new LongTimer(() => {
       const message =
         `Cannot reach "${this.server.origin}" to ${spec.action}: no complete response within ${timeoutMs} ms`;
       controller.abort(new UnreachableError(message));
     });
-    timer.arm(timeoutMs);
-    const { watch } = spec;
+    timer?.arm(timeoutMs!);
     const { onRequest } = this.#options;
     const reporter = onRequest && new RequestReporter(onRequest);
     const ended = (): void => {
       reporter?.ended();
-      timer[Symbol.dispose]();
+      timer?.[Symbol.dispose]();
       if (watch !== undefined) this.watches.delete(watch);
     };
+    const id = this.#requests++;
     const request: PendingRequest = {
       signal: controller.signal,
       reporter,
       abort: () => {
         ended();
-        if (this.#underWay.delete(controller)) controller[Symbol.dispose]();
+        if (this.#underWay.delete(id)) controller[Symbol.dispose]();
       },
       end: () => {
         ended();
-        if (this.#underWay.delete(controller)) controller.release();
+        if (this.#underWay.delete(id)) controller.release();
       },
     };
-    this.#underWay.add(controller);
+    this.#underWay.set(id, controller);
     try {
       const response = await this.#send(spec, request);
       if (watch !== undefined) {
-        timer[Symbol.dispose]();
+        timer?.[Symbol.dispose]();
         this.watches.add(watch, (reason) => controller.abort(reason));
       }
       return new Exchange(spec.action, this.server, response, request);
@@ -551,16 +563,16 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Sends a request, and resolves with the JSON value in its response. It throws the same errors as {@linkcode open},
+   * Sends a request, and resolves with the JSON in its response. It throws the same errors as {@linkcode open},
    * and a `DecodeError`.
    */
-  async json(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<unknown> {
+  async json(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<JsonAnswer> {
     using exchange = await this.open(spec, ...signals);
     const { maxObjectBytes = MAX_OBJECT_BYTES } = this;
     try {
-      const value = await readJsonResponse(spec, this.server, exchange.response, maxObjectBytes);
+      const answer = await readJsonResponse(spec, this.server, exchange.response, maxObjectBytes);
       exchange.finish();
-      return value;
+      return answer;
     } catch (error) {
       throw exchange.explain(error);
     }
@@ -571,7 +583,7 @@ export class Connection implements Disposable {
     if (this.#disposed) return;
     this.#disposed = true;
     const reason = new DOMException("The client was disposed", "AbortError");
-    for (const controller of [...this.#underWay]) controller.abort(reason);
+    for (const controller of [...this.#underWay.values()]) controller.abort(reason);
     if (this.#owner !== undefined) return;
     this.#life.abort(reason);
     this.watches[Symbol.dispose]();
@@ -605,7 +617,7 @@ export class Connection implements Disposable {
         continue;
       }
       refused = undefined;
-      await this.#warn(response);
+      if (response.headers.has("warning")) await this.#warn(response);
       if (response.ok) return response;
       const error = await statusErrorOf(spec.action, method, response, spec.resource);
       if (response.status === 401 && renewals-- > 0) {
@@ -661,7 +673,9 @@ export class Connection implements Disposable {
       const answer = await transport.fetch(request);
       this.watches.answered();
       const response = reporter === undefined ? answer : reporter.answered(answer);
-      await checkEncoding(spec.action, response, headers.get("accept-encoding"));
+      if (response.headers.has("content-encoding")) {
+        await checkEncoding(spec.action, response, headers.get("accept-encoding"));
+      }
       return response;
     } catch (cause) {
       if (isKnownError(cause)) throw cause;

@@ -57,8 +57,16 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
 /** The resource name for Secrets in messages. */
 const SECRETS = "secrets";
 
+/** A JSON text, and its value. */
+export interface JsonAnswer {
+  /** The text, as the server sent it. */
+  readonly text: string;
+  /** The value, which belongs to the caller. */
+  readonly value: unknown;
+}
+
 /**
- * Returns the JSON value in a response with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
+ * Returns the JSON text and value in a response with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
  *
  * @throws {DecodeError} if the body is not JSON, or is too long.
  * @throws {StatusError} if the body is a failure's `Status` (client-go `rest/request.go` checks this too).
@@ -68,8 +76,8 @@ export async function readJsonResponse(
   server: URL,
   response: Response,
   maxBytes: number,
-): Promise<unknown> {
-  await checkContentType(action, server, response);
+): Promise<JsonAnswer> {
+  if (!mayBeJson(response)) await checkContentType(action, server, response);
   const text = await textOf(action, response, maxBytes);
   let value: unknown;
   try {
@@ -87,7 +95,7 @@ export async function readJsonResponse(
     const status = statusFrom(value, response.status);
     throw new StatusError(`Cannot ${action}: ${explain(status)}`, status);
   }
-  return value;
+  return { text, value };
 }
 
 /** The content type of a body: JSON, or the plain text of a log. */
@@ -105,7 +113,7 @@ export async function checkContentType(
   expected: BodyType = "JSON",
 ): Promise<void> {
   const type = response.headers.get("content-type");
-  if (type === null || (expected === "JSON" ? isJson(response) : /^text\/plain\s*(;|$)/i.test(type))) return;
+  if (type === null || (expected === "JSON" ? mayBeJson(response) : /^text\/plain\s*(;|$)/i.test(type))) return;
   const { text, failure } = await startOf(response, 200);
   const begins = text === "" ? "" : ` (${excerpt(text)})`;
   throw new ForeignServerError(
@@ -122,9 +130,8 @@ export async function checkContentType(
  * @throws {DecodeError} if the server or a proxy used another encoding.
  */
 export async function checkEncoding(action: string, response: Response, asked: string | null): Promise<void> {
-  const encodings = (response.headers.get("content-encoding") ?? "").toLowerCase().split(",").map((name) =>
-    name.trim()
-  );
+  const encoding = response.headers.get("content-encoding") ?? "";
+  const encodings = encoding.toLowerCase().split(",").map((name) => name.trim());
   const allowed = ["", "identity", "gzip", "x-gzip"];
   const other = encodings.find((name) => !allowed.includes(name) && !asked?.toLowerCase().includes(name));
   if (other === undefined || asked === null) return;
@@ -195,8 +202,15 @@ function explain(status: ApiStatus): string {
   return `${code} ${reason}: ${message}${hint}`;
 }
 
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+
 function isJson(response: Response): boolean {
-  return /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(response.headers.get("content-type") ?? "");
+  return JSON_TYPE.test(response.headers.get("content-type") ?? "");
+}
+
+/** Returns true if a response has the content type of JSON, or none. */
+function mayBeJson(response: Response): boolean {
+  return JSON_TYPE.test(response.headers.get("content-type") ?? "application/json");
 }
 
 function check(server: URL): string {

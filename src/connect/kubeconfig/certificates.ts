@@ -1,11 +1,13 @@
 /**
  * Certificates and keys in PEM, which are checked without being shown.
  *
- * {@linkcode certificateProblem} and {@linkcode privateKeyProblem} are the entry points. No signature is verified.
+ * {@linkcode certificateProblem}, {@linkcode privateKeyProblem} and {@linkcode validityOf} are the entry points. No
+ * signature is verified.
  *
  * @module
  */
-import { base64Bytes } from "./secrets.ts";
+import { decoder } from "../../api/object.ts";
+import { base64Bytes, type Term } from "./secrets.ts";
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END \1-----/g;
 
@@ -59,13 +61,48 @@ export function found(text: string, blocks: readonly { readonly label: string }[
   return `it has only ${[...new Set(blocks.map((block) => `"${block.label}"`))].join(", ")}`;
 }
 
+/** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
+export function validityOf(text: string): Required<Term> | undefined {
+  // Loading node:crypto for this would take 15 ms, and each run of the command line would wait for it.
+  const block = blocksOf(text).find(({ label }) => label === "CERTIFICATE");
+  const [certificate] = partsOf(block && base64Bytes(block.body));
+  const [signed] = partsOf(certificate?.body);
+  // After an optional version: the serial number, the algorithm, the issuer, and the validity (RFC 5280 4.1).
+  const validity = partsOf(signed?.body).filter(({ tag }) => tag !== 0xa0)[3];
+  const [fromMs = NaN, untilMs = NaN] = partsOf(validity?.body).map(timeOf);
+  return Number.isNaN(fromMs + untilMs) ? undefined : { fromMs, untilMs };
+}
+
+function timeOf({ tag, body }: DerPart): number {
+  const digits = decoder.decode(body);
+  const text = tag === 0x17 ? `${digits < "5" ? 20 : 19}${digits}` : digits; // the short form has two digits of the year
+  return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+}
+
 /** Returns `true` if the base64 holds exactly one ASN.1 sequence, as each complete certificate and key does. */
 function isDer(body: string): boolean {
-  const bytes = base64Bytes(body);
-  if (bytes === undefined || bytes.length < 2 || bytes[0] !== 0x30) return false;
-  const lengthBytes = bytes[1] < 0x80 ? 0 : bytes[1] & 0x7f;
-  if (lengthBytes > 4 || bytes.length < 2 + lengthBytes) return false;
-  let length = bytes[1] < 0x80 ? bytes[1] : 0;
-  for (const byte of bytes.subarray(2, 2 + lengthBytes)) length = length * 256 + byte;
-  return bytes.length === 2 + lengthBytes + length;
+  const parts = partsOf(base64Bytes(body));
+  return parts.length === 1 && parts[0].tag === 0x30;
+}
+
+/** One ASN.1 value. */
+interface DerPart {
+  readonly tag: number;
+  readonly body: Uint8Array;
+}
+
+/** Returns the ASN.1 values that bytes consist of; none if one is cut short. */
+function partsOf(bytes: Uint8Array = new Uint8Array()): DerPart[] {
+  const parts: DerPart[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const [tag, first = 0] = bytes.subarray(at, at + 2);
+    const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+    const from = at + 2 + lengthBytes;
+    let length = first < 0x80 ? first : 0;
+    for (const byte of bytes.subarray(at + 2, from)) length = length * 256 + byte;
+    at = from + length;
+    if (at > bytes.length) return [];
+    parts.push({ tag, body: bytes.subarray(from, at) });
+  }
+  return parts;
 }

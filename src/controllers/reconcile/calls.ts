@@ -8,6 +8,7 @@
  */
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
+import { PassingMap } from "../../async/passing_map.ts";
 import { LazyController } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
@@ -157,7 +158,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
   readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
   /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
-  readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
+  readonly #awaited = new PassingMap<ObjectKey, ReconcileCall<T>>();
   /**
    * Armed if and only if `#awaited` has a call with a time limit. Fires when the first of these calls is due, or
    * before.

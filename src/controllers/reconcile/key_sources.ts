@@ -67,10 +67,12 @@ export class KeySources implements Iterable<KeySource<KubernetesObject>> {
 
   /** Returns true for a write whose event may trigger no reconcile of `key`. */
   expect(key: ObjectKey, { resource, key: object, sent }: ObjectWrite): boolean {
-    return [...this.#sources].some((source) =>
-      (source.skips === "all" || (source.skips === "status" && sent?.subresource === "status" && object === key)) &&
-      resourceName(source.resource) === resourceName(resource)
-    );
+    const isStatus = sent?.subresource === "status" && object === key;
+    for (const { skips, resource: own } of this.#sources) {
+      const isSkipped = skips === "all" || (skips === "status" && isStatus);
+      if (isSkipped && resourceName(own) === resourceName(resource)) return true;
+    }
+    return false;
   }
 
   /** Adds a source. */

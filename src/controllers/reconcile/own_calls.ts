@@ -56,6 +56,8 @@ interface Expected extends NonNullable<ObjectWrite["sent"]> {
   readonly isNew: boolean;
 }
 
+const NO_WRITES: Map<string, undefined> = new Map();
+
 /** A key that has written. */
 class Writer {
   /** The time of its last write. */
@@ -65,7 +67,7 @@ class Writer {
    * `before` has the writes of the call before, because their events may come late.
    */
   written = new Map<string, Expected | undefined>();
-  before = new Map<string, Expected | undefined>();
+  before: Map<string, Expected | undefined> = NO_WRITES;
   /** The objects that were written since the last call with another trigger began. */
   readonly objects = new Set<string>();
   /** True when the last call has written an object that was not in `objects`. */
@@ -79,7 +81,7 @@ class Writer {
   /** True when the key has triggered itself since the last call began. */
   hasOwn = false;
   /** The marks of other triggers since then. An event may come before the response that shows whose event it is. */
-  others = new Set<string>();
+  others: string[] = [];
   /** True when the key triggered the last call itself. */
   wasOwn = false;
   /** True from the first call over the limit until a call triggers no other one. */
@@ -121,9 +123,14 @@ export class OwnCalls {
     const mark = write.resourceVersion || write.uid;
     writer.hasChanged ||= !writer.before.has(mark);
     writer.written.set(mark, this.#expects(key, write) ? expectedOf(write) : undefined);
-    if (writer.others.delete(mark)) writer.hasOwn = true;
-    writer.isNew ||= !writer.objects.has(idOf(write));
-    writer.objects.add(idOf(write));
+    const at = writer.others.indexOf(mark);
+    if (at >= 0) {
+      writer.others.splice(at, 1);
+      writer.hasOwn = true;
+    }
+    const id = `${resourceName(write.resource)} ${write.key}`;
+    writer.isNew ||= !writer.objects.has(id);
+    writer.objects.add(id);
     writer.atMs = monotonicMs();
     if (this.#staying.has(key)) return;
     this.#writers.delete(key);
@@ -146,9 +153,13 @@ export class OwnCalls {
     const writer = this.#of(key);
     if (writer === undefined) return;
     const mark = cause === undefined || cause === "superseded" ? "" : markOf(cause);
-    if (cause === "superseded" || writer.written.has(mark) || writer.before.has(mark)) writer.hasOwn = true;
-    else if (writer.others.size < MAX_OTHERS) writer.others.add(mark);
-    else writer.others.add("");
+    if (cause === "superseded" || writer.written.has(mark) || writer.before.has(mark)) {
+      writer.hasOwn = true;
+      return;
+    }
+    const { others } = writer;
+    const other = others.length < MAX_OTHERS ? mark : "";
+    if (!others.includes(other)) others.push(other);
   }
 
   /**
@@ -175,7 +186,7 @@ export class OwnCalls {
    */
   mayWait(key: ObjectKey, triggers: readonly Trigger[]): boolean {
     const writer = this.#of(key);
-    if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;
+    if (!writer?.isHot || !writer.hasOwn || writer.others.length > 0) return false;
     return triggers.every(({ type }) => type === "event" || type === "superseded");
   }
 
@@ -185,10 +196,10 @@ export class OwnCalls {
   begin(key: ObjectKey, triggers: readonly Trigger[]): "key" | "reconciler" | undefined {
     const writer = this.#of(key);
     if (writer === undefined) return undefined;
-    const isOwn = writer.hasOwn && writer.others.size === 0;
+    const isOwn = writer.hasOwn && writer.others.length === 0;
     const wasHot = writer.isHot;
     if (isOwn) this.count++;
-    else if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
+    else if (!writer.hasChanged && writer.others.length === 0) writer.isHot = false;
     if (!isOwn || monotonicMs() - writer.atMs > ROW_MS) writer.own = 0;
     if (!isOwn) {
       writer.repeated = 0;
@@ -201,7 +212,7 @@ export class OwnCalls {
     }
     writer.before = writer.written;
     writer.written = new Map();
-    writer.others = new Set();
+    writer.others = [];
     writer.isNew = writer.hasChanged = writer.hasOwn = false;
     writer.wasOwn = isOwn;
     if (this.#look(writer.repeated > STEPS && isOwn)) return "reconciler";
@@ -276,9 +287,4 @@ function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolea
   if (!isRecord(before ?? {}) || !isRecord(after ?? {})) return false;
   const [a, b] = [before ?? {}, after ?? {}] as Record<string, unknown>[];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
-}
-
-/** Returns a text that all writes to an object share. */
-export function idOf({ resource, key }: Pick<ObjectWrite, "resource" | "key">): string {
-  return `${resourceName(resource)} ${key}`;
 }

@@ -13,13 +13,14 @@ import type { Selection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
+import { PassingMap } from "../../async/passing_map.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../../async/signals.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { internals } from "../../errors/internals.ts";
 import type { CacheOverlay, Cover } from "../../informer/cache/cache_overlay.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import { idOf, OwnCalls } from "./own_calls.ts";
+import { OwnCalls } from "./own_calls.ts";
 
 /**
  * How long to wait before each further list after unanswered writes to a kind, in milliseconds. A server may be busy.
@@ -84,7 +85,7 @@ export class PendingWrites implements Disposable {
   readonly #overlays = new Map<Cache, CacheOverlay<KubernetesObject>>();
   readonly #readYourWritesTimeoutMs: number;
   /** Has a key if and only if one of its writes was perhaps not seen at the last look. Each write is followed. */
-  readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
+  readonly #writes = new PassingMap<ObjectKey, readonly Pending[]>();
   readonly #onSuperseded: OnSuperseded;
   /** Called when no cache has the managedFields of an object, once for each resource. */
   onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
@@ -135,7 +136,7 @@ export class PendingWrites implements Disposable {
     this.#overlays.delete(cache);
     const name = resourceName(resource);
     this.#caches.set(name, (this.#caches.get(name) ?? []).filter((it) => it !== cache));
-    for (const write of [...this.#writes.values()].flatMap((writes) => [...writes.values()])) {
+    for (const write of [...this.#writes.values()].flat()) {
       const caches = write.caches.filter((it) => it.cache !== cache);
       if (caches.length === write.caches.length) continue;
       write.job.abort(over());
@@ -148,7 +149,7 @@ export class PendingWrites implements Disposable {
   record(key: ObjectKey, write: ObjectWrite): void {
     this.own.wrote(key, write);
     const { resource, namespace, after } = write;
-    const before = this.#writes.get(key)?.get(idOf(write));
+    const before = this.#pendingOf(key, write);
     const caches = concernedBy(write, this.#caches.get(resourceName(resource)) ?? [], before);
     if (caches.length === 0) return;
     const isDeleted = write.resourceVersion === "";
@@ -170,7 +171,7 @@ export class PendingWrites implements Disposable {
       job,
     };
     before?.job.abort(over());
-    for (const concerned of caches) this.#cover(pending, concerned, write.object);
+    for (const concerned of caches) this.#cover(pending, concerned, write);
     this.#remember(pending);
   }
 
@@ -206,10 +207,16 @@ export class PendingWrites implements Disposable {
     for (const key of this.#unanswered.keys()) this.hasSeen(key);
   }
 
+  /** The last write to an object by the reconcile of `writer`. */
+  #pendingOf(writer: ObjectKey, { resource, key }: Pick<Pending, "resource" | "key">): Pending | undefined {
+    const name = resourceName(resource);
+    return this.#writes.get(writer)?.find((it) => it.key === key && resourceName(it.resource) === name);
+  }
+
   #remember(write: Pending): void {
-    const writes = this.#writes.get(write.writer) ?? new Map<string, Pending>();
-    writes.set(idOf(write), write);
-    this.#writes.set(write.writer, writes);
+    const { writer } = write;
+    const before = this.#pendingOf(writer, write);
+    this.#writes.set(writer, [...(this.#writes.get(writer) ?? []).filter((it) => it !== before), write]);
     void this.#follow(write);
   }
 
@@ -218,7 +225,7 @@ export class PendingWrites implements Disposable {
    * while a write to it by the reconcile of `writer` is on its way to the caches, and its response is not to be read.
    */
   cached(writer: ObjectKey, resource: Resource, key: ObjectKey): KubernetesObject | undefined {
-    const pending = this.#writes.get(writer)?.get(idOf({ resource, key }));
+    const pending = this.#pendingOf(writer, { resource, key });
     const isOnItsWay = pending !== undefined && !pending.caches.every(({ cache }) => isSeen(cache, pending));
     const name = resourceName(resource);
     const caches = this.#caches.get(name) ?? [];
@@ -233,25 +240,25 @@ export class PendingWrites implements Disposable {
 
   /** Returns true when the caches have seen all writes of `key`, which are then forgotten. */
   hasSeen(key: ObjectKey): boolean {
-    for (const write of this.#writes.get(key)?.values() ?? []) {
+    for (const write of this.#writes.get(key) ?? []) {
       if (write.caches.every(({ cache }) => isSeen(cache, write))) this.#forget(write);
     }
     const unanswered = this.#unanswered.get(key);
     for (const [name, { isOpen }] of unanswered ?? []) if (isOpen) unanswered!.delete(name);
     if (unanswered?.size === 0) this.#unanswered.delete(key);
-    return !this.#writes.has(key) && !this.#unanswered.has(key);
+    return this.#writes.get(key) === undefined && !this.#unanswered.has(key);
   }
 
   /** Resolves when the caches may have seen all writes of `key`, or the signal aborts. Never rejects. */
   async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
+    const waits = (this.#writes.get(key) ?? []).map((write) => allSeen(write, signal));
     const catchUps = [...this.#unanswered.get(key)?.values() ?? []].map((it) => it.wait({ signal }));
     await Promise.allSettled([...waits, ...catchUps]);
   }
 
   /** Forgets the writes of `key`, and describes the writes that were not seen. */
   drop(key: ObjectKey): string {
-    const writes = [...this.#writes.get(key)?.values() ?? []];
+    const writes = this.#writes.get(key) ?? [];
     for (const write of writes) this.#forget(write);
     const unseen = writes.map(({ resource, key, isDeleted, resourceVersion }) => {
       return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
@@ -267,9 +274,8 @@ export class PendingWrites implements Disposable {
    */
   async #follow(write: Pending): Promise<void> {
     if (!write.caches.every(({ cache }) => isSeen(cache, write))) {
-      const { signal } = write.job;
-      await allSeen(write, signal);
-      if (signal.aborted) return;
+      await allSeen(write);
+      if (write.job.signal.aborted) return;
     }
     this.#uncover(write); // also when a wait has failed
     if (write.caches.every((it) => isShown(it, write))) this.#forget(write);
@@ -277,17 +283,16 @@ export class PendingWrites implements Disposable {
   }
 
   /** Makes the response to a write readable on top of a cache that it concerns, unless the cache shows a later one. */
-  #cover(write: Pending, { cache, selects }: Concerned, object: KubernetesObject | undefined): void {
+  #cover(write: Pending, { cache, selects }: Concerned, { object, text }: ObjectWrite): void {
     const { key, isDeleted, resourceVersion } = write;
     // The answer to the deletion of a collection does not say what has become of its objects.
     if (isDeleted ? write.after !== undefined : !isResourceVersion(resourceVersion)) return;
     const overlay = this.#overlays.get(cache)!;
     const known = overlay.coverOf(key) as Answer | undefined;
     if (known !== undefined && isLater(known.write, write)) return;
-    overlay.cover(
-      key,
-      new Answer(write, cache, selects ? object : undefined, monotonicMs() + this.#readYourWritesTimeoutMs),
-    );
+    const answer = new Answer(write, cache, monotonicMs() + this.#readYourWritesTimeoutMs);
+    if (selects) overlay.cover(key, answer, object, text);
+    else overlay.cover(key, answer);
   }
 
   /** Hides the responses to a write, and to earlier writes by the same key. */
@@ -302,29 +307,27 @@ export class PendingWrites implements Disposable {
   #forget(write: Pending): void {
     write.job.abort(over());
     this.#uncover(write);
-    const writes = this.#writes.get(write.writer);
-    writes?.delete(idOf(write));
-    if (writes?.size === 0) this.#writes.delete(write.writer);
+    const left = (this.#writes.get(write.writer) ?? []).filter((it) => it !== write);
+    if (left.length > 0) this.#writes.set(write.writer, left);
+    else this.#writes.delete(write.writer);
   }
 
   /** Follows no write any longer. */
   [Symbol.dispose](): void {
     this.#job.abort(over());
-    for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(over());
+    for (const { job } of [...this.#writes.values()].flat()) job.abort(over());
   }
 }
 
 /** The response to a write. It is read instead of the cached object until the cache has seen the write. */
 export class Answer implements Cover {
   readonly write: Pending;
-  readonly object: KubernetesObject | undefined;
   readonly dueMs: number;
   readonly #cache: Cache;
 
-  /** Without an object, the write has removed it from the cache. */
-  constructor(write: Pending, cache: Cache, object: KubernetesObject | undefined, dueMs: number) {
+  /** It is read at most until `dueMs` on the monotonic clock. */
+  constructor(write: Pending, cache: Cache, dueMs: number) {
     this.write = write;
-    this.object = object;
     this.dueMs = dueMs;
     this.#cache = cache;
   }
@@ -359,12 +362,14 @@ const over = abortReason("The write is not followed any longer");
  * select it now.
  */
 function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
-  return caches.flatMap((cache) => {
+  const concerned: Concerned[] = [];
+  for (const cache of caches) {
     const selects = cache.selections.some((selection) => isSelected(write, selection)) &&
       cache[internals].sync.isInShard(write.object!.metadata);
     const had = cache.entries.getByKey(write.key) !== undefined || before?.caches.some((it) => it.cache === cache);
-    return selects || had ? [{ cache, selects }] : [];
-  });
+    if (selects || had) concerned.push({ cache, selects });
+  }
+  return concerned;
 }
 
 /** The values that a server may see in a field that an object lacks: an empty string, a boolean and a number. */
@@ -416,22 +421,29 @@ function isShown({ cache, selects }: Concerned, { key, resourceVersion, isDelete
   return isDeleted ? isAfter(version, after) : version === resourceVersion;
 }
 
-/** Resolves when a write's caches may have seen it. Never rejects. */
-async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
-  await Promise.allSettled(write.caches.map(({ cache }) => seen(cache, write, signal)));
+/** Resolves when a write's caches may have seen it, or the signal aborts. Never rejects. */
+async function allSeen(write: Pending, signal?: AbortSignal): Promise<void> {
+  const waits = write.caches.map(({ cache }) => seen(cache, write, signal));
+  if (waits.length > 1) await Promise.allSettled(waits);
+  else await waits[0].catch(() => {});
 }
 
-/** Resolves when a cache has seen a write. */
-async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<void> {
-  const { key, namespace, resourceVersion, isDeleted, after } = write;
+/**
+ * Resolves when a cache has seen a write. Without a signal the write's job ends the wait, but not the wait for a
+ * version: a version comes soon, and a signal for each write would cost more than the wait.
+ */
+async function seen(cache: Cache, write: Pending, given?: AbortSignal): Promise<void> {
+  const { key, namespace, resourceVersion, isDeleted, after, job } = write;
   if (isSeen(cache, write)) return;
-  if (resourceVersion !== "") {
-    if (isResourceVersion(resourceVersion)) {
-      const several = cache.selections.length > 1;
-      await cache.waitForVersion(resourceVersion, several ? { signal, namespace } : { signal });
-    } else {
-      await cache.until(({ metadata }) => metadata.resourceVersion === resourceVersion, { key, signal });
-    }
+  const isOrdered = isResourceVersion(resourceVersion);
+  if (isOrdered) {
+    const several = cache.selections.length > 1;
+    await cache.waitForVersion(resourceVersion, several ? { signal: given, namespace } : { signal: given });
+    if (!isDeleted) return;
+  }
+  const signal = given ?? job.signal;
+  if (!isOrdered && resourceVersion !== "") {
+    await cache.until(({ metadata }) => metadata.resourceVersion === resourceVersion, { key, signal });
   }
   if (!isDeleted || isSeen(cache, write)) return;
   if (after === undefined) return await cache.untilDeleted(key, { signal });

@@ -505,9 +505,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   ): void {
     if (skips !== "none") {
       if (this.#writes.own.isOwnWrite(key, event, skips === "all")) return;
-      const atMs = monotonicMs();
+      const call = this.#calls.of(key);
+      const atMs = call && monotonicMs();
       const add = (): void => this.#add(key, options, event, atMs);
-      if (this.#calls.of(key)?.keep({ event, ofAll: skips === "all", add })) return;
+      if (call?.keep({ event, ofAll: skips === "all", add })) return;
     }
     this.#add(key, options, event);
   }
@@ -520,16 +521,17 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.informers.start();
   }
 
-  /** Adds a key for a trigger that came at `atMs` on the monotonic clock, or now. */
+  /** Adds a key for a trigger that came at `cameMs` on the monotonic clock, or now. */
   #add(
     key: ObjectKey,
     options: WorkQueueAddOptions,
     cause?: Parameters<PendingWrites["own"]["caused"]>[1],
-    atMs: number = monotonicMs(),
+    cameMs?: number,
   ): void {
     this.#writes.own.caused(key, cause);
     const { debounceMs } = this.#options;
     if (debounceMs <= 0) return this.#queue.add(key, options);
+    const atMs = cameMs ?? monotonicMs();
     if (!this.#debounced.has(key)) this.#debounced.set(key, atMs + debounceMs);
     this.#queue.addAfter(key, Math.max(0, atMs + debounceMs - monotonicMs()), options);
   }
@@ -628,7 +630,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { triggers } = context;
     // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond
     // early.
-    if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
+    const debouncedMs = this.#debounced.get(key);
+    if (debouncedMs !== undefined && debouncedMs <= monotonicMs() + 1) this.#debounced.delete(key);
     this.#changed.notify();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
       this.#held.set(key, withTriggers(this.#held.get(key), triggers));
@@ -691,7 +694,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#shards?.begin(call);
     const loop = this.#writes.own.begin(key, triggers);
     if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
-    for (const type of new Set(triggers.map(({ type }) => type))) {
+    const types = triggers.map(({ type }) => type);
+    for (const type of types.length > 1 ? new Set(types) : types) {
       this.#triggers[type] = (this.#triggers[type] ?? 0) + 1;
     }
     try {
@@ -751,10 +755,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#outcomes[outcome]++;
     const { key, triggers, beganMs } = call;
     this.#reconcileTimes.add(monotonicMs() - beganMs);
-    const record = defined({ key, triggers, outcome, at: new Date(), error });
+    const record = { key, triggers, outcome, at: new Date(), ...(error === undefined ? {} : { error }) };
     this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();
-    callObserver(() => observer?.ended(record));
+    if (observer !== undefined) callObserver(() => observer.ended(record));
   }
 }
 

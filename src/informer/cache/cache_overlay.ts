@@ -7,28 +7,29 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
+import { PassingMap } from "../../async/passing_map.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { entryOf } from "../../entry/entry.ts";
+import { entryBytes, entryOf, unreadEntry } from "../../entry/entry.ts";
 import type { CacheScope } from "./cache_scope.ts";
 import type { EntryLister } from "./lister.ts";
 import type { ObjectCache } from "./object_cache.ts";
 
-/** The state of an object that is read in place of the cached one. */
+/** How long an object is read in place of the cached one. */
 export interface Cover {
-  /** The object, as the server has it; `undefined` if there is none, or none that the cache selects. */
-  readonly object: KubernetesObject | undefined;
   /** The time at which the cover ends in any case, of the monotonic clock. */
   readonly dueMs: number;
   /** Returns `true` once the cached object is to be read. It is asked at each read. */
   isOver(): boolean;
 }
 
-/** A cover, and its entry since it was first read. */
+/** A cover, and its object. */
 interface Covered<T> {
+  readonly key: ObjectKey;
   readonly cover: Cover;
-  /** The object in the form of the cached ones. */
-  readonly object: T | undefined;
+  /** The object as JSON, until it is first read; `undefined` if there is none. */
+  text: string | undefined;
+  /** The object in the form of the cached ones, once it was read. */
   entry: CacheEntry<T> | undefined;
 }
 
@@ -42,7 +43,7 @@ export class CacheOverlay<T extends KubernetesObject> {
   readonly #cache: ObjectCache<T>;
   readonly #scope: CacheScope;
   /** By key, in the order in which they were set. */
-  readonly #covered = new Map<ObjectKey, Covered<T>>();
+  readonly #covered = new PassingMap<ObjectKey, Covered<T>>();
 
   /** Covers nothing yet. */
   constructor(cache: ObjectCache<T>, scope: CacheScope) {
@@ -62,21 +63,25 @@ export class CacheOverlay<T extends KubernetesObject> {
   }
 
   /**
-   * Covers an object, instead of a cover before. An object of which the form of the cached ones cannot be made is not
-   * covered: of a row, or of another version or kind, such as that of a subresource.
+   * Covers an object with `object`, as the server has it, instead of an earlier cover. Without `object` there is none,
+   * or none that the cache selects.
+   *
+   * The caller may change `object` later: what is read is its JSON text, which is parsed by the first read. Nothing is
+   * covered if `object` does not have the form of the cached objects, for example because it is a subresource's.
    */
-  cover(key: ObjectKey, cover: Cover): void {
+  cover(
+    key: ObjectKey,
+    cover: Cover,
+    object?: KubernetesObject,
+    text: string | undefined = object && JSON.stringify(object),
+  ): void {
     const nowMs = monotonicMs();
-    for (const [key, { cover: { dueMs } }] of this.#covered) {
-      if (dueMs > nowMs) break;
-      this.#covered.delete(key);
+    for (let first = this.#covered.first; first !== undefined && first.cover.dueMs <= nowMs;) {
+      this.#covered.delete(first.key);
+      first = this.#covered.first;
     }
-    const { isPlain } = this.#cache.entryTransform;
-    const own = cover.object === undefined || isPlain ? cover.object : structuredClone(cover.object);
-    const object = own && this.#scope.formed(own) as T | undefined;
-    if (own !== undefined && object === undefined) return;
-    this.#covered.delete(key);
-    this.#covered.set(key, { cover, object, entry: undefined });
+    if (object !== undefined && !this.#scope.forms(object)) return;
+    this.#covered.set(key, { key, cover, text, entry: undefined });
   }
 
   /** The cover of a key, if it is not over. */
@@ -108,16 +113,18 @@ export class CacheOverlay<T extends KubernetesObject> {
 
   #over(cached: CacheEntry<T>[], selects: (entry: CacheEntry<T>) => boolean): CacheEntry<T>[] {
     if (this.#covered.size === 0) return cached;
-    const covers = [...this.#covered.keys()].flatMap((key) => this.#at(key)?.entry ?? []);
-    return [...cached.filter(({ key }) => !this.#covered.has(key)), ...covers.filter(selects)];
+    const covers = [...this.#covered].flatMap(([key]) => this.#at(key)?.entry ?? []);
+    return [...cached.filter(({ key }) => this.#covered.get(key) === undefined), ...covers.filter(selects)];
   }
 
   /** The cover of a key, with its entry; forgets one that a transform has given another key. */
   #at(key: ObjectKey): Covered<T> | undefined {
     const covered = this.#live(key);
-    if (covered?.object === undefined) return covered;
-    covered.entry ??= this.#cache.entryTransform.apply(entryOf(covered.object));
-    if (covered.entry.key === key) return covered;
+    if (covered?.text !== undefined) {
+      covered.entry = this.#cache.entryTransform.apply(unread(this.#scope.formed(JSON.parse(covered.text) as T)));
+      covered.text = undefined;
+    }
+    if (covered?.entry === undefined || covered.entry.key === key) return covered;
     this.#covered.delete(key);
     return undefined;
   }
@@ -129,4 +136,12 @@ export class CacheOverlay<T extends KubernetesObject> {
     this.#covered.delete(key);
     return undefined;
   }
+}
+
+/** Returns an entry of an object that shares its parts with the cached object when it is read. */
+function unread<T extends KubernetesObject>(object: T): CacheEntry<T> {
+  const entry = entryOf(object);
+  if (reduced in object) return entry; // its mark has no JSON
+  const { text, metadataStart, metadataEnd } = entryBytes(entry);
+  return unreadEntry<T>(entry, text, metadataStart, metadataEnd);
 }

@@ -166,19 +166,24 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     return `${this.#versionedKind}${query.size === 0 ? "" : `?${query}`}`;
   }
 
-  /**
-   * Returns an object, as the server answers writes, in the form of the cached ones, but for a transform: reduced, and
-   * with the managedFields that it keeps. It shares parts with `object`. `undefined` if the cache has rows, or objects
-   * of another kind or version.
-   */
-  formed(object: KubernetesObject): KubernetesObject | undefined {
-    const { resource, form } = this;
-    if (resource === undefined || resource.representation === "table") return undefined;
+  /** Returns true for an object of the cached kind and version, but false for every object if the cache has rows. */
+  forms({ kind, apiVersion }: KubernetesObject): boolean {
+    const { resource } = this;
+    if (resource === undefined || resource.representation === "table") return false;
     const isMetadata = resource.representation === "metadata";
-    const isPartial = object.kind === PARTIAL.kind;
-    if (!isMetadata && object.apiVersion !== apiVersionOf(resource)) return undefined;
-    if (isPartial ? !isMetadata : object.kind !== resource.kind) return undefined;
-    const whole = isMetadata ? { ...PARTIAL, metadata: object.metadata } : object;
+    if (!isMetadata && apiVersion !== apiVersionOf(resource)) return false;
+    return kind === PARTIAL.kind ? isMetadata : kind === resource.kind;
+  }
+
+  /**
+   * Returns an object from the server's response to a write in the form of the cached objects, except for a transform:
+   * reduced, and with the managedFields that the cache keeps. It shares parts with `object`, for which
+   * {@linkcode forms} must return true.
+   */
+  formed<T extends KubernetesObject>(object: T): T {
+    const { form } = this;
+    const resource = this.resource!;
+    const whole = resource.representation === "metadata" ? { ...PARTIAL, metadata: object.metadata } as T : object;
     const metadata = resource.fields === undefined ? metadataWith(whole.metadata, form.managedFields) : whole.metadata;
     const kept = metadata === whole.metadata ? whole : { ...whole, metadata };
     return Reduction.of(resource, form)?.of(kept) ?? kept;

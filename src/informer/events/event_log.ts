@@ -256,10 +256,11 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
         resolve();
       };
       const leave = isQueued ? this.#pacer.onTurn(end) : this.onceLogged(end);
-      this.#endWait = (): void => {
+      const stop = (): void => {
         leave();
         end();
       };
+      this.#endWait = stop;
     });
   }
 
@@ -330,10 +331,11 @@ class KeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFoll
 
   protected override onceLogged(wake: () => void): () => void {
     const leave = (): void => void (this.#wake = undefined);
-    this.#wake = () => {
+    const wakeOnce = (): void => {
       leave();
       wake();
     };
+    this.#wake = wakeOnce;
     return leave;
   }
 

@@ -152,6 +152,7 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** The oldest version of the parts; `""` before their first lists, or where their versions cannot be ordered. */
   get resourceVersion(): string {
+    if (this.parts.length === 1) return this.parts[0].gate.version;
     const parts = this.hasSynced ? this.parts.filter(({ hasSynced }) => hasSynced) : this.parts;
     return oldestVersion(parts.map(({ gate }) => gate.version));
   }
@@ -178,12 +179,13 @@ export class CollectionSync<T extends KubernetesObject> {
    * Returns true if an object is one of the shard's, or of the namespaces that are followed, or there is no such limit:
    * the cache has it, or will have it.
    */
-  isInShard({ uid, namespace = "", ...metadata }: ObjectMeta): boolean {
+  isInShard(object: ObjectMeta): boolean {
+    const { uid, namespace = "" } = object;
     const [{ source, namespace: first }] = this.parts;
     if (this.collection.finder !== undefined && first !== undefined) {
       return this.parts.some((part) => part.namespace === namespace);
     }
-    return source.shard?.has({ uid, namespace, metadata }) ?? true;
+    return source.shard?.has({ uid, namespace, metadata: object }) ?? true;
   }
 
   /**

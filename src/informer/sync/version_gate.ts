@@ -8,6 +8,7 @@
  */
 import type { Abortable } from "../../api/options.ts";
 import { cannotOrder, compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
+import { PassingMap } from "../../async/passing_map.ts";
 import { Latch } from "../../async/signals.ts";
 
 /** Resolves waits for a resource version once the store has reached it. */
@@ -20,8 +21,10 @@ export class VersionGate {
   #over: unknown;
   /** No pending wait is for an older version; `undefined` only if there is none. */
   #nearest: string | undefined;
-  /** `#waiting` has a waiter if and only if its wait is pending. */
-  readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
+  /** Has a waiter if and only if its wait is pending. */
+  readonly #waiting = new PassingMap<number, { readonly version: string; readonly latch: Latch }>();
+  /** The number of waits that had to wait. */
+  #waits = 0;
 
   /** Records that the store has every change up to `version`. If that is older than before, pending waits reject. */
   reached(version: string): void {
@@ -31,7 +34,7 @@ export class VersionGate {
     if (this.#nearest === undefined) return;
     if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
     this.#nearest = undefined;
-    for (const { version: awaited, latch } of this.#waiting) {
+    for (const { version: awaited, latch } of this.#waiting.values()) {
       if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
       else if (back) {
         latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
@@ -49,20 +52,21 @@ export class VersionGate {
     if (this.version === "") compareResourceVersions(version, version);
     else if (compareResourceVersions(this.version, version) >= 0) return;
     if (this.#over !== undefined) throw this.#over;
-    const waiter = { version, latch: new Latch() };
-    this.#waiting.add(waiter);
+    const id = this.#waits++;
+    const latch = new Latch();
+    this.#waiting.set(id, { version, latch });
     this.#await(version);
     try {
-      await waiter.latch.wait(options);
+      await latch.wait(options);
     } finally {
-      this.#waiting.delete(waiter);
+      this.#waiting.delete(id);
     }
   }
 
   /** Rejects pending and later waits with `error`. */
   end(error: Error): void {
     this.#over = error;
-    for (const { latch } of this.#waiting) latch.fail(error);
+    for (const { latch } of this.#waiting.values()) latch.fail(error);
   }
 
   #await(version: string): void {

@@ -473,14 +473,37 @@ Deno.test("ListReader limits an item's length in the same way for any chunks", a
   const item = (size: number): string => `{"metadata":{"name":"a"},"d":"${"x".repeat(size - 32)}"}`;
   assertEquals(item(200).length, 200);
   const text = `{"kind":"PodList","items":[${item(150)},${item(200)}]}`;
-  for (const size of [1, 40, 64, text.length]) {
-    assertEquals((await listReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: 200 })).values.length, 2);
-    const refused = await listReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: 199 });
+  const ways = [1, 40, 64, 300, text.length].flatMap((size) => [{ size }, { size, fields: ["kind"] }]);
+  for (const { size, ...fields } of ways) {
+    const accepted = await listReading(inChunksOf(utf8Of(text), size), { ...fields, maxObjectBytes: 200 });
+    assertEquals(accepted.values.length, 2);
+    const refused = await listReading(inChunksOf(utf8Of(text), size), { ...fields, maxObjectBytes: 199 });
     assertInstanceOf(refused.error, DecodeError);
     assertEquals(
       messageOf(refused),
       `Cannot read the list of "pods": an object is longer than 199 bytes. Raise maxObjectBytes if your objects are that large`,
     );
+  }
+});
+
+Deno.test("ListReader with fields reads the same wherever chunks are cut, also among items that it has to parse", async () => {
+  const metadata = (number: number): string => `{"name":"pod-${number}","managedFields":[{"fieldsV1":{"f:a":{}}}]}`;
+  const item = (number: number): string => `{"metadata":${metadata(number)},"spec":{"nodeName":"node-${number}"}}`;
+  const items = Array.from({ length: 12 }, (_, number) => item(number));
+  for (const spaced of [undefined, 0, 6, 11]) {
+    const texts = items.map((text, number) => number === spaced ? text.replace("{", "{ ") : text);
+    const text = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[${texts.join()}]}`;
+    for (let size = 100; size <= text.length; size++) {
+      const chunks = inChunksOf(utf8Of(text), size);
+      const { values, error } = await listReading(chunks, { fields: ["spec.nodeName"], managedFields: "drop" });
+      assertEquals([error, values.length], [undefined, items.length], `chunks of ${size}`);
+      for (const [number, { key, object }] of values.entries()) {
+        assertEquals([key, (object as Pod).spec?.nodeName], [`pod-${number}`, `node-${number}`]);
+        assertEquals(object.metadata.managedFields, undefined);
+      }
+    }
+    const cut = await listReading([utf8Of(text.slice(0, -40))], { fields: ["spec.nodeName"] });
+    assertInstanceOf(cut.error, DecodeError);
   }
 });
 

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../../src/api/fields.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { Selection } from "../../../src/api/options.ts";
+import type { Abortable, Selection } from "../../../src/api/options.ts";
 import { asTable, onlyMetadata } from "../../../src/api/resource.ts";
+import { copyOf } from "../../../src/api/written.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
 import type { ObjectWrite } from "../../../src/client/resource_client.ts";
 import type { ReconcileContext } from "../../../src/controllers/reconcile/options.ts";
@@ -38,7 +39,7 @@ class ScriptedCache {
   constructor(selections: readonly Selection[] = [{}]) {
     this.selections = selections;
   }
-  waitForVersion = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
+  waitForVersion = (version: string, options: Abortable): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
 
@@ -51,10 +52,10 @@ class ScriptedCache {
     await nextTurn();
   }
 
-  #wait(name: string, { signal }: { signal: AbortSignal }): Promise<void> {
+  #wait(name: string, { signal }: Abortable): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waits.push({ name, end: resolve });
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
   }
 }
@@ -380,15 +381,16 @@ Deno.test("an object of another kind or version is not read in place of the cach
   const rows = new CacheScope(asTable(ConfigMap), [{}]);
   const names = new CacheScope(onlyMetadata(ConfigMap), [{}]);
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata };
-  assertEquals(kept.formed(map), map);
-  assertEquals(kept.formed({ ...map, apiVersion: "v2" }), undefined);
-  assertEquals([kept.formed({ ...map, kind: "Scale" }), names.formed({ ...map, kind: "Scale" })], [
-    undefined,
-    undefined,
+  assertEquals([kept.forms(map), kept.formed(map)], [true, map]);
+  const scale = { ...map, kind: "Scale" };
+  assertEquals([kept.forms({ ...map, apiVersion: "v2" }), kept.forms(scale), names.forms(scale), rows.forms(map)], [
+    false,
+    false,
+    false,
+    false,
   ]);
-  assertEquals(rows.formed(map), undefined);
   const partial = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata };
-  assertEquals([kept.formed(partial), names.formed(partial)?.metadata.name], [undefined, "a"]);
+  assertEquals([kept.forms(partial), names.forms(partial), names.formed(partial).metadata.name], [false, true, "a"]);
 
   const transform = (object: KubernetesObject): KubernetesObject => ({
     ...object,
@@ -396,7 +398,7 @@ Deno.test("an object of another kind or version is not read in place of the cach
   });
   const cache = new ObjectCache<KubernetesObject>(ConfigMap, { transform, freeze: false, parse: "lazy" }, () => {});
   const overlay = new CacheOverlay<KubernetesObject>(cache, kept);
-  overlay.cover("shop/a", { object: map, dueMs: Infinity, isOver: () => false });
+  overlay.cover("shop/a", { dueMs: Infinity, isOver: () => false }, map);
   assertEquals([overlay.getByKey("shop/a"), overlay.list(), overlay.size], [undefined, [], 0]);
 });
 
@@ -530,6 +532,32 @@ Deno.test("own writes are read as each cache has its objects: reduced, selected 
     });
     assertEquals(cache(Deployment).get("default/d")?.kind, "Deployment");
   });
+});
+
+Deno.test("a caller that changes the response to its write does not change what a reconciler reads", async () => {
+  const change = (labels: object | undefined): object => Object.assign(labels!, { n: "changed" });
+  for (const freeze of [false, true]) {
+    await using session = new Session();
+    await reconciled(session, (maps) => {
+      maps.watches(Pod, () => [], { informer: { freeze } });
+    }, async ({ client, cache }, maps) => {
+      const pods = client.resource(Pod, IN);
+      const read = (): string | undefined => cache(Pod).get("default/x")?.metadata.labels?.n;
+      const draft = { metadata: { name: "x", labels: { n: "1" } }, spec: CONTAINERS };
+      change((await pods.create(draft)).metadata.labels); // before the first read
+      assertEquals(read(), "1");
+      const object = copyOf(await pods.get("x"));
+      object.metadata.labels = { n: "2" };
+      const updated = await pods.update(object);
+      assertEquals([read(), cache(Pod).get("default/x") === cache(Pod).list()[0]], ["2", true]);
+      change(updated.metadata.labels); // after it
+      assertEquals(read(), "2");
+
+      const fields = { metadata: { name: "a" }, data: { n: "3" } };
+      change((await client.resource(ConfigMap, IN).apply(fields, { fieldManager: "m" })).data);
+      assertEquals(maps.lister.get("default/a")?.data, { n: "3" });
+    });
+  }
 });
 
 Deno.test("an own write brings back nothing that the cache has passed [C111]", async () => {
