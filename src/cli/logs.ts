@@ -74,7 +74,7 @@ export async function logs(flags: LogsFlags, args: readonly string[], context: C
   const sinceMs = since === undefined ? undefined : durationMs(since, "since");
   const named = args.map((arg) => arg.includes("/") ? arg : `pod/${arg}`);
   const targets = args.length === 0 ? [] : getTargets(named, flags);
-  const printer = new LinePrinter(flags, terminal);
+  const { nameOf, print } = printerOf(flags, terminal);
   using client = await clientFor(flags, terminal);
   const found = await targetsFor(targets, "list", { form: "object", terminal }, client, signal);
   const selection = await readableSelection(flags, client, [Pod], { terminal, signal });
@@ -90,7 +90,7 @@ export async function logs(flags: LogsFlags, args: readonly string[], context: C
   const onStream = (event: LogStreamEvent): void => {
     if (event.type === "failed" || event.type === "began") count[event.type]++;
     if ("error" in event) failures.report(event.error, event.type === "interrupted");
-    else if (follow && event.type !== "waiting") terminal.say(`${SIGNS[event.type]} ${printer.nameOf(event)}`);
+    else if (follow && event.type !== "waiting") terminal.say(`${SIGNS[event.type]} ${nameOf(event)}`);
   };
   try {
     await pods.waitForCacheSync({ signal });
@@ -101,7 +101,7 @@ export async function logs(flags: LogsFlags, args: readonly string[], context: C
     for await (
       const line of followLogs(client, pods, { ...options, follow, filter: chosen.filter, signal, onStream })
     ) {
-      printer.print(line);
+      print(line);
       await terminal.room;
     }
     if (count.began === 0 && !isNone && !follow) terminal.say("no logs yet: none of the containers has started");
@@ -157,50 +157,36 @@ function selectorOf(object: KubernetesObject): LabelSelector | undefined {
 /** Colours of names, by their codes in terminals. */
 const COLOURS = [36, 32, 33, 35, 34, 96, 92, 93, 95, 94];
 
-/** Prints lines that are not filtered out. */
-class LinePrinter {
-  readonly #flags: LogsFlags;
-  readonly #terminal: Terminal;
-  readonly #include: RegExp | undefined;
-  readonly #exclude: RegExp | undefined;
-  readonly #isColoured: boolean;
-  /** The colours of pods. */
-  readonly #colours = new Map<string, number>();
-
-  constructor(flags: LogsFlags, terminal: Terminal) {
-    this.#flags = flags;
-    this.#terminal = terminal;
-    this.#include = expression(flags.include, "include");
-    this.#exclude = expression(flags.exclude, "exclude");
-    this.#isColoured = terminal.hasFullScreen && !permittedEnv("NO_COLOR");
-  }
-
-  /** Returns the name of a container: its namespace only if there may be several. */
-  nameOf({ pod, container }: { readonly pod: string; readonly container: string }): string {
-    return plain(`${this.#flags.allNamespaces ? pod : pod.slice(pod.indexOf("/") + 1)} ${container}`);
-  }
-
-  print(line: PodLogLine): void {
+/** Returns functions that name a container, and print a line that is not filtered out. */
+function printerOf(flags: LogsFlags, terminal: Terminal): {
+  readonly nameOf: (source: Pick<PodLogLine, "pod" | "container">) => string;
+  readonly print: (line: PodLogLine) => void;
+} {
+  const [include, exclude] = (["include", "exclude"] as const).map((flag) => expression(flags[flag], flag));
+  const { output, timestamps, allNamespaces } = flags;
+  const colours = new Map<string, number>();
+  const isColoured = terminal.hasFullScreen && !permittedEnv("NO_COLOR");
+  const nameOf = ({ pod, container }: Pick<PodLogLine, "pod" | "container">): string =>
+    plain(`${allNamespaces ? pod : pod.slice(pod.indexOf("/") + 1)} ${container}`);
+  const coloured = (name: string, pod: string): string => {
+    if (!isColoured) return name;
+    if (!colours.has(pod)) colours.set(pod, COLOURS[colours.size % COLOURS.length]);
+    return `\x1b[${colours.get(pod)}m${name}\x1b[0m`;
+  };
+  const print = (line: PodLogLine): void => {
     const { pod, text, time, gap, truncated } = line;
-    const { output, timestamps } = this.#flags;
-    const isText = output !== "json";
     const isEnd = gap && text === "";
+    const isText = output !== "json";
     if (gap && isText) {
-      this.#terminal.say(`${this.nameOf(line)}: lines may be missing ${isEnd ? "at the end" : `before ${time}`}`);
+      terminal.say(`${nameOf(line)}: lines may be missing ${isEnd ? "at the end" : `before ${time}`}`);
     }
-    if ((isEnd && isText) || this.#include?.test(text) === false || this.#exclude?.test(text)) return;
-    if (!isText) return this.#terminal.result(jsonText({ ...line, pod }));
-    const shown = `${this.#terminal.hasFullScreen ? safe(text) : text}${truncated ? "…" : ""}`;
-    const name = output === "raw" ? [] : [this.#coloured(this.nameOf(line), pod)];
-    this.#terminal.result([...name, ...(timestamps ? [time] : []), shown].join(" "));
-  }
-
-  #coloured(name: string, pod: string): string {
-    if (!this.#isColoured) return name;
-    const colour = this.#colours.get(pod) ?? COLOURS[this.#colours.size % COLOURS.length];
-    this.#colours.set(pod, colour);
-    return `\x1b[${colour}m${name}\x1b[0m`;
-  }
+    if ((isEnd && isText) || include?.test(text) === false || exclude?.test(text)) return;
+    if (!isText) return terminal.result(jsonText(line));
+    const shown = `${terminal.hasFullScreen ? safe(text) : text}${truncated ? "…" : ""}`;
+    const name = output === "raw" ? [] : [coloured(nameOf(line), pod)];
+    terminal.result([...name, ...(timestamps ? [time] : []), shown].join(" "));
+  };
+  return { nameOf, print };
 }
 
 /** Returns the text without what could control a terminal, apart from colours. */

@@ -167,8 +167,6 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   readonly #pods: FollowedPods;
   readonly #options: FollowLogsOptions;
   readonly #isFollowing: boolean;
-  readonly #windowMs: number;
-  readonly #maxStreams: number;
   readonly #reporter = new ConsoleReporter();
   /** Ends the streams. */
   readonly #job = new AbortController();
@@ -187,8 +185,6 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     this.#pods = pods;
     this.#options = options;
     this.#isFollowing = options.follow ?? true;
-    this.#windowMs = options.windowMs ?? 1_000;
-    this.#maxStreams = options.maxStreams ?? 100;
   }
 
   protected override begin(): void {
@@ -209,10 +205,8 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     let isIncomplete = !this.#hasSynced;
     for (const stream of this.#streams) {
       const head = stream.held[0];
-      if (head === undefined) {
-        isIncomplete = true;
-        continue;
-      }
+      isIncomplete ||= head === undefined;
+      if (head === undefined) continue;
       if (first === undefined || head.line.time < first.held[0].line.time) first = stream;
       oldestMs = Math.min(oldestMs, head.atMs);
       isFull ||= stream.length >= MAX_HELD;
@@ -223,7 +217,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     }
     if (!isIncomplete) return this.#take(first);
     if (!this.#isFollowing) return undefined;
-    const leftMs = oldestMs + this.#windowMs - monotonicMs();
+    const leftMs = oldestMs + (this.#options.windowMs ?? 1_000) - monotonicMs();
     if (isFull || leftMs <= 0) return this.#take(first);
     this.#timer.arm(leftMs);
     return undefined;
@@ -296,7 +290,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   }
 
   #add(stream: LogStream): void {
-    if (this.#streams.size < this.#maxStreams) return void this.#read(stream);
+    if (this.#streams.size < (this.#options.maxStreams ?? 100)) return void this.#read(stream);
     this.#waiting.push(stream);
     this.#report(stream, "waiting");
   }
