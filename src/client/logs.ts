@@ -399,7 +399,7 @@ class ContainerLog {
       this.#isRead = facts.isOver; // it has not started yet, or never will
       return;
     }
-    if (this.#id !== undefined && this.#id !== id) yield* this.#change(facts);
+    if (this.#id !== undefined && this.#id !== id && !(yield* this.#change(facts))) return;
     this.#id = id;
     if (this.#isRead) return;
     const before = this.#progress;
@@ -410,31 +410,35 @@ class ContainerLog {
     this.#isRead = hasEnded && end !== "other" && this.#progress === before;
   }
 
-  /** Yields the rest from the present container, which another one has replaced. */
-  async *#change({ id, previousId }: ContainerFacts): AsyncGenerator<LogLine, void> {
+  /**
+   * Yields the rest from the present container, which another one has replaced. Returns `false` if that one was replaced
+   * meanwhile too: then the lines may have come from either.
+   */
+  async *#change({ id, previousId }: ContainerFacts): AsyncGenerator<LogLine, boolean> {
     let end: ResponseEnd = this.#isRead ? "found" : "absent";
-    let isMissed = false;
+    let mayBeOther = this.#place.lines === 0;
     this.#isGap ||= previousId !== this.#id;
     // A response may end early without an error, so that only one without a new line is complete.
     for (let before = -1; !this.#isRead && !this.#place.isUnknown && before < this.#progress;) {
       before = this.#progress;
       try {
         end = yield* this.#receive(this.#query("previous"), "twice");
-        isMissed ||= end === "missed";
+        mayBeOther ||= end === "missed";
       } catch (error) {
         if (!isUnreadable(error)) throw error;
         end = "absent";
       }
     }
-    // If it was replaced again meanwhile, the response came from the container with `id`.
-    this.#isRead = isMissed && (await this.#look())?.id !== id;
-    if (!this.#isRead) {
+    const isSettled = !mayBeOther || this.#place.lines === 0 || (await this.#look())?.id === id;
+    if (isSettled) {
       this.#place = new Place();
       this.#isGap ||= end === "absent";
     }
+    this.#isRead = false;
     this.#tailLines = undefined;
     this.#id = id;
     this.#emptyMs = this.#knownMs;
+    return isSettled;
   }
 
   /** Yields the lines in a response after the present place. A response that is not `live` is about the past. */

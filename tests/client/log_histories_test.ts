@@ -35,7 +35,7 @@ async function play(
   const found = await Promise.all(reads);
   assertEquals(time.timers, 0);
   const problems = keys.flatMap((key, i) =>
-    problemsOf(found[i], writers.written.get(key)!).map((it) => `${key}: ${it}`)
+    problemsOf(found[i], writers.written.get(key)!, writers.before.get(key)).map((it) => `${key}: ${it}`)
   );
   const all = found.flat();
   const gaps = all.filter(({ gap }) => gap).length;

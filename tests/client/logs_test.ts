@@ -700,16 +700,28 @@ Deno.test("logs gives up a response that comes from another container than the p
 
 Deno.test("logs tells two restarts from one, while it reads the log before them", async () => {
   const { texts, asked } = await followed(
-    [broken(log(1)), text(200, log(5, 6)), text(200, log(5, 6)), text(200, log(9))],
+    [broken(log(1)), text(200, log(5, 6)), text(200, log(5, 6)), text(200, log(5, 6)), text(200, log(9))],
     {},
     [podWith("a"), podWith("a"), restarted("b", "a"), restarted("c", "b")],
   );
   assertEquals(texts, ["1", "!5", "6", "9"]);
-  assertEquals(asked.slice(1, 4), [
+  assertEquals(asked.slice(1, 5), [
     "previous=true&sinceTime=2026-01-01T00:00:00Z",
-    "previous=true&sinceTime=2026-01-01T00:00:05Z",
+    ...Array(2).fill("previous=true&sinceTime=2026-01-01T00:00:05Z"),
     "follow=true",
   ]);
+  // The first container had written nothing yet, so that any line could be its own.
+  for (const isOwn of [true, false]) {
+    const previous = [text(200, log(5, 6)), text(200, log(5, 6))];
+    const own = isOwn ? [text(200, log(5, 6))] : [text(200, log(7)), text(200, log(7))];
+    const empty = await followed([broken(""), ...previous, ...own, text(200, log(9))], {}, [
+      podWith("a"),
+      podWith("a"),
+      restarted("b", "a"),
+      restarted("c", "b"),
+    ]);
+    assertEquals(empty.texts, ["5", "6", ...isOwn ? [] : ["!7"], "9"]);
+  }
 });
 
 Deno.test("logs asks for the last lines of the first container only", async () => {

@@ -470,7 +470,7 @@ Deno.test("followLogs yields each line of 50 pods once, or marks a gap, while po
     const problems = keys.flatMap((key) => {
       const own = shop.lines.filter(({ pod }) => pod === key);
       const written = left.get(key) ?? Number(own.findLast(({ text }) => text !== "")?.text ?? 0);
-      return problemsOf(own, written).map((it) => `${key}: ${it}`);
+      return problemsOf(own, written, writers.before.get(key)).map((it) => `${key}: ${it}`);
     });
     assertEquals(problems, [], `seed ${seed}`);
     assert(transport.cuts > 100 && shop.lines.length > 3_000);
