@@ -411,8 +411,8 @@ class ContainerLog {
   }
 
   /**
-   * Yields the rest from the present container, which another one has replaced. Returns `false` if that one was replaced
-   * meanwhile too: then the lines may have come from either.
+   * Yields the rest from the present container, which another one has replaced. Returns `false` if that container was
+   * replaced meanwhile too: then the lines may have come from either.
    */
   async *#change({ id, previousId }: ContainerFacts): AsyncGenerator<LogLine, boolean> {
     let end: ResponseEnd = this.#isRead ? "found" : "absent";
