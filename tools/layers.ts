@@ -152,7 +152,7 @@ const MOST_LINES_OF_FUNCTION = 60;
 
 /** Longer functions, and why they are whole. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
-  "client/decode/json_text.ts #walkMembers": "a scanner of bytes, in which a call for each member costs time",
+  "entry/json_text.ts #walkMembers": "a scanner of bytes, in which a call for each member costs time",
 };
 
 /** Entry points re-export, and have no export of their own. */

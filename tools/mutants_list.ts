@@ -363,7 +363,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "cut-eats-neighbour",
     breaks: "managedFields cut eats its neighbour",
-    file: "src/client/decode/json_text.ts",
+    file: "src/entry/json_text.ts",
     line: "this.cutEnd = first && bytes[at] === COMMA ? at + 1 : at;",
     find: /first && bytes\[at\] === COMMA \? at \+ 1 : at/,
     replace: "at + 1",

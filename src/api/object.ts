@@ -176,8 +176,10 @@ function findReduced(value: unknown, counts: boolean): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const mark = (value as Reduced)[reduced];
   if (counts && mark !== undefined) return mark;
-  for (const part of Object.values(value)) {
-    const found = findReduced(part, counts || Array.isArray(value));
+  const isCounted = counts || Array.isArray(value);
+  // Not by `Object.values`: an array for each part would cost more than the rest.
+  for (const name in value) {
+    const found = findReduced((value as Record<string, unknown>)[name], isCounted);
     if (found !== undefined) return found;
   }
   return undefined;

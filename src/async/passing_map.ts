@@ -50,6 +50,11 @@ export class PassingMap<K, V extends object> {
     return this.#places.values().next().value?.value;
   }
 
+  /** Calls `call` with each value, in the order in which they were set. Values may be deleted meanwhile. */
+  forEach(call: (value: V) => void): void {
+    this.#places.forEach(({ value }) => call(value!));
+  }
+
   /** The values, in the order in which they were set. */
   *values(): IterableIterator<V> {
     for (const [, value] of this) yield value;

@@ -21,7 +21,7 @@ import { checkCounts, checkDurations } from "../async/checks.ts";
 import { monotonicMs, sleep } from "../async/time.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import { checkNames } from "../errors/option_names.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { Collection } from "./collection.ts";
 import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
@@ -31,6 +31,12 @@ import { VERSION } from "./version.ts";
 /** The names of all client options. */
 const CLIENT_OPTIONS =
   "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning onRequest";
+
+/** The names of the options of `Client.resource`, which reconciles call often. */
+const SELECTION_OPTIONS = namesOf<Selection>()(
+  "namespace namespaces labelSelector fieldSelector",
+);
+const COLLECTION_OPTIONS = namesOf<ResourceClientOptions>()("onWrite onUnanswered cached beforeSent signal");
 
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
 
@@ -427,12 +433,9 @@ export class Client implements ResourceClients, Disposable {
     selection: Selection = {},
     options: ResourceClientOptions = {},
   ): ResourceClient<T> {
-    checkNames(
-      `create a client of "${resource.plural}"`,
-      selection,
-      "namespace namespaces labelSelector fieldSelector",
-    );
-    checkNames(`create a client of "${resource.plural}"`, options, "onWrite onUnanswered cached beforeSent signal");
+    const action = `create a client of "${resource.plural}"`;
+    checkNames(action, selection, SELECTION_OPTIONS);
+    checkNames(action, options, COLLECTION_OPTIONS);
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,

@@ -436,11 +436,12 @@ interface ContextLogin extends PemSources {
  */
 export class KubeconfigLogin extends Redacted implements Credentials {
   readonly #load: () => Promise<ContextLogin>;
+  readonly #first: ContextLogin;
   #current: ContextLogin;
   #files: TlsFiles;
   /** The read in progress, which concurrent requests share; `undefined` between reads. */
   #reading: Promise<void> | undefined;
-  /** The login that each request under way was last sent with, by its signal. */
+  /** The login that each request under way was last sent with, by its signal, unless it is `#first`. */
   readonly #sent = new WeakMap<AbortSignal, ContextLogin>();
   /** `true` from a change until the certificates have been read. */
   isReplaced = false;
@@ -448,7 +449,7 @@ export class KubeconfigLogin extends Redacted implements Credentials {
   /** `files` are those of `current`; `load` reads the kubeconfig again, and its errors name the file. */
   constructor(current: ContextLogin, files: TlsFiles, load: () => Promise<ContextLogin>) {
     super();
-    this.#current = current;
+    this.#first = this.#current = current;
     this.#files = files;
     this.#load = load;
   }
@@ -466,13 +467,13 @@ export class KubeconfigLogin extends Redacted implements Credentials {
   /** Sets `Authorization` if there is one to send. Resolves with `false` if a refresh has found nothing new. */
   async apply(headers: Headers, options: Parameters<Credentials["apply"]>[1]): Promise<boolean> {
     const { refresh, signal } = options;
-    const before = (signal && this.#sent.get(signal)) ?? this.#current;
+    const before = signal && refresh ? this.#sent.get(signal) ?? this.#first : this.#current;
     let failure: unknown;
     if (refresh && before === this.#current) await this.#renew().catch((error) => failure = error);
     signal?.throwIfAborted();
     const { login } = this.#current;
     const isNew = this.#current !== before;
-    if (signal) this.#sent.set(signal, this.#current);
+    if (signal && this.#current !== this.#first) this.#sent.set(signal, this.#current);
     const applied = await login?.credentials.apply(headers, { ...options, refresh: refresh && !isNew });
     const isRefreshed = login !== undefined && applied !== false;
     if (failure === undefined) return isNew || isRefreshed;

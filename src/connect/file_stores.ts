@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { constants, type FileHandle, open, readFile } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { decoder, encoder, type ObjectKey } from "../api/object.ts";
 import { hashOf } from "../api/shard.ts";
 import {
@@ -23,7 +23,7 @@ import {
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import { folderPermissions, replaceFile } from "./files.ts";
-import { failureKind } from "./runtime/runtime.ts";
+import { builtin, failureKind, readTextFile } from "./runtime/runtime.ts";
 
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
@@ -67,7 +67,7 @@ export class FileSnapshots implements SnapshotStore {
   async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const path = this.#pathOf(name);
     try {
-      return chunksOf(await open(path));
+      return chunksOf(await builtin("fs/promises").open(path));
     } catch (cause) {
       if (failureKind(cause) === "missing") return undefined;
       throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
@@ -93,7 +93,7 @@ async function replaceByChunks(
 ): Promise<void> {
   try {
     await replaceFile(path, `Cannot write "${path}"`, async (beside) => {
-      await using file = await open(beside, "wx", 0o600);
+      await using file = await builtin("fs/promises").open(beside, "wx", 0o600);
       for await (const chunk of chunks) await writeAll(file, chunk);
       await file.datasync();
     });
@@ -195,7 +195,7 @@ export class FileCheckpoints implements CheckpointStore {
     const path = this.#pathOf(name);
     let text: string;
     try {
-      text = await readFile(path, "utf8");
+      text = await readTextFile(path);
     } catch (cause) {
       if (failureKind(cause) === "missing") return undefined;
       throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
@@ -255,6 +255,7 @@ export class FileCheckpoints implements CheckpointStore {
 /** Opens a file to read and append; `undefined` if there is none. */
 async function openCheckpoint(path: string): Promise<FileHandle | undefined> {
   try {
+    const { constants, open } = builtin("fs/promises");
     return await open(path, constants.O_RDWR | constants.O_APPEND);
   } catch (error) {
     if (failureKind(error) === "missing") return undefined;

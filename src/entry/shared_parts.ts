@@ -2,24 +2,22 @@
  * Parses a version of an object without parsing again what the version that was read before has in the same bytes.
  *
  * {@linkcode SharedParts} is the entry point: it keeps the text and the object of the version of each key that was read
- * last. The members of an object, and of its `metadata`, `spec` and `status`, are compared. Objects that are kept here
- * are frozen by {@linkcode deepFreeze}. This file decides nothing about memory; `informer/cache/memory_budget.ts` does.
+ * last. The members of an object, and of its `metadata`, `spec` and `status`, are compared, and the elements of arrays
+ * that have changed. Objects that are kept here are frozen by {@linkcode deepFreeze}. This file decides nothing about
+ * memory; `informer/cache/memory_budget.ts` does.
  *
  * @module
  */
-import { decoder, encoder, type ObjectKey } from "../api/object.ts";
+import { decoder, encoder, type ObjectKey, type Reduced, reduced } from "../api/object.ts";
 import { isPlain } from "../api/selector.ts";
+import { endOfKey, skipValue } from "./json_text.ts";
 
-const QUOTE = 34;
+const SPACE = 32;
 const COMMA = 44;
-const COLON = 58;
 const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-/** The bit in which a brace differs from the bracket of the same side. */
-const BRACE_BIT = 32;
-const SPACE = 32;
 
 /** About the bytes that a kept version needs in addition to its text. */
 const KEPT_BYTES = 300;
@@ -76,7 +74,7 @@ export class SharedParts {
     const last = this.#read.get(key);
     if (last === undefined || last.uid !== uid) return undefined;
     const before = typeof last.text === "string" ? last.text : decoder.decode(last.text);
-    last.outline ??= outlineOf(before, last.object);
+    last.outline ??= comparison.outlineOf(before, last.object);
     if (last.outline === "") return undefined;
     const object = comparison.parse(text, before, last.outline, last.object);
     if (object !== undefined) this.#outline = comparison.outline;
@@ -244,14 +242,6 @@ function putCode(codes: number[], number: number): void {
   else codes.push(LONG + Math.floor(number / LONG), number % LONG);
 }
 
-/** Returns the outline of an object's text, as its code; `""` if it has no use. */
-function outlineOf(text: string, object: Members): string {
-  const outline = new Outline();
-  return scan(text, bytesOf(text), 0, true, outline) === text.length && hasMembers(object, outline, text)
-    ? outline.code
-    : "";
-}
-
 /**
  * Returns `true` if an object has as many members as its outline, so that no key occurs twice in the text; and its
  * `metadata`, `spec` and `status` as well.
@@ -275,62 +265,30 @@ function keyAt(text: string, outline: Outline, member: number): string {
   return text.slice(outline.start[member] + 1, outline.value[member] - 2);
 }
 
-/** The bytes of the text that was scanned last. A byte is read in a third of the time of a character. */
-let scanned: Uint8Array<ArrayBuffer> = new Uint8Array(16_384);
+/** A text with a byte for each character, which is read in a third of the time of a character. */
+class Bytes {
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1_024);
+  #text = "";
 
-/** Returns a text with a byte for each character, until the next call. Characters beyond ASCII have the same byte. */
-function bytesOf(text: string): Uint8Array {
-  const { length } = text;
-  if (length > scanned.length || (scanned.length > 1_048_576 && length <= 65_536)) {
-    scanned = new Uint8Array(Math.max(16_384, 2 * length));
+  /** Returns the bytes of a text, until the next call. Characters beyond ASCII have the same byte. */
+  of(text: string): Uint8Array {
+    if (text === this.#text) return this.#bytes;
+    this.#text = text;
+    const { length } = text;
+    if (length > this.#bytes.length || (this.#bytes.length > 1_048_576 && length <= 65_536)) {
+      this.#bytes = new Uint8Array(Math.max(1_024, 2 * length));
+    }
+    const { read, written } = encoder.encodeInto(text, this.#bytes);
+    if (read !== length || written !== length) {
+      for (let i = 0; i < length; i++) this.#bytes[i] = Math.min(text.charCodeAt(i), 128);
+    }
+    return this.#bytes;
   }
-  const { read, written } = encoder.encodeInto(text, scanned);
-  if (read !== length || written !== length) {
-    for (let i = 0; i < length; i++) scanned[i] = Math.min(text.charCodeAt(i), 128);
-  }
-  return scanned;
-}
 
-/** Adds the members of the object at `at` to an outline. Returns the object's end; -1 if the layout is unusual. */
-function scan(text: string, bytes: Uint8Array, at: number, isTop: boolean, outline: Outline): number {
-  if (bytes[at] !== OPEN_BRACE) return -1;
-  if (bytes[at + 1] === CLOSE_BRACE) return at + 2;
-  for (let start = at + 1;;) {
-    const value = valueAt(bytes, start, text.length);
-    const end = value === -1 ? -1 : scanMember(text, bytes, start, value, isTop, outline);
-    if (end === -1) return -1;
-    const next = bytes[end];
-    if (next === CLOSE_BRACE) return end + 1;
-    if (next !== COMMA || outline.size > MOST) return -1;
-    start = end + 1;
+  /** Forgets the text. */
+  clear(): void {
+    this.#text = "";
   }
-}
-
-/** Adds the member at `start` to an outline. Returns its end; -1 if the layout is unusual. */
-function scanMember(
-  text: string,
-  bytes: Uint8Array,
-  start: number,
-  value: number,
-  isTop: boolean,
-  outline: Outline,
-): number {
-  const member = outline.add(start, value);
-  const end = isTop && bytes[value] === OPEN_BRACE && isDivided(text, start, value)
-    ? scan(text, bytes, value, false, outline)
-    : skipValue(bytes, value, text.length);
-  return end === -1 ? -1 : outline.close(member, end);
-}
-
-/** Returns the position of the value of the member at `start`; -1 if there is no key without escapes. */
-function valueAt(bytes: Uint8Array, start: number, length: number): number {
-  if (bytes[start] !== QUOTE) return -1;
-  for (let at = start + 1; at < length; at++) {
-    const code = bytes[at];
-    if (code === BACKSLASH) return -1;
-    if (code === QUOTE) return bytes[at + 1] === COLON ? at + 2 : -1;
-  }
-  return -1;
 }
 
 /** Returns `true` if the members of the member at `start` are compared, too. */
@@ -346,100 +304,128 @@ function isDivided(text: string, start: number, value: number): boolean {
   return false;
 }
 
-/** Returns the end of the value at `at`; -1 at white space, or if the value does not end. */
-function skipValue(bytes: Uint8Array, at: number, length: number): number {
-  const first = bytes[at];
-  if (first === QUOTE) return skipString(bytes, at + 1, length);
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-    for (let depth = 0; at < length; at++) {
-      const code = bytes[at];
-      if (code === QUOTE) {
-        at = skipString(bytes, at + 1, length);
-        if (at === -1) return -1;
-        at--;
-      } else if ((code | BRACE_BIT) === OPEN_BRACE) depth++;
-      else if ((code | BRACE_BIT) === CLOSE_BRACE && --depth === 0) return at + 1;
-    }
-    return -1;
-  }
-  if (first <= SPACE) return -1;
-  for (; at < length; at++) {
-    const code = bytes[at];
-    if (code === COMMA || (code | BRACE_BIT) === CLOSE_BRACE) return at;
-  }
-  return -1;
-}
-
-/** Returns the position after the closing quote for the string text at `at`; -1 if it does not end. */
-function skipString(bytes: Uint8Array, at: number, length: number): number {
-  for (; at < length; at++) {
-    const code = bytes[at];
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) return at + 1;
-  }
-  return -1;
-}
+/** What becomes of a member: the old value, a value that is parsed, an object of members, an array of elements. */
+const [EQUAL, PARSED, MEMBERS, ELEMENTS] = [0, 1, 2, 3];
 
 /**
- * Compares a text with the text before, and parses it with `null` in the place of each equal member. The result equals
- * `JSON.parse` of the whole text, because each key occurs once: both outlines are compared with the objects.
+ * Compares a text with the text before, and parses only the values that have changed, all at once. The rest is taken
+ * from the object before. The result equals `JSON.parse` of the whole text, because each key occurs once: both outlines
+ * are compared with the objects.
  */
 class Comparison {
   #text = "";
-  /** Its bytes, once a member has to be scanned. */
-  #bytes: Uint8Array | undefined;
   #before = "";
+  readonly #bytes = new Bytes();
+  /** The bytes of an array in the text before. */
+  readonly #oldBytes = new Bytes();
   readonly #old = new Outline();
   /** The code of `#old`. */
   #code = "";
   readonly #now = new Outline();
-  /** The text so far, up to `#cut`, with `null` in the place of equal members. */
+  /** By number of a member in `#now`: the number of the old member with its key; -1 if there is none. */
+  readonly #source: number[] = [];
+  /** By number of a member in `#now`: {@linkcode EQUAL}, {@linkcode PARSED} and so on. */
+  readonly #fate: number[] = [];
+  /** For each array of elements: their number, then `1` for an equal element, `0` for a parsed element. */
+  readonly #elements: number[] = [];
+  /** The values to parse, as the text of an array without its last bracket. */
   #parsed = "";
-  #cut = 0;
-  /** The numbers of equal members in `#now`, and of the members that they are in; -1 for the object. */
-  readonly #equal: number[] = [];
-  readonly #around: number[] = [];
+  #isAnyEqual = false;
+  /** The values that were parsed, and the places of the next value and of the next number in `#elements`. */
+  #values: readonly unknown[] = [];
+  #nextValue = 0;
+  #nextElement = 0;
 
   /** The outline of the text that was parsed last, as its code: often the one before, as lengths stay the same. */
   get outline(): string {
     return this.#now.equals(this.#old) ? this.#code : this.#now.code;
   }
 
+  /** Returns the outline of an object's text, as its code; `""` if it has no use. */
+  outlineOf(text: string, object: Members): string {
+    this.#begin(text, "", "");
+    return this.#walk(0, 0, 0, -1) === text.length && hasMembers(object, this.#now, text) ? this.#now.code : "";
+  }
+
   /** Returns the object of a text; `undefined` if nothing is equal, or the layout is unusual. */
   parse(text: string, before: string, outline: string, last: Members): Members | undefined {
-    this.#text = text;
-    this.#before = before;
-    this.#old.code = this.#code = outline;
-    this.#now.size =
-      this.#equal.length =
-      this.#around.length =
-      this.#cut =
-        0;
-    this.#parsed = "";
-    this.#bytes = undefined;
+    this.#begin(text, before, outline);
     try {
-      if (text.charCodeAt(0) !== OPEN_BRACE || this.#walk(0, 0, this.#old.size, -1) !== text.length) return undefined;
-      if (this.#equal.length === 0) return undefined;
-      const object = JSON.parse(this.#parsed + text.slice(this.#cut));
-      this.#fill(object, last);
-      return hasMembers(object, this.#now, text) ? object : undefined;
+      if (this.#walk(0, 0, this.#old.size, -1) !== text.length || !this.#isAnyEqual) return undefined;
+      this.#values = JSON.parse(this.#parsed === "" ? "[]" : this.#parsed + "]");
+      return this.#build(0, this.#now.size, 0, this.#old.size, last);
     } catch {
       return undefined; // the caller parses all of the text, and reports what is wrong with it
     } finally {
       this.#text = this.#before = this.#parsed = "";
+      this.#values = [];
     }
   }
 
-  #fill(object: Members, last: Members): void {
-    for (let i = 0; i < this.#equal.length; i++) {
-      const key = keyAt(this.#text, this.#now, this.#equal[i]);
-      const around = this.#around[i];
-      if (around === -1) object[key] = last[key];
-      else {
-        const name = keyAt(this.#text, this.#now, around);
-        (object[name] as Members)[key] = (last[name] as Members)[key];
+  #begin(text: string, before: string, outline: string): void {
+    this.#text = text;
+    this.#before = before;
+    this.#old.code = this.#code = outline;
+    this.#now.size =
+      this.#elements.length =
+      this.#nextValue =
+      this.#nextElement =
+        0;
+    this.#parsed = "";
+    this.#isAnyEqual = false;
+    this.#bytes.clear();
+  }
+
+  /**
+   * Makes the object of the members from number `from` up to `to`, whose old members are those from `oldFrom` up to
+   * `oldTo`, in the object `last`. Returns `undefined` if a key occurs twice.
+   */
+  #build(from: number, to: number, oldFrom: number, oldTo: number, last: Members): Members | undefined {
+    const [next, oldNext] = [this.#now.next, this.#old.next];
+    let old = oldFrom;
+    let same = from;
+    while (same < to && this.#source[same] === old) {
+      same = next[same];
+      old = oldNext[old];
+    }
+    // A copy takes a fifth of the time. It must not have the mark of a reduced object, whose parts are marked with it.
+    const isCopy = same === to && old === oldTo && (last as Reduced)[reduced] === undefined;
+    const object: Members = isCopy ? { ...last } : {};
+    let count = 0;
+    for (let i = from; i < to; i = next[i], count++) {
+      if (isCopy && this.#fate[i] === EQUAL) continue;
+      const key = keyAt(this.#text, this.#now, i);
+      if (!isCopy && key === "__proto__") return undefined; // assigning to it would set the prototype
+      switch (this.#fate[i]) {
+        case EQUAL:
+          object[key] = last[key];
+          break;
+        case PARSED:
+          object[key] = this.#values[this.#nextValue++];
+          break;
+        case MEMBERS: {
+          const source = this.#source[i];
+          const hadMembers = source !== -1 && oldNext[source] > source + 1;
+          const members = hadMembers
+            ? this.#build(i + 1, next[i], source + 1, oldNext[source], last[key] as Members)
+            : this.#build(i + 1, next[i], 0, 0, {});
+          if (members === undefined) return undefined;
+          object[key] = members;
+          break;
+        }
+        case ELEMENTS:
+          object[key] = this.#array(last[key] as readonly unknown[]);
       }
     }
+    return isCopy || Object.keys(object).length === count ? object : undefined;
+  }
+
+  #array(last: readonly unknown[]): readonly unknown[] {
+    const array: unknown[] = [];
+    for (let count = this.#elements[this.#nextElement++]; count > 0; count--) {
+      array.push(this.#elements[this.#nextElement++] === 1 ? last[array.length] : this.#values[this.#nextValue++]);
+    }
+    return array;
   }
 
   /**
@@ -448,17 +434,21 @@ class Comparison {
    */
   #walk(at: number, from: number, to: number, around: number): number {
     const text = this.#text;
+    if (text.charCodeAt(at) !== OPEN_BRACE) return -1;
     if (text.charCodeAt(at + 1) === CLOSE_BRACE) return at + 2;
     for (let start = at + 1, old = from;;) {
-      let end = old < to ? this.#same(start, old, around) : -1;
+      let end = old < to ? this.#same(start, old) : -1;
       if (end === -1) {
-        this.#bytes ??= bytesOf(text);
-        const value = valueAt(this.#bytes, start, text.length);
-        if (value === -1) return -1;
+        const bytes = this.#bytes.of(text);
+        const keyEnd = endOfKey(bytes, start, text.length);
+        if (keyEnd === -1) return -1;
+        const value = keyEnd + 2;
         let found = this.#find(start, value, old, to);
         if (found === -1) found = this.#find(start, value, from, old);
-        if (found !== -1) {
-          if (found !== old) end = this.#same(start, found, around);
+        if (found === -1) {
+          for (let i = start; i < keyEnd; i++) if (bytes[i] < SPACE) return -1; // JSON does not have it
+        } else {
+          if (found !== old) end = this.#same(start, found);
           old = found;
         }
         if (end === -1) end = this.#changed(start, value, found, around);
@@ -473,10 +463,9 @@ class Comparison {
   }
 
   /** Returns the end of the member at `start` if it has the bytes of an old member, else -1. */
-  #same(start: number, old: number, around: number): number {
-    const { start: starts, value: values, end: ends } = this.#old;
-    const oldStart = starts[old];
-    const oldEnd = ends[old];
+  #same(start: number, old: number): number {
+    const oldStart = this.#old.start[old];
+    const oldEnd = this.#old.end[old];
     const text = this.#text;
     const end = start + oldEnd - oldStart;
     const next = text.charCodeAt(end);
@@ -484,12 +473,9 @@ class Comparison {
     if (text.slice(start, end) !== this.#before.slice(oldStart, oldEnd)) return -1;
     const member = this.#now.size;
     this.#now.copy(this.#old, old, start);
-    const value = start + values[old] - oldStart;
-    if ((text.charCodeAt(value) | BRACE_BIT) !== OPEN_BRACE) return end; // strings and numbers are not worth it
-    this.#parsed += text.slice(this.#cut, value) + "null";
-    this.#cut = end;
-    this.#equal.push(member);
-    this.#around.push(around);
+    this.#source[member] = old;
+    this.#fate[member] = EQUAL;
+    this.#isAnyEqual = true;
     return end;
   }
 
@@ -506,16 +492,62 @@ class Comparison {
 
   /** Returns the end of a member that has other bytes than the old one, or no old one; -1 if the layout is unusual. */
   #changed(start: number, value: number, old: number, around: number): number {
-    const now = this.#now;
-    const isTop = around === -1;
-    // An old member with members is divided.
-    if (!isTop || old === -1 || this.#old.next[old] === old + 1 || this.#text.charCodeAt(value) !== OPEN_BRACE) {
-      return scanMember(this.#text, this.#bytes!, start, value, isTop, now);
+    const text = this.#text;
+    const member = this.#now.add(start, value);
+    this.#source[member] = old;
+    const first = text.charCodeAt(value);
+    let end: number;
+    if (around === -1 && first === OPEN_BRACE && isDivided(text, start, value)) {
+      this.#fate[member] = MEMBERS;
+      end = old === -1 ? this.#walk(value, 0, 0, member) : this.#walk(value, old + 1, this.#old.next[old], member);
+    } else if (first === OPEN_BRACKET && old !== -1 && this.#before.charCodeAt(this.#old.value[old]) === OPEN_BRACKET) {
+      this.#fate[member] = ELEMENTS;
+      end = this.#walkElements(value, this.#before.slice(this.#old.value[old], this.#old.end[old]));
+    } else {
+      this.#fate[member] = PARSED;
+      end = this.#parse(value, skipValue(this.#bytes.of(text), value, text.length));
     }
-    const member = now.add(start, value);
-    const end = this.#walk(value, old + 1, this.#old.next[old], member);
-    return end === -1 ? -1 : now.close(member, end);
+    return end === -1 ? -1 : this.#now.close(member, end);
   }
+
+  /** The value at `at` is to be parsed. Returns its end; -1 if there is no value. */
+  #parse(at: number, end: number): number {
+    if (end <= at) return -1;
+    this.#parsed += (this.#parsed === "" ? "[" : ",") + this.#text.slice(at, end);
+    return end;
+  }
+
+  /**
+   * Compares the elements of the array at `at` with the elements at the same places of an old array. Returns its end;
+   * -1 if the layout is unusual.
+   */
+  #walkElements(at: number, before: string): number {
+    const text = this.#text;
+    const bytes = this.#bytes.of(text);
+    const head = this.#elements.push(0) - 1;
+    let old = 1; // the position of the next old element; the end of the old array if there is none
+    if (bytes[at + 1] === CLOSE_BRACKET) return at + 2;
+    for (let start = at + 1;;) {
+      const end = skipValue(bytes, start, text.length);
+      let oldEnd = old + end - start;
+      const isEqual = before.slice(old, oldEnd) === text.slice(start, end) && isElementEnd(before.charCodeAt(oldEnd));
+      if (isEqual) this.#isAnyEqual = true;
+      else {
+        if (this.#parse(start, end) === -1) return -1;
+        if (old < before.length) oldEnd = skipValue(this.#oldBytes.of(before), old, before.length);
+      }
+      this.#elements.push(isEqual ? 1 : 0);
+      this.#elements[head]++;
+      old = Math.min(oldEnd + 1, before.length);
+      if (bytes[end] === CLOSE_BRACKET) return end + 1;
+      if (bytes[end] !== COMMA) return -1;
+      start = end + 1;
+    }
+  }
+}
+
+function isElementEnd(code: number): boolean {
+  return code === COMMA || code === CLOSE_BRACKET;
 }
 
 const comparison = new Comparison();
@@ -553,5 +585,5 @@ function freezePart(depth: number, part: unknown, deeper: object[]): void {
 }
 
 function canFreeze(value: unknown): value is object {
-  return isPlain(value) && !Object.isFrozen(value);
+  return !Object.isFrozen(value) && isPlain(value);
 }

@@ -14,7 +14,7 @@ import { monotonicMs, timedController } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
 import { errorLine, messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import { checkNames } from "../errors/option_names.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CountedBytes } from "./cache/memory_budget.ts";
 import type { FollowedCollection } from "./derivation.ts";
@@ -282,6 +282,8 @@ type AwaitedCollection<T extends KubernetesObject> =
 
 type AwaitedPart = Pick<PartSync<KubernetesObject>, "namespace" | "waitForSync" | "state" | "gate">;
 
+const VERSION_OPTIONS = namesOf<Abortable & { readonly namespace?: string }>()("signal namespace");
+
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
 export class InformerWaits<T extends KubernetesObject> {
   readonly #sync: AwaitedCollection<T>;
@@ -321,7 +323,7 @@ export class InformerWaits<T extends KubernetesObject> {
 
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
   async waitForVersion(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
-    checkNames("wait for a version", options, "signal namespace");
+    checkNames("wait for a version", options, VERSION_OPTIONS);
     const { signal, namespace } = options;
     const beganMs = monotonicMs();
     for (;;) {

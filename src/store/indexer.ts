@@ -24,16 +24,19 @@ interface IndexDefinition<V> {
   readonly byKey: boolean;
 }
 
-/** About the bytes of a row under an index value, and of an index value that has a row. */
-const [ROW_BYTES, BUCKET_BYTES] = [30, 250];
+/** About the bytes of a row under its one index value, of one under each of several, and of an index value. */
+const [ROW_BYTES, SHARED_ROW_BYTES, BUCKET_BYTES] = [20, 65, 300];
 
 const NO_VALUES: readonly string[] = [];
-const NO_BUCKET: Bucket = { rows: [], others: undefined, alone: NO_VALUES };
 /** The index values of a row that has not been filed; compared by identity. */
 const NOT_FILED: readonly string[] = [];
+/** How a row is filed: not at all, under no index value, under several, or under one, whose bucket has a number. */
+const [UNFILED, UNDER_NONE, UNDER_SEVERAL, FIRST_BUCKET] = [0, 1, 2, 3];
 
 /** The rows under one index value; at least one. */
 interface Bucket {
+  /** Its number in the index. Another bucket may have it later. */
+  readonly number: number;
   /** Rows that have no other value. An array takes half the memory of a set, and a fifth of the time. */
   rows: number[];
   /** Rows that have other values too; `undefined` if there has been none. */
@@ -41,6 +44,8 @@ interface Bucket {
   /** The index value alone: the array of all rows that have no other value, so that each needs none of its own. */
   readonly alone: readonly string[];
 }
+
+const NO_BUCKET: Bucket = { number: 0, rows: [], others: undefined, alone: NO_VALUES };
 
 /**
  * One index: buckets of rows by index value. A row is the place of a value in a table, and stays when the value
@@ -52,16 +57,20 @@ class Index<V> implements IndexDefinition<V> {
   /** See {@linkcode IndexDefinition}. */
   readonly byKey: boolean;
   /**
-   * `#filed[row]` has the index values of a filed row, remembered because a value can change in place; else
-   * `NOT_FILED`.
+   * `#filed[2 * row]` says how a row is filed, remembered because a value can change in place. If that is under one
+   * index value, `#filed[2 * row + 1]` is its place in the rows of the bucket. Numbers outside of the heap take less
+   * memory than references, and the garbage collector does not read them.
    */
-  #filed: (readonly string[])[];
-  /** `#buckets` has, under each index value in some `#filed[row]`, the number of that row. */
+  #filed: Int32Array<ArrayBuffer>;
+  /** `#several[row]` has the index values of a row that has several. */
+  #several: (readonly string[] | undefined)[] = [];
+  /** `#buckets` has, under each index value that some row is filed under, the number of that row. */
   readonly #buckets = new Map<string, Bucket>();
-  /** `#places[row]` is the place of a row with one index value in `rows` of its bucket. */
-  #places = new Int32Array(0);
-  /** `#filings` is the number of index values in all of `#filed`. */
-  #filings = 0;
+  /** `#numbered[bucket.number]` is a bucket, or `NO_BUCKET` for a number in `#unused`. */
+  readonly #numbered: Bucket[] = [];
+  readonly #unused: number[] = [];
+  /** `#rowBytes` is the sum of {@linkcode bytesOf} for the index values of all rows. */
+  #rowBytes = 0;
   /** The index values that the row had which was filed, or taken out, last. */
   before: readonly string[] = NO_VALUES;
 
@@ -69,12 +78,12 @@ class Index<V> implements IndexDefinition<V> {
   constructor({ valuesOf, byKey }: IndexDefinition<V>, rows: number) {
     this.valuesOf = valuesOf;
     this.byKey = byKey;
-    this.#filed = Array.from({ length: rows }, () => NOT_FILED);
+    this.#filed = new Int32Array(2 * rows);
   }
 
   /** About the bytes that the index holds, beside its functions. */
   get bytes(): number {
-    return this.#filings * ROW_BYTES + this.#buckets.size * BUCKET_BYTES;
+    return this.#rowBytes + this.#buckets.size * BUCKET_BYTES;
   }
 
   /** The rows with an index value. */
@@ -85,12 +94,14 @@ class Index<V> implements IndexDefinition<V> {
 
   /** The row has been filed, if only under no index value. */
   isFiled(row: number): boolean {
-    return this.#filed[row] !== NOT_FILED;
+    return this.filed(row) !== NOT_FILED;
   }
 
   /** The index values of a row. */
   filed(row: number): readonly string[] {
-    return this.#filed[row];
+    const how = this.#filed[2 * row] ?? UNFILED;
+    if (how >= FIRST_BUCKET) return this.#numbered[how - FIRST_BUCKET].alone;
+    return how === UNDER_SEVERAL ? this.#several[row]! : how === UNDER_NONE ? NO_VALUES : NOT_FILED;
   }
 
   /**
@@ -113,31 +124,33 @@ class Index<V> implements IndexDefinition<V> {
    * Files a row, which may be the table's next new one, under `after`. Touches only the buckets that gain or lose it.
    */
   file(row: number, after: readonly string[]): void {
-    if (row === this.#filed.length) this.#filed.push(NOT_FILED);
-    const before = this.before = this.#filed[row];
+    if (2 * row + 1 >= this.#filed.length) this.#grow(12 * row + 64);
+    const before = this.before = this.filed(row);
     if (before === after) return;
-    this.#filed[row] = after;
-    this.#filings += after.length - before.length;
+    this.#rowBytes += bytesOf(after) - bytesOf(before);
     const both = before.length > 1 && after.length > 1;
     this.#take(row, both ? without(before, after) : before, before.length > 1);
     this.#put(row, both ? without(after, before) : after, after.length > 1);
-    if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone;
+    if (after.length > 1) {
+      while (this.#several.length <= row) this.#several.push(undefined);
+      this.#several[row] = after;
+      this.#filed[2 * row] = UNDER_SEVERAL;
+    } else if (after.length === 0) this.#filed[2 * row] = UNDER_NONE;
   }
 
   /** Removes a row from its buckets. */
   unfile(row: number): void {
-    this.before = this.#filed[row];
-    this.#filings -= this.before.length;
+    this.before = this.filed(row);
+    this.#rowBytes -= bytesOf(this.before);
     this.#take(row, this.before, this.before.length > 1);
-    this.#filed[row] = NOT_FILED;
+    this.#filed[2 * row] = UNFILED;
   }
 
   /** Renumbers all rows: `from` has the old row of each new one. */
   renumber(from: readonly number[]): void {
-    const filed = this.#filed;
-    this.#filed = from.map((row) => filed[row]);
-    const places = this.#places;
-    this.#places = Int32Array.from(from, (row) => places[row]);
+    const [filed, several] = [this.#filed, this.#several];
+    this.#filed = Int32Array.from({ length: 2 * from.length }, (_, i) => filed[2 * from[i >> 1] + (i & 1)]);
+    if (several.length > 0) this.#several = from.map((row) => several[row]);
     const to = new Int32Array(filed.length);
     from.forEach((before, row) => to[before] = row);
     for (const bucket of this.#buckets.values()) {
@@ -146,16 +159,24 @@ class Index<V> implements IndexDefinition<V> {
     }
   }
 
+  #grow(bytes: number): void {
+    const { buffer } = this.#filed;
+    // Frees the old numbers at once. Node 20 cannot.
+    if (buffer.transfer !== undefined) this.#filed = new Int32Array(buffer.transfer(bytes));
+    else {
+      const before = this.#filed;
+      this.#filed = new Int32Array(bytes / 4);
+      this.#filed.set(before);
+    }
+  }
+
   #put(row: number, values: readonly string[], isOneOfSeveral: boolean): void {
     for (const value of values) {
-      let bucket = this.#buckets.get(value);
-      if (bucket === undefined) {
-        bucket = { rows: [], others: undefined, alone: isOneOfSeveral ? [value] : values };
-        this.#buckets.set(value, bucket);
-      }
+      const bucket = this.#buckets.get(value) ?? this.#add(isOneOfSeveral ? [value] : values);
       if (isOneOfSeveral) (bucket.others ??= new Set()).add(row);
       else {
-        this.#place(row, bucket.rows.length);
+        this.#filed[2 * row] = FIRST_BUCKET + bucket.number;
+        this.#filed[2 * row + 1] = bucket.rows.length;
         // A first element that is pushed makes room for 16 more.
         if (bucket.rows.length === 0) bucket.rows = [row];
         else bucket.rows.push(row);
@@ -171,23 +192,31 @@ class Index<V> implements IndexDefinition<V> {
       else {
         const last = bucket.rows.pop()!;
         if (last !== row) {
-          const place = this.#places[row];
+          const place = this.#filed[2 * row + 1];
           bucket.rows[place] = last;
-          this.#places[last] = place;
+          this.#filed[2 * last + 1] = place;
         }
       }
-      if (bucket.rows.length === 0 && !bucket.others?.size) this.#buckets.delete(value);
+      if (bucket.rows.length > 0 || bucket.others?.size) continue;
+      this.#buckets.delete(value);
+      this.#numbered[bucket.number] = NO_BUCKET;
+      this.#unused.push(bucket.number);
     }
+    if (isOneOfSeveral) this.#several[row] = undefined;
   }
 
-  #place(row: number, place: number): void {
-    if (row >= this.#places.length) {
-      const larger = new Int32Array(Math.ceil(row * 1.5) + 16);
-      larger.set(this.#places);
-      this.#places = larger;
-    }
-    this.#places[row] = place;
+  #add(alone: readonly string[]): Bucket {
+    const number = this.#unused.pop() ?? this.#numbered.length;
+    const bucket = { number, rows: [], others: undefined, alone };
+    this.#numbered[number] = bucket;
+    this.#buckets.set(alone[0], bucket);
+    return bucket;
   }
+}
+
+/** About the bytes of a row under these index values. */
+function bytesOf({ length }: readonly string[]): number {
+  return length * (length > 1 ? SHARED_ROW_BYTES : ROW_BYTES);
 }
 
 function sameValues(a: readonly string[], b: readonly string[]): boolean {

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { SharedLimit } from "../../src/async/shared_limit.ts";
 import {
   backoffMs,
   type BackoffOptions,
@@ -129,31 +128,6 @@ Deno.test("a long timer fires once, after its delay, also when that is longer th
     await time.tickAsync(200 * DAY_MS);
     assertEquals(fired, 1);
   }
-});
-
-Deno.test("jobs under a shared limit have one timer, and expire in order unless they have ended", async () => {
-  using time = new FakeTime();
-  const limit = new SharedLimit(100);
-  const expired: string[] = [];
-  const begin = (name: string): Disposable => limit.begin(() => expired.push(name));
-  const first = begin("first");
-  first[Symbol.dispose]();
-  first[Symbol.dispose]();
-  assertEquals(time.timers, 0);
-  begin("second");
-  const third = begin("third");
-  await time.tickAsync(60);
-  begin("fourth");
-  third[Symbol.dispose]();
-  assertEquals(time.timers, 1);
-  await time.tickAsync(40);
-  assertEquals([expired, time.timers], [["second"], 1]);
-  await time.tickAsync(59);
-  assertEquals(expired, ["second"]);
-  await time.tickAsync(1);
-  assertEquals([expired, time.timers], [["second", "fourth"], 0]);
-  new SharedLimit(Infinity).begin(() => expired.push("never"));
-  assertEquals(time.timers, 0);
 });
 
 Deno.test("a long timer armed with Infinity sets no timer, and clears the one before", () => {

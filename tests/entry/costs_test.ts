@@ -7,7 +7,7 @@ import { assert } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { elementsAt, FieldSelector, membersAt, sameValue } from "../../src/api/selector.ts";
-import { JsonWalker, Projector } from "../../src/client/decode/json_text.ts";
+import { JsonWalker, Projector } from "../../src/entry/json_text.ts";
 import { ObjectReader } from "../../src/client/decode/object_reader.ts";
 import { entryOf, entryText, pickFields, sameFields } from "../../src/entry/entry.ts";
 import { EntrySelector } from "../../src/entry/entry_selector.ts";

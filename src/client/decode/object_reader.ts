@@ -23,7 +23,7 @@ import {
   unreadEntry,
 } from "../../entry/entry.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { JsonWalker, Projector, skipSpace, skipValue } from "./json_text.ts";
+import { JsonWalker, Projector, skipSpace, skipValue } from "../../entry/json_text.ts";
 
 /**
  * Options for reading objects. If `known` has an object in the same version, the object is not decoded, and the known

@@ -13,7 +13,7 @@ import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts"
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
-import { ItemScanner, skipValue } from "./json_text.ts";
+import { ItemScanner, skipValue } from "../../entry/json_text.ts";
 import { notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);

@@ -13,7 +13,7 @@ import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft
 import { checkCounts } from "../../async/checks.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
-import { checkBackoff, checkNames } from "../../errors/option_names.ts";
+import { checkBackoff, checkNames, namesOf } from "../../errors/option_names.ts";
 
 /** Returns the present time like `metav1.MicroTime`: the server accepts only six digits after the seconds. */
 export function microTimestampNow(): string {
@@ -36,12 +36,12 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
   if (!isRecord(before) || !isRecord(after)) {
     return Object.is(before ?? null, after ?? null) ? undefined : after ?? null;
   }
-  const patch: Record<string, unknown> = {};
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  let patch: Record<string, unknown> | undefined;
+  for (const name of Object.keys({ ...before, ...after })) {
     const change = mergeDiff(before[name], after[name]);
-    if (change !== undefined) patch[name] = change;
+    if (change !== undefined) (patch ??= {})[name] = change;
   }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return patch;
 }
 
 /** Options for {@linkcode retryOnConflict}. */
@@ -325,6 +325,10 @@ function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolea
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
+const STATUS_OPTIONS = namesOf<Omit<WriteOptions, "subresource">>()(
+  "dryRun fieldManager fieldValidation signal timeoutMs query",
+);
+
 /** The status type for objects of type `T`. */
 export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<S> : never;
 
@@ -362,7 +366,7 @@ export async function writeStatus<T extends KubernetesObject>(
   status: StatusOf<T>,
   options: Omit<WriteOptions, "subresource"> = {},
 ): Promise<T> {
-  checkNames("write a status", options, "dryRun fieldManager fieldValidation signal timeoutMs query");
+  checkNames("write a status", options, STATUS_OPTIONS);
   refuseReduced("write the status of an object", object);
   const { name, namespace, resourceVersion } = object.metadata;
   const change = mergeDiff((object as { readonly status?: unknown }).status ?? {}, status);

@@ -275,7 +275,7 @@ export class PendingWrites implements Disposable {
   async #follow(write: Pending): Promise<void> {
     if (!write.caches.every(({ cache }) => isSeen(cache, write))) {
       await allSeen(write);
-      if (write.job.signal.aborted) return;
+      if (this.#job.signal.aborted || !this.#writes.get(write.writer)?.includes(write)) return;
     }
     this.#uncover(write); // also when a wait has failed
     if (write.caches.every((it) => isShown(it, write))) this.#forget(write);

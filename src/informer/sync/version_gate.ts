@@ -34,13 +34,13 @@ export class VersionGate {
     if (this.#nearest === undefined) return;
     if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
     this.#nearest = undefined;
-    for (const { version: awaited, latch } of this.#waiting.values()) {
+    this.#waiting.forEach(({ version: awaited, latch }) => {
       if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
       else if (back) {
         latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
       } else if (!isOlder(version, awaited)) latch.open();
       else this.#await(awaited);
-    }
+    });
   }
 
   /**
@@ -66,7 +66,7 @@ export class VersionGate {
   /** Rejects pending and later waits with `error`. */
   end(error: Error): void {
     this.#over = error;
-    for (const { latch } of this.#waiting.values()) latch.fail(error);
+    this.#waiting.forEach(({ latch }) => latch.fail(error));
   }
 
   #await(version: string): void {

@@ -502,8 +502,11 @@ Deno.test("ListReader with fields reads the same wherever chunks are cut, also a
         assertEquals(object.metadata.managedFields, undefined);
       }
     }
-    const cut = await listReading([utf8Of(text.slice(0, -40))], { fields: ["spec.nodeName"] });
-    assertInstanceOf(cut.error, DecodeError);
+    for (const damaged of [text.slice(0, -40), `${text.slice(0, -2)}x]}`]) {
+      const { error } = await listReading([utf8Of(damaged)], { fields: ["spec.nodeName"] });
+      assertInstanceOf(error, DecodeError);
+      assert(error.message.startsWith('Cannot read the list of "pods": '), error.message);
+    }
   }
 });
 

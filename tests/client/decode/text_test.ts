@@ -3,7 +3,7 @@ import fc from "npm:fast-check@^4.10.2";
 import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asciiOf, LineSplitter } from "../../../src/client/decode/body_reader.ts";
-import { JsonWalker } from "../../../src/client/decode/json_text.ts";
+import { JsonWalker } from "../../../src/entry/json_text.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "../../support/bodies.ts";
 import { collectNow } from "../../support/heap.ts";
 import { ObjectReader } from "../../support/readers.ts";

@@ -3,12 +3,12 @@
  *
  * {@linkcode JsonWalker} finds the identity of an object and the range of its managedFields, {@linkcode Projector}
  * copies named fields, and {@linkcode ItemScanner} finds the items of a list. Each is exact or declines, and then the
- * object is parsed. Nothing here makes entries; `object_reader.ts` does.
+ * object is parsed. Nothing here makes entries; `ObjectReader` does.
  *
  * @module
  */
-import { type FieldTree, MAX_ARRAYS } from "../../api/fields.ts";
-import { encoder } from "../../api/object.ts";
+import { type FieldTree, MAX_ARRAYS } from "../api/fields.ts";
+import { encoder } from "../api/object.ts";
 
 // All that scans bytes of JSON is in this file: with imported constants the scan of a list takes 1.5 times as long.
 const SPACE = 32;
@@ -224,8 +224,8 @@ export class JsonWalker {
   }
 }
 
-/** Position of the closing quote of the key at `at`, if a colon follows it; else -1. */
-function endOfKey(bytes: Uint8Array, at: number, end: number): number {
+/** Position of the closing quote of the key at `at`, if a colon follows it; else -1, as for a key with escapes. */
+export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] !== QUOTE) return -1;
   for (at++; at < end; at++) {
     const byte = bytes[at];

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import type { CacheEntry } from "../../../src/api/entry.ts";
-import { FieldTree } from "../../../src/api/fields.ts";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { defineResource } from "../../../src/api/resource.ts";
-import { JsonWalker, Projector } from "../../../src/client/decode/json_text.ts";
-import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";
-import { pickFields, Reduction } from "../../../src/entry/entry.ts";
-import { causesOf } from "../../../src/errors/errors.ts";
-import { Pod, utf8Of } from "../../support/bodies.ts";
-import { ObjectReader } from "../../support/readers.ts";
-import { asRead, chunking, KEYS, memberText, objectText } from "../../support/texts.ts";
+import type { CacheEntry } from "../../src/api/entry.ts";
+import { FieldTree } from "../../src/api/fields.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource } from "../../src/api/resource.ts";
+import { JsonWalker, Projector } from "../../src/entry/json_text.ts";
+import { ListReader, WatchReader } from "../../src/client/decode/readers.ts";
+import { pickFields, Reduction } from "../../src/entry/entry.ts";
+import { causesOf } from "../../src/errors/errors.ts";
+import { Pod, utf8Of } from "../support/bodies.ts";
+import { ObjectReader } from "../support/readers.ts";
+import { asRead, chunking, KEYS, memberText, objectText } from "../support/texts.ts";
 
 const decoder = new TextDecoder();
 const FIELDS = ["name", "namespace", "uid", "resourceVersion"] as const;
