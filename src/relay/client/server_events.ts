@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { DerivedController, Latch } from "../../async/signals.ts";
+import { abortReason, DerivedController, Latch } from "../../async/signals.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
 
@@ -170,7 +170,7 @@ export async function followRelay(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RelayError && error.status < 500 && !TEMPORARY.includes(error.status)) throw error;
-      isHidden = error === HIDDEN;
+      isHidden = error === pageHidden();
       if (!isHidden) onError(error);
     }
     onDown();
@@ -180,7 +180,7 @@ export async function followRelay(
 }
 
 /** The reason for which a hidden page closes its connection. */
-const HIDDEN = new Error("The page is hidden");
+const pageHidden = abortReason("The page is hidden");
 
 /** Calls `onChange` now, and whenever the page is shown or hidden, until the signal aborts. */
 function watchPage(signal: AbortSignal, onChange: (isHidden: boolean) => void): void {
@@ -208,7 +208,7 @@ async function readStream(
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   // Before the request listens: Deno leaves connections of bodies open whose request aborts while they are read.
   job.signal.addEventListener("abort", () => void reader?.cancel().catch(() => {})); // the read rejects with the same error
-  const pause = new LongTimer(() => job.abort(HIDDEN));
+  const pause = new LongTimer(() => job.abort(pageHidden()));
   watchPage(job.signal, (isHidden) => pause.arm(isHidden ? options.hiddenMs ?? 30_000 : Infinity));
   const silence = new LongTimer(() => job.abort(new Error(`Nothing came from ${address} for ${SILENCE_MS / 1_000} s`)));
   try {
