@@ -919,8 +919,8 @@ function setCount(query: URLSearchParams, name: string, value: number | undefine
  * request the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one
  * form.
  *
- * If managedFields are dropped, the server is asked to leave them out, which is up to half of the bytes. Kubernetes 1.38
- * and later can do so (KEP-5958, feature gate `ManagedFieldsOptOut`). Earlier servers ignore the parameter.
+ * If managedFields are dropped, the server is asked to leave them out, which is up to half of the bytes. Kubernetes can
+ * do so from 1.38 on (KEP-5958, feature gate `ManagedFieldsOptOut`). Earlier servers ignore the parameter.
  */
 function accept(resource: Resource, suffix: "" | "List", { managedFields }: DecodeOptions = {}): string {
   const { representation = "object" } = resource;
