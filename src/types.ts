@@ -72,6 +72,7 @@ export type { ErrorJson } from "./errors/informer_error.ts";
 export type { BackoffOptions } from "./async/time.ts";
 export type { Durations } from "./async/histogram.ts";
 export type { DiscoverOptions, InstallCrdsOptions } from "./client/client.ts";
+export type { LogLine, LogOptions } from "./client/logs.ts";
 export type {
   AppliedIfChanged,
   ApplyIfChangedOptions,

@@ -43,6 +43,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     },
     "controllers/readiness": { folders: ["api", "async", "errors", "informer", "kinds"], packages: [] },
     "controllers/clusters": { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
+    logs: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     "relay/server": {
       folders: ["api", "entry", "async", "client", "client/protocol", "errors", "informer", "kinds", "store"],
       packages: ["@std/http"],
@@ -165,6 +166,7 @@ const ENTRY_POINTS = [
   "controllers/clusters/mod.ts",
   "testing/mod.ts",
   "testing/chaos/mod.ts",
+  "logs/mod.ts",
   "otel/mod.ts",
   "cli/main.ts",
 ];

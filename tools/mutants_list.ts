@@ -263,14 +263,14 @@ export const MUTANTS: readonly Mutant[] = [
     id: "truncated-line-parsed",
     breaks: "a truncated last line is parsed",
     file: "src/client/decode/body_reader.ts",
-    line: "if (start === chunk.length) return;",
-    replace: "if (start < chunk.length) emit(chunk, start, chunk.length, line); return;",
+    line: "if (start < chunk.length) this.#carry.append(chunk, start, start + this.#kept(chunk.length - start));",
+    replace: "if (start < chunk.length) this.#emit(chunk, start, chunk.length, line, undefined);",
   },
   {
     id: "chunk-border-breaks-character",
     breaks: "a chunk border inside a multi-byte character breaks it",
     file: "src/client/decode/body_reader.ts",
-    line: "this.#carry.append(chunk, 0, stop);",
+    line: "this.#carry.append(chunk, 0, this.#kept(carried + stop) - carried);",
     replace:
       "const text = new TextEncoder().encode(new TextDecoder().decode(chunk.subarray(0, stop))); this.#carry.append(text, 0, text.length);",
   },

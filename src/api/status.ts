@@ -120,6 +120,15 @@ export function retryAfterMs(status: ApiStatus): number | undefined {
   return retryAfterSeconds === undefined ? undefined : Math.min(retryAfterSeconds * 1_000, RETRY_AFTER_MAX_MS);
 }
 
+/** Status codes of temporary refusals: a request timeout, a conflict, too many requests. */
+const TEMPORARY = [408, 409, 429];
+
+/** Returns `true` if the server refuses the request, and will refuse it again. */
+export function isRefusedForGood(error: unknown): boolean {
+  const { code } = error instanceof StatusError ? error.status : { code: 0 };
+  return code >= 300 && code < 500 && !TEMPORARY.includes(code);
+}
+
 /**
  * Thrown when the API server responds with a failure. Classify it with {@linkcode isNotFound} and similar functions
  * instead of its message.

@@ -6,8 +6,7 @@
  *
  * @module
  */
-import { delay } from "@std/async/delay";
-import { DerivedController, withResolvers } from "./signals.ts";
+import { DerivedController, Latch, withResolvers } from "./signals.ts";
 
 /** How long to wait between attempts. */
 export interface BackoffOptions {
@@ -279,11 +278,10 @@ export class RecentCount {
  * it aborts.
  */
 export async function sleep(ms: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-  const dueMs = monotonicMs() + ms;
-  let leftMs = ms;
-  // `delay` supports longer times too, but measures them by the time of day.
-  for (; leftMs > MAX_TIMER_MS; leftMs = dueMs - monotonicMs()) await delay(MAX_TIMER_MS, options);
-  await delay(leftMs, options);
+  const over = new Latch();
+  using timer = new LongTimer(() => over.open());
+  timer.arm(Math.min(ms, Number.MAX_VALUE)); // a timer for Infinity too, which keeps the process alive
+  await over.wait(options);
 }
 
 /**

@@ -172,6 +172,37 @@ export const COMMANDS: readonly CommandText[] = [
     load: async () => (await import("./wait.ts")).wait,
   },
   {
+    usage: "logs [targets...:string]",
+    summary: "Print or follow the logs of pods, merged by time.",
+    description:
+      "Name pods (web-0, pod/web-0), workloads (deploy/web, sts/db, job/migrate, svc/web), or choose pods by a selector. " +
+      "With --follow, it reads on across lost connections and restarts, and runs until you interrupt it. Pods that come and " +
+      "go are named on standard error. There you also see where lines may be missing.",
+    permissions: CONNECTED,
+    types: { format: ["text", "raw", "json"] },
+    flags: {
+      "-f, --follow": "Wait for more lines, and for more pods.",
+      "--since <duration:string>": "Age of the first line, e.g. 90s or 1h. (default: all lines)",
+      "--tail <lines:integer>": "Number of last lines of each container to begin with. (default: all lines)",
+      "-c, --container <name:string>": "Name of the containers to read. (default: all containers)",
+      "-p, --previous": "The logs of the containers before their last restarts.",
+      "--include <regex:string>": "Only lines that match this regular expression.",
+      "--exclude <regex:string>": "No lines that match this regular expression.",
+      "-t, --timestamps": "The time of each line, in UTC.",
+      "-o, --output <format:format>": "Format of the output. raw: without names.",
+      ...PLACES,
+      ...SELECTORS,
+    },
+    connection: CONNECTION,
+    examples: {
+      "Follow a deployment": "informer logs deploy/web -n shop -f --tail 20",
+      "Errors of the last hour": "informer logs -l app=web --since 1h --include 'error|fatal'",
+      "Before the last restart": "informer logs web-0 --previous",
+      "For a program": "informer logs -A -l app=web -f -o json | jq .text",
+    },
+    load: async () => (await import("./logs.ts")).logs,
+  },
+  {
     usage: "serve <resources...:string>",
     summary: "Serve a live page, JSON and event streams on this machine.",
     description:

@@ -94,13 +94,14 @@ async function argumentsOf(
   namesOf: () => Promise<ClusterNames>,
 ): Promise<readonly string[]> {
   if (command === "completions") return given.length === 0 ? SHELLS : [];
-  if (!["get", "wait", "watch", "serve", "doctor"].includes(command)) return [];
+  if (!["get", "wait", "logs", "watch", "serve", "doctor"].includes(command)) return [];
   const slash = current.indexOf("/");
-  const isNamed = command === "get" || command === "wait";
+  const isNamed = ["get", "wait", "logs"].includes(command);
   if (isNamed && slash !== -1) {
     const kind = current.slice(0, slash);
     return (await (await namesOf()).names(kind)).map((name) => `${kind}/${name}`);
   }
+  if (command === "logs") return (await (await namesOf()).names("pods")).filter((name) => !given.includes(name));
   if (isNamed && given.length > 0) {
     return given.some((word) => word.includes("/"))
       ? []

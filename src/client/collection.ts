@@ -40,6 +40,7 @@ import {
   isForbidden,
   isNotFound,
   isOlder,
+  isRefusedForGood,
   isUnauthorized,
   retryAfterMs,
   StatusError,
@@ -53,11 +54,14 @@ import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "
 import { Reduction } from "../entry/entry.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { checkBackoff } from "../errors/option_names.ts";
+import type { Pod } from "../kinds/core/v1.ts";
+import { LogReader, type ReceivedLine } from "./decode/log_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
 import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
 import type { Connection, RequestSpec } from "./http/connection.ts";
-import { WatchMemory } from "./http/open_watches.ts";
+import { WatchHealth, WatchMemory } from "./http/open_watches.ts";
 import { isStatus, type JsonAnswer } from "./http/response.ts";
+import { checkLogOptions, type LogLine, logLines, type LogOptions, type LogSource } from "./logs.ts";
 import { needToApply } from "./owned_fields.ts";
 import {
   type AppliedIfChanged,
@@ -74,6 +78,7 @@ import {
   type GetOptions,
   getRequest,
   listRequest,
+  logRequest,
   type ObjectList,
   type ObjectWrite,
   type Patch,
@@ -96,11 +101,11 @@ const MIN_PERIOD_MS = 1_000;
 /** A watch that stayed open this long was healthy, even without an event. */
 const HEALTHY_MS = 10_000;
 
+/** The default limit for a line in a log, in bytes. */
+const MAX_LINE_BYTES = 1_048_576;
+
 /** How many deleted objects are remembered, to recognize a deletion that is sent again. */
 const DELETIONS = 1_000;
-
-/** Status codes of temporary refusals: a request timeout, a conflict, too many requests. */
-const TEMPORARY = [408, 409, 429];
 
 /** Opens one watch like `ResourceClient.watchChanges`: its first batch is empty and means that the watch is open. */
 type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly WatchChange<T>[]>;
@@ -263,9 +268,8 @@ function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
   if (error instanceof UnreachableError || error instanceof CredentialsError) return false;
   if (error instanceof DecodeError) return opened && again;
   if (!(error instanceof StatusError)) return true;
-  const { code } = error.status;
   if (isExpired(error) || isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
-  return !opened && code >= 300 && code < 500 && !TEMPORARY.includes(code);
+  return !opened && isRefusedForGood(error);
 }
 
 /**
@@ -442,6 +446,25 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return this.#changes(spec, this.#reading(options, "later"), options);
   }
 
+  /** As {@linkcode ResourceClient.logs}. */
+  logs(name: string, options: LogOptions = {}): AsyncIterableIterator<LogLine> {
+    const { group, version, plural, kind, scope } = this.resource;
+    const resource: Resource<Pod> = { group, version, plural, kind, scope };
+    if (resourceName(resource) !== "pods") {
+      throw new TypeError(`Cannot read logs of "${resourceName(resource)}": only pods have logs`);
+    }
+    const { action } = logRequest(this.#target, name, new URLSearchParams());
+    checkLogOptions(action, options);
+    const pods = new Collection(this.#connection, resource, this.selection, this.#options);
+    const source: LogSource = {
+      action,
+      pod: (signal) => pods.get(name, { signal }),
+      open: (query, signal) => this.#log(logRequest(this.#target, name, query), signal, options),
+    };
+    const { signal, follow } = options;
+    return this.#streamOf(options, (signal) => logLines(source, options, signal), follow ? signal : undefined);
+  }
+
   /** As {@linkcode ResourceClient.create}. */
   create(object: ObjectDraft<T>, options?: WriteOptions): Promise<T>;
   /** As {@linkcode ResourceClient.create}. */
@@ -601,6 +624,35 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
         decoder: () => new WatchReader<T>(read),
         onDecoded: options.onDecoded,
       }), options.signal);
+  }
+
+  /** Requests a log. If the connection may be dead, the stream fails, because a new request continues the log. */
+  #log(
+    spec: RequestSpec,
+    signal: AbortSignal,
+    { maxLineBytes = MAX_LINE_BYTES }: LogOptions,
+  ): CancellableStream<readonly ReceivedLine[]> {
+    const cannot = (): Promise<never> => Promise.reject(new Error("A new request continues the log"));
+    return new CancellableStream((signal) => {
+      const source: RequestSource<readonly ReceivedLine[]> = new RequestSource({
+        open: () => this.#connection.open({ ...this.#checked(spec), watch }, signal, this.#options.signal),
+        first: [],
+        decoder: () => new LogReader(maxLineBytes),
+        plain: true,
+        type: "text",
+        onPart: () => watch.heard([]),
+      });
+      const connection = {
+        get isReading() {
+          return source.isReading;
+        },
+        replace: cannot,
+        newestVersion: cannot,
+      };
+      const facts = { resourceVersion: "", isListing: false, hasBookmarks: false };
+      const watch = new WatchHealth(spec.action, this.#memory, connection, facts);
+      return source;
+    }, signal);
   }
 
   /** Sends a request. It yields an item when the server has accepted it, and then the decoded parts of the body. */

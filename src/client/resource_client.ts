@@ -17,6 +17,7 @@ import {
 } from "../api/object.ts";
 import {
   checkSelectors,
+  type DecodeOptions,
   type ListOptions,
   type RequestOptions,
   type Selection,
@@ -37,8 +38,10 @@ import { checkCounts, checkDurations } from "../async/checks.ts";
 import type { BackoffOptions } from "../async/time.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
+import type { Pod } from "../kinds/core/v1.ts";
 import type { RequestSpec } from "./http/connection.ts";
 import type { JsonAnswer } from "./http/response.ts";
+import type { LogLine, LogOptions } from "./logs.ts";
 
 /** A write that the server accepted: the object has a new version, or was deleted. */
 export interface ObjectWrite {
@@ -413,6 +416,47 @@ export interface ResourceClient<T extends KubernetesObject> {
   watchChanges(options?: WatchOptions): AsyncIterableIterator<readonly WatchChange<T>[]>;
 
   /**
+   * Yields the lines in a pod's log. Only a collection of pods has it. To follow many pods, use `followLogs`.
+   *
+   * With `follow`, it waits for more lines, and reads on after lost connections, rotations and restarts:
+   *
+   * - **Each line once.** It requests the log from the last second on, and skips the lines that you have received. They
+   *   are known by their times and their number, so equal lines are no problem.
+   * - **Gaps.** If it cannot exclude that lines are missing, the next line has `gap`.
+   * - **Restarts.** When the container restarts, you first receive the rest of its log before the restart.
+   * - **Waits.** It waits until the container starts, and after failures as long as `backoff` and the server say.
+   * - **End.** It ends without an error when the container has ended and will not restart, when the pod is gone, or
+   *   when the signal aborts.
+   *
+   * Without `follow`, it ends after the present lines. It reads only as fast as you do. The client needs the verb `get`
+   * for `pods` and `pods/log`.
+   *
+   * @throws {TypeError} if the kind is not Pod, or options contradict each other.
+   * @throws {StatusError} if the pod or the container does not exist, if the rights are missing, or without `follow` if
+   * the container has not started.
+   * @throws {InformerError} if the kubelet cannot read the log of an ended container, or any log without `follow`.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   *
+   * using server = new FakeApiServer();
+   * server.create(Pod, pod({ name: "web-0", namespace: "shop" }));
+   * server.writeLog("shop/web-0", "ready");
+   * using client = new Client({ server: server.url, transport: server });
+   * const pods = client.resource(Pod, { namespace: "shop" });
+   * for await (const { time, text, gap } of pods.logs("web-0", { follow: true, tailLines: 10 })) {
+   *   if (gap) console.warn("lines may be missing here");
+   *   console.log(time, text);
+   *   break;
+   * }
+   * ```
+   */
+  logs(this: ResourceClient<Pod>, name: string, options?: LogOptions): AsyncIterableIterator<LogLine>;
+
+  /**
    * Creates an object. The client fills in `apiVersion`, `kind` and the namespace if they are missing.
    *
    * @throws {TypeError} if the kind is namespaced and no namespace is given, or if the draft's namespace differs from
@@ -582,7 +626,7 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
   const { resource } = target;
   const query = listQuery(target, options);
   includeObject(query, resource);
-  const init = { headers: { accept: accept(resource, "List") } };
+  const init = { headers: { accept: accept(resource, "List", options) } };
   return requestTo(collectionOf(target, "list", options), { call: "list", query, init, patient }, options);
 }
 
@@ -614,7 +658,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
     query.set("resourceVersionMatch", "NotOlderThan");
   }
   // Without the fallback: a server without tables in streaming lists, as Kubernetes 1.32, says so by 406.
-  const type = sendInitialEvents && resource.representation === "table" ? TABLE_TYPE : accept(resource, "");
+  const type = sendInitialEvents && resource.representation === "table" ? TABLE_TYPE : accept(resource, "", options);
   const init = { headers: { accept: type, "accept-encoding": "identity" } };
   return requestTo(place, { call: "watch", query, init, patient: false }, options);
 }
@@ -627,6 +671,13 @@ export function getRequest(target: Target, name: string, options: GetOptions): R
   if (!subresource) includeObject(query, target.resource);
   const init = { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } };
   return requestTo(place, { call: "get", query, init }, options);
+}
+
+/** Builds the request for a pod's log. It refuses content encodings, which would delay lines. */
+export function logRequest(target: Target, name: string, query: URLSearchParams): RequestSpec {
+  const place = placeOf(target, "get", { name, subresource: "log" });
+  const init = { headers: { accept: `${JSON_TYPE}, */*`, "accept-encoding": "identity" } };
+  return requestTo(place, { call: "get", query, init, patient: !query.has("follow") }, {});
 }
 
 /** Builds the request to create an object. @throws {TypeError} if the object has no address. */
@@ -867,13 +918,16 @@ function setCount(query: URLSearchParams, name: string, value: number | undefine
  * Returns the accepted media types. Plain JSON is the fallback for servers without the form. A watch of metadata must
  * request the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one
  * form.
+ *
+ * If managedFields are dropped, the server is asked to leave them out, which is up to half of the bytes. Kubernetes can
+ * do so from 1.38 on (KEP-5958, feature gate `ManagedFieldsOptOut`). Earlier servers ignore the parameter.
  */
-function accept(resource: Resource, suffix: "" | "List"): string {
+function accept(resource: Resource, suffix: "" | "List", { managedFields }: DecodeOptions = {}): string {
   const { representation = "object" } = resource;
-  if (representation === "object") return JSON_TYPE;
   if (representation === "table") return `${TABLE_TYPE},${JSON_TYPE}`;
-  const form = `as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1`;
-  return `${JSON_TYPE};${form},${JSON_TYPE}`;
+  const form = representation === "object" ? "" : `;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1`;
+  const without = managedFields === "drop" ? ";drop=metadata.managedFields" : "";
+  return form + without === "" ? JSON_TYPE : `${JSON_TYPE}${form}${without},${JSON_TYPE}`;
 }
 
 /** Fills in apiVersion and kind. A subresource may have another kind (Scale, Eviction), which only the caller knows. */

@@ -13,7 +13,7 @@ import { monotonicMs } from "../async/time.ts";
 import { type BodyDecoder, BodyReader } from "./decode/body_reader.ts";
 import type { Exchange } from "./http/connection.ts";
 import { type WatchConnection, WatchHealth, type WatchMemory } from "./http/open_watches.ts";
-import { checkJsonResponse, checkPlainResponse } from "./http/response.ts";
+import { type BodyType, checkContentType, checkPlainResponse } from "./http/response.ts";
 
 /** Options for {@linkcode RequestSource}. */
 export interface RequestSourceOptions<P> {
@@ -25,6 +25,8 @@ export interface RequestSourceOptions<P> {
   readonly decoder: () => BodyDecoder<P>;
   /** True if a body with a content encoding is refused. */
   readonly plain: boolean;
+  /** The content type of the body. @default {"JSON"} */
+  readonly type?: BodyType;
   /** Called with each part of the body, before it is yielded. */
   readonly onPart?: (part: P) => void;
   /** Called for each chunk of the body, with the decoding time in milliseconds. */
@@ -130,9 +132,9 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
   }
 
   async #bodyOf({ action, server, response }: Exchange): Promise<BodyReader<P>> {
-    const { plain, decoder } = this.#options;
+    const { plain, decoder, type } = this.#options;
     if (plain) await checkPlainResponse(action, response);
-    await checkJsonResponse(action, server, response);
+    await checkContentType(action, server, response, type);
     return new BodyReader(response.body ?? new Blob().stream(), decoder());
   }
 }

@@ -65,6 +65,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .option("--contexts <names:string>", "Contexts.")
     .reset()
     .command("wait <objects...:string>", "Waits.").option("--for <state:string>", "The state.").reset()
+    .command("logs [targets...:string]", "Prints.").reset()
     .command("demo", "Shows.").option("--for <duration:string>", "A time.").reset()
     .command("watch <resources...:string>", "Watches.").option("--cache <file:string>", "A file.").reset()
     .command("kinds", "Writes.").option("--file <file:string>", "A file.").option("--out <file:string>", "A file.")
@@ -76,7 +77,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
 }
 
 Deno.test("complete offers commands and their flags", async () => {
-  assertEquals(await offered(""), ["get", "wait", "demo", "watch", "kinds", "completions", "fake"]);
+  assertEquals(await offered(""), ["get", "wait", "logs", "demo", "watch", "kinds", "completions", "fake"]);
   assertEquals(await offered("w"), ["wait", "watch"]);
   assertEquals(await offered("get --n"), ["--namespace"]);
   assertEquals(await offered("get pods -"), [
@@ -117,6 +118,8 @@ Deno.test("complete offers the names of objects, behind a kind or a slash", asyn
   assertEquals(await offered("get pod/"), ["pod/web-0", "pod/web-1"]);
   assertEquals(await offered("get pod/web-0 deploy/d"), ["deploy/deploy-web-0", "deploy/deploy-web-1"]);
   assertEquals(await offered("get pod/web-0 w"), []);
+  assertEquals([await offered("logs "), await offered("logs web-0 ")], [["web-0", "web-1"], ["web-1"]]);
+  assertEquals(await offered("logs deploy/d"), ["deploy/deploy-web-0", "deploy/deploy-web-1"]);
 });
 
 Deno.test("complete offers shells", async () => {

@@ -49,10 +49,11 @@ async function flagsIn(command: string): Promise<string[]> {
   return [...out.slice(out.indexOf("Permissions:")).matchAll(/--allow-[a-z]+=[\w.:]+\w/g)].map(([flag]) => flag);
 }
 
-Deno.test("get, watch and doctor run with exactly the permissions that doctor prints", async () => {
+Deno.test("get, watch, logs and doctor run with exactly the permissions that doctor prints", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();
   server.create(Pod, pod({ name: "web-0" }));
+  server.writeLog("web-0", "ready");
   await using served = await serve(server);
   const kubeconfig = await writeKubeconfig(folder.file("config"), { server: served.url });
   const report = await run("doctor", "-o", "json", "--kubeconfig", kubeconfig);
@@ -63,6 +64,7 @@ Deno.test("get, watch and doctor run with exactly the permissions that doctor pr
     const [args, expected] of [
       [["get", "pods"], /^NAME .*\nweb-0 /],
       [["get", "pods", "-A", "-o", "yaml"], /name: web-0/],
+      [["logs", "web-0", "--tail", "1"], /^web-0 app ready\n$/],
       [["watch", "pods", "--until-synced"], /^added {3}web-0/],
       [["watch", "pods", "-o", "json", "--until-synced"], /"synced"/],
       [["doctor", "pods"], /all is well|informers can run/],

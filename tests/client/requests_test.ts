@@ -111,6 +111,25 @@ Deno.test("ResourceClient refuses negative and fractional numbers", async () => 
   await assertRejects(() => pods.delete("web-0", { gracePeriodSeconds: -1 }), RangeError, "gracePeriodSeconds");
 });
 
+Deno.test("ResourceClient asks the server to leave out managedFields that it drops", async () => {
+  const list = { kind: "PodList", apiVersion: "v1", metadata: {}, items: [pod("web-0", "1")] };
+  const transport = new ScriptedTransport(json(list), json(list), json(list), json(list));
+  const client = clientOf(transport);
+  const accepted: (string | null)[] = [];
+  const [whole, metadata] = [client.resource(Pod), client.resource(onlyMetadata(Pod))];
+  await whole.list({ managedFields: "drop" });
+  accepted.push(transport.last.headers.get("accept"));
+  await whole.list({ managedFields: { manager: "me" } });
+  accepted.push(transport.last.headers.get("accept"));
+  await Array.fromAsync(whole.watch({ managedFields: "drop" }));
+  accepted.push(transport.last.headers.get("accept"));
+  await Array.fromAsync(metadata.watch({ managedFields: "drop" }));
+  accepted.push(transport.last.headers.get("accept"));
+  const dropped = "application/json;drop=metadata.managedFields,application/json";
+  const form = "as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  assertEquals(accepted, [dropped, "application/json", dropped, dropped.replace("drop=", `${form};drop=`)]);
+});
+
 Deno.test("ResourceClient requests metadata only in the form that each call needs [F32]", async () => {
   const partial = { ...pod("web-0", "1"), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
   const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: {}, items: [partial] };

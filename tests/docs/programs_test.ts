@@ -61,6 +61,15 @@ function shop(options: ConstructorParameters<typeof FakeApiServer>[0] = {}): Fak
 const CRASHING = { name: "main", ready: false, restartCount: 7, image: "web", imageID: "" };
 
 const RUNS: Readonly<Record<string, Run>> = {
+  "follow_logs.ts": {
+    args: ["shop", "app=web"],
+    expect: async ({ server, prints }) => {
+      await watched(server);
+      server.writeLog("shop/cart-0", "other");
+      server.writeLog("shop/web-0", "ready", { time: "2026-01-31T12:00:00Z" });
+      await prints("shop/web-0 app 2026-01-31T12:00:00.000000000Z ready");
+    },
+  },
   "watch_pods.ts": {
     expect: async ({ server, prints }) => {
       await prints("found shop/cart-0");

@@ -239,23 +239,30 @@ type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string |
 
 /**
  * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings. So
- * the cut is exact, however the chunks are split. A line without a line break at its end is incomplete, and not
- * emitted.
+ * the cut is exact, however the chunks are split. A line without a line break at its end is incomplete, and is emitted
+ * only by {@linkcode end}.
  *
  * It searches ASCII as text. To decode a region once and search the text is faster than to search byte by byte.
  */
 export class LineSplitter {
+  /** True while a line is emitted whose end was left out because it is too long. */
+  isTruncated = false;
   /** The incomplete line at the end of the chunks so far. */
   readonly #carry = new ByteBuffer();
   readonly #maxBytes: number;
+  readonly #isRaw: boolean;
   /** The number of following regions that are cut as bytes. */
   #asBytes = 0;
   /** The value of `#asBytes` after the latest region that was not ASCII. 0 after an ASCII region. */
   #backOff = 0;
 
-  /** Accepts lines of at most `maxBytes` bytes. */
-  constructor(maxBytes: number = MAX_OBJECT_BYTES) {
+  /**
+   * Accepts lines of at most `maxBytes` bytes. With `isRaw`, it emits lines unchanged, also empty ones, and leaves out
+   * the end of a longer line. Such lines have no text.
+   */
+  constructor(maxBytes: number = MAX_OBJECT_BYTES, isRaw = false) {
     this.#maxBytes = maxBytes;
+    this.#isRaw = isRaw;
   }
 
   /** The length of the incomplete line, in bytes. */
@@ -264,25 +271,20 @@ export class LineSplitter {
   }
 
   /**
-   * Calls `line` for each line that ends in this chunk. White space around a line, such as CRLF, is trimmed. Empty
-   * lines are skipped.
+   * Calls `line` for each line that ends in this chunk. Unless lines are raw, white space around a line, such as CRLF,
+   * is trimmed, and empty lines are skipped.
    *
-   * @throws {DecodeError} if a line is longer than allowed.
+   * @throws {DecodeError} if a line is longer than allowed, unless lines are raw.
    */
   push(chunk: Uint8Array, line: LineTarget): void {
     let start = 0;
-    if (this.#carry.length > 0) {
+    const { length: carried } = this.#carry;
+    if (carried > 0) {
       const end = chunk.indexOf(NEWLINE);
       const stop = end === -1 ? chunk.length : end;
-      this.#check(this.#carry.length + stop);
-      this.#carry.append(chunk, 0, stop);
+      this.#carry.append(chunk, 0, this.#kept(carried + stop) - carried);
       if (end === -1) return;
-      const { bytes, length } = this.#carry;
-      try {
-        emit(bytes, 0, length, line, this.#textOf(bytes, 0, length));
-      } finally {
-        this.#carry.clear();
-      }
+      this.end(line);
       start = end + 1;
     }
     const stop = chunk.lastIndexOf(NEWLINE) + 1;
@@ -290,9 +292,18 @@ export class LineSplitter {
       this.#region(start === 0 && stop === chunk.length ? chunk : chunk.subarray(start, stop), line);
       start = stop;
     }
-    if (start === chunk.length) return;
-    this.#check(chunk.length - start);
-    this.#carry.append(chunk, start, chunk.length);
+    if (start < chunk.length) this.#carry.append(chunk, start, start + this.#kept(chunk.length - start));
+  }
+
+  /** Emits the incomplete line, if there is one. */
+  end(line: LineTarget): void {
+    const { bytes, length } = this.#carry;
+    if (length === 0) return;
+    try {
+      this.#emit(bytes, 0, length, line, this.#textOf(bytes, 0, length));
+    } finally {
+      this.#carry.clear();
+    }
   }
 
   /** Cuts complete lines: in text if they are ASCII, else in bytes. */
@@ -300,8 +311,7 @@ export class LineSplitter {
     const text = this.#textOf(bytes, 0, bytes.length);
     for (let start = 0, end; start < bytes.length; start = end + 1) {
       end = text === undefined ? bytes.indexOf(NEWLINE, start) : text.indexOf("\n", start);
-      this.#check(end - start);
-      emit(bytes, start, end, line, text);
+      this.#emit(bytes, start, start + this.#kept(end - start), line, text);
     }
   }
 
@@ -310,7 +320,7 @@ export class LineSplitter {
    * often.
    */
   #textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
-    if (end - start > LARGEST_TEXT) return undefined;
+    if (end - start > LARGEST_TEXT || this.#isRaw) return undefined;
     if (this.#asBytes > 0) {
       this.#asBytes--;
       return undefined;
@@ -320,16 +330,24 @@ export class LineSplitter {
     return text;
   }
 
-  #check(length: number): void {
-    if (length <= this.#maxBytes) return;
+  /** Returns how many bytes are emitted of a line with `length` bytes. */
+  #kept(length: number): number {
+    if (length <= this.#maxBytes) return length;
+    this.isTruncated = true;
+    if (this.#isRaw) return this.#maxBytes;
     throw new DecodeError(
       `Cannot read the watch: a line is longer than ${this.#maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
     );
   }
-}
 
-function emit(bytes: Uint8Array, start: number, end: number, line: LineTarget, text: string | undefined): void {
-  while (start < end && bytes[end - 1] <= SPACE) end--;
-  while (start < end && bytes[start] <= SPACE) start++;
-  if (start < end) line(bytes, start, end, text);
+  #emit(bytes: Uint8Array, start: number, end: number, line: LineTarget, text: string | undefined): void {
+    if (this.#isRaw) {
+      line(bytes, start, end, text);
+      this.isTruncated = false;
+      return;
+    }
+    while (start < end && bytes[end - 1] <= SPACE) end--;
+    while (start < end && bytes[start] <= SPACE) start++;
+    if (start < end) line(bytes, start, end, text);
+  }
 }

@@ -77,7 +77,7 @@ export async function readJsonResponse(
   response: Response,
   maxBytes: number,
 ): Promise<JsonAnswer> {
-  if (!mayBeJson(response)) await checkJsonResponse(action, server, response);
+  if (!mayBeJson(response)) await checkContentType(action, server, response);
   const text = await textOf(action, response, maxBytes);
   let value: unknown;
   try {
@@ -98,18 +98,26 @@ export async function readJsonResponse(
   return { text, value };
 }
 
+/** The content type of a body: JSON, or the plain text of a log. */
+export type BodyType = "JSON" | "text";
+
 /**
- * Checks that a response's content type is JSON or missing. Otherwise it cancels the body.
+ * Checks that a response's content type is the expected one or missing. Otherwise it cancels the body.
  *
  * @throws {DecodeError} if there is another content type.
  */
-export async function checkJsonResponse(action: string, server: URL, response: Response): Promise<void> {
-  if (mayBeJson(response)) return;
+export async function checkContentType(
+  action: string,
+  server: URL,
+  response: Response,
+  expected: BodyType = "JSON",
+): Promise<void> {
   const type = response.headers.get("content-type");
+  if (type === null || (expected === "JSON" ? mayBeJson(response) : /^text\/plain\s*(;|$)/i.test(type))) return;
   const { text, failure } = await startOf(response, 200);
   const begins = text === "" ? "" : ` (${excerpt(text)})`;
   throw new ForeignServerError(
-    `Cannot ${action}: the response is "${type}" instead of JSON${begins}. ${check(server)}`,
+    `Cannot ${action}: the response is "${type}" instead of ${expected}${begins}. ${check(server)}`,
     failure === undefined ? {} : { cause: failure },
   );
 }

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { DerivedController } from "../../async/signals.ts";
+import { abortReason, DerivedController, Latch } from "../../async/signals.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
 
@@ -26,10 +26,16 @@ export interface RelayClientOptions {
    * each new reason to the console, and repeats it at most once a minute.
    */
   readonly onError?: (error: unknown) => unknown;
+  /**
+   * How long the page may be hidden, in milliseconds, before the subscription closes its connection. When the page is
+   * visible again, it resumes, and you receive what has changed. Set `Infinity` if a hidden page must stay up to date,
+   * for example for notifications. It has no effect outside of browsers. @default {30_000}
+   */
+  readonly hiddenMs?: number;
 }
 
 /** The names of {@linkcode RelayClientOptions}. */
-export const CLIENT_OPTIONS = "signal headers fetch onError";
+export const CLIENT_OPTIONS = "signal headers fetch onError hiddenMs";
 
 /**
  * Thrown if a relay responds with an error status. After 401, 403, 404 and other refusals, a subscription ends with it.
@@ -127,6 +133,11 @@ const SILENCE_MS = 70_000;
 /** Status codes below 500 after which the same request may succeed later: timeout, too early, too many. */
 const TEMPORARY: readonly number[] = [408, 425, 429];
 
+/** A page, as browsers have it. */
+interface Page extends EventTarget {
+  readonly hidden: boolean;
+}
+
 /** The connection of a subscription. */
 interface RelayFollower {
   /** Returns the address to ask, and headers of this request. */
@@ -150,6 +161,7 @@ export async function followRelay(
   for (let failures = 0;; failures++) {
     signal.throwIfAborted();
     const { address, headers } = request();
+    let isHidden = false;
     try {
       await readStream(address, headers, options, (event) => {
         failures = 0;
@@ -158,11 +170,32 @@ export async function followRelay(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RelayError && error.status < 500 && !TEMPORARY.includes(error.status)) throw error;
-      onError(error);
+      isHidden = error === pageHidden();
+      if (!isHidden) onError(error);
     }
     onDown();
+    if (isHidden) await visible(signal);
     await sleep(backoffMs(failures, { initialMs: 500, maxMs: 15_000 }) * (0.5 + Math.random() / 2), { signal });
   }
+}
+
+/** The reason for which a hidden page closes its connection. */
+const pageHidden = abortReason("The page is hidden");
+
+/** Calls `onChange` now, and whenever the page is shown or hidden, until the signal aborts. */
+function watchPage(signal: AbortSignal, onChange: (isHidden: boolean) => void): void {
+  const page = (globalThis as { document?: Page }).document;
+  const changed = (): void => onChange(page?.hidden ?? false);
+  page?.addEventListener("visibilitychange", changed, { signal });
+  changed();
+}
+
+/** Resolves when the page is visible. Rejects if the signal aborts. */
+async function visible(signal: AbortSignal): Promise<void> {
+  const shown = new Latch();
+  using job = new DerivedController(signal);
+  watchPage(job.signal, (isHidden) => isHidden || shown.open());
+  await shown.wait({ signal });
 }
 
 async function readStream(
@@ -175,6 +208,8 @@ async function readStream(
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   // Before the request listens: Deno leaves connections of bodies open whose request aborts while they are read.
   job.signal.addEventListener("abort", () => void reader?.cancel().catch(() => {})); // the read rejects with the same error
+  const pause = new LongTimer(() => job.abort(pageHidden()));
+  watchPage(job.signal, (isHidden) => pause.arm(isHidden ? options.hiddenMs ?? 30_000 : Infinity));
   const silence = new LongTimer(() => job.abort(new Error(`Nothing came from ${address} for ${SILENCE_MS / 1_000} s`)));
   try {
     silence.arm(SILENCE_MS);
@@ -194,7 +229,7 @@ async function readStream(
       for (const event of events.push(decoder.decode(value, { stream: true }))) onEvent(event);
     }
   } finally {
-    silence[Symbol.dispose]();
+    for (const timer of [silence, pause]) timer[Symbol.dispose]();
     job[Symbol.dispose](); // also where an event could not be read
   }
 }

@@ -9,6 +9,7 @@
 import { Discovery } from "../../client/protocol/discovery.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Random } from "./random.ts";
+import { PodLogs } from "./reads/pod_logs.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import type { ResourceParts } from "./server/resource_handler.ts";
@@ -97,6 +98,10 @@ export class Backend {
   readonly watches: Watches;
   /** Validates writes and writes them to the store. */
   readonly writer: Writer;
+  /** The logs of containers. */
+  readonly logs: PodLogs;
+  /** The server's clock, in milliseconds since 1970. */
+  readonly now: () => number;
   /** Answers HTTP requests. */
   readonly handler: RequestHandler;
   /** Faults that are armed or in effect. */
@@ -149,7 +154,7 @@ export class Backend {
     this.store = store;
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
-    const now = (): number => clock() + this.faults.skewMs;
+    const now = this.now = (): number => clock() + this.faults.skewMs;
     const { features } = this;
     this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features });
     const namespaces = options.namespaces === "real" ? new NamespaceLifecycle(store) : undefined;
@@ -163,10 +168,13 @@ export class Backend {
       addresses,
       namespaces,
     });
+    const ids = new Random(seed + 1);
+    this.logs = new PodLogs(store, this.writer, now, () => ids.hex(64));
     if (namespaces !== undefined) this.#createNamespaces();
-    const { watches, writer } = this;
+    const { watches, writer, logs } = this;
     const discovery = new Discovery(() => Array.from(store.collections(), ({ definition }) => definition));
-    this.handler = this.#handler(options, { store, watches, writer, namespaces, discovery, features, now }, chunkBytes);
+    const parts = { store, watches, writer, logs, namespaces, discovery, features, now };
+    this.handler = this.#handler(options, parts, chunkBytes);
   }
 
   #handler(options: FakeApiServerOptions, parts: ResourceParts, chunkBytes: number): RequestHandler {
@@ -203,6 +211,7 @@ export class Backend {
   #changed(event: StoreEvent): void {
     if (isDefinitions(event.collection) && event.type !== "DELETED") this.#redefine(event);
     this.watches.deliver(event);
+    this.logs.changed(event);
     for (const listener of this.listeners) listener(event);
   }
 

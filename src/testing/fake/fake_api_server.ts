@@ -9,6 +9,7 @@
 import { abortable } from "@std/async/abortable";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import type { Abortable, Selection } from "../../api/options.ts";
+import { preciseTime } from "../../api/precise_time.ts";
 import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { withResolvers } from "../../async/signals.ts";
@@ -20,6 +21,7 @@ import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
 import type { Fixture } from "./objects.ts";
 import { StoredSelection } from "./reads/lists.ts";
+import type { PodLogs } from "./reads/pod_logs.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
@@ -54,8 +56,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *
  * - **No controllers run.** Pods stay as you write them. {@linkcode collectGarbage} deletes dependents when you call
  *   it. Your test removes the finalizers that protect requested claims and volumes.
- * - **No kubelets run.** Logs are empty. `exec`, `attach`, `portforward` and `proxy` get 501, or 400 if the pod is on
- *   no node.
+ * - **No kubelets run.** Logs have the lines that your test writes by {@linkcode writeLog}. `exec`, `attach`,
+ *   `portforward` and `proxy` get 501, or 400 if the pod is on no node.
  * - **Namespaces need not exist** and are deleted at once, unless {@linkcode FakeApiServerOptions.namespaces} is
  *   `"real"`.
  * - **Your test's own writes are neither checked nor completed**, except for pod and namespace phases and a Secret's
@@ -392,6 +394,67 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
+   * Writes a line to a container's log, and starts the container if it does not run. A request for the log gets it like
+   * from a kubelet, also with `follow`. The log ends when the pod's status no longer says that the container runs, or
+   * when the pod is deleted.
+   *
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * using server = new FakeApiServer();
+   * server.create(Pod, pod({ name: "web-0", namespace: "shop" }));
+   * server.writeLog("shop/web-0", "ready", { time: "2026-01-01T00:00:00.5Z" });
+   * using client = new Client({ server: server.url, transport: server });
+   * const log = await client.fetch("/api/v1/namespaces/shop/pods/web-0/log?timestamps=true");
+   * assertEquals(await log.text(), "2026-01-01T00:00:00.500000000Z ready\n");
+   * ```
+   *
+   * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
+   * @throws {RangeError} if `time` is not RFC 3339.
+   */
+  writeLog(
+    pod: ObjectKey,
+    line: string,
+    options: {
+      /** The container's name. @default {the pod's first container} */
+      readonly container?: string;
+      /** The line's time in RFC 3339, with up to nine digits after the seconds. @default {the server's clock} */
+      readonly time?: string;
+    } = {},
+  ): void {
+    checkNames("write a log", options, "container time");
+    const { container, time: given = new Date(this.#backend.now()).toISOString() } = options;
+    const time = preciseTime(given);
+    if (time !== undefined) return this.#log(pod, (key, logs) => logs.running(key, container).write(time, line));
+    throw new RangeError(
+      `Cannot write a log: time must be RFC 3339, e.g. "2026-01-31T12:00:00.5Z", but it is "${given}"`,
+    );
+  }
+
+  /**
+   * Rotates a container's log, like a kubelet does with a large log: requests no longer get the earlier lines.
+   * Responses that follow the log continue. Without a name, it is the pod's first container.
+   *
+   * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
+   */
+  rotateLog(pod: ObjectKey, container?: string): void {
+    this.#log(pod, (key, logs) => logs.running(key, container).rotate());
+  }
+
+  /**
+   * Restarts a container: its log ends, and can be read with `previous`. A new log begins. The pod's status has a new
+   * container ID and one more restart. Without a name, it is the pod's first container.
+   *
+   * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
+   */
+  restartContainer(pod: ObjectKey, container?: string): void {
+    this.#log(pod, (key, logs) => logs.restart(key, container));
+  }
+
+  /**
    * Registers an admission hook for a resource, like a mutating and validating webhook. Dispose the result to remove
    * it.
    *
@@ -474,6 +537,11 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   [Symbol.dispose](): void {
     this.#ended.abort();
     this.endWatches();
+  }
+
+  #log(key: ObjectKey, perform: (key: ObjectKey, logs: PodLogs) => void): void {
+    const { logs } = this.#backend;
+    this.#explain(`use the log of pod "${key}"`, () => perform(key.includes("/") ? key : `default/${key}`, logs));
   }
 
   /** Performs an action on an object that exists. */

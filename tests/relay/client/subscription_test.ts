@@ -302,6 +302,66 @@ Deno.test("a subscription gives up a connection that is silent for longer than t
   assertEquals([network.requests.length, pods.status().state], [3, "live"]);
 });
 
+/** Stands for a browser's `document`. */
+class Page extends EventTarget implements Disposable {
+  hidden = false;
+  listeners = 0;
+
+  constructor() {
+    super();
+    (globalThis as { document?: unknown }).document = this;
+  }
+
+  show(isVisible: boolean): void {
+    this.hidden = !isVisible;
+    this.dispatchEvent(new Event("visibilitychange"));
+  }
+
+  override addEventListener(...args: Parameters<EventTarget["addEventListener"]>): void {
+    this.listeners++;
+    (args[2] as { signal: AbortSignal }).signal.addEventListener("abort", () => this.listeners--);
+    super.addEventListener(...args);
+  }
+
+  [Symbol.dispose](): void {
+    delete (globalThis as { document?: unknown }).document;
+  }
+}
+
+Deno.test("a subscription pauses while its page is hidden, and resumes without a snapshot", async () => {
+  using page = new Page();
+  await using network = new Network();
+  create(network, "cart-0");
+  const errors: unknown[] = [];
+  const onError = (error: unknown): unknown => errors.push(error);
+  using pods = subscribed(network, { onError });
+  using watched = subscribed(network, { onError, hiddenMs: Infinity });
+  const lines = noted(pods);
+  await network.tick();
+  page.show(false);
+  await network.tick(29_000);
+  page.show(true);
+  await network.tick(29_000);
+  assertEquals([pods.status().state, network.requests.length], ["live", 2]);
+  page.show(false);
+  await network.tick(31_000);
+  assertEquals([pods.status().state, watched.status().state], ["disconnected", "live"]);
+  create(network, "cart-1");
+  await network.tick(600_000);
+  assertEquals([lines.splice(0), watched.lister.list().length], [["+ shop/cart-0", "= 1"], 2]);
+  page.show(true);
+  await network.tick(1_000);
+  assertEquals([pods.status().state, lines.splice(0)], ["live", ["+ shop/cart-1"]]);
+  assertEquals(network.requests.length, 3);
+  assert(network.requests[2].headers.get("last-event-id"));
+  page.show(false);
+  await network.tick(31_000);
+  pods[Symbol.dispose]();
+  watched[Symbol.dispose]();
+  await network.tick();
+  assertEquals([page.listeners, errors], [0, []]);
+});
+
 Deno.test("a subscription ends with its disposal and its signal, and leaves no connection and no timer", async () => {
   await using network = new Network({ lingerMs: 0 });
   create(network, "cart-0");

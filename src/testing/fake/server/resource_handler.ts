@@ -34,6 +34,7 @@ import {
 } from "../../../client/protocol/requests.ts";
 import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../apply/patches.ts";
 import { CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import type { PodLogs } from "../reads/pod_logs.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
@@ -55,7 +56,6 @@ import {
   answerError,
   answerJson,
   answerStream,
-  answerText,
   mediaTypeOf,
   PROTOBUF,
   type RequestAttributes,
@@ -162,6 +162,8 @@ export interface ResourceParts {
   readonly watches: Watches;
   /** Validates and writes objects. */
   readonly writer: Writer;
+  /** The logs of containers. */
+  readonly logs: PodLogs;
   /** The rules for namespaces, if there are any. */
   readonly namespaces: NamespaceLifecycle | undefined;
   /** Known groups and versions. */
@@ -283,8 +285,8 @@ export class ResourceHandler {
       throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
     }
     if (subresource === "log") {
-      this.#get(request);
-      return answerText("");
+      const log = this.#parts.logs.read(key, context.url.searchParams, context.chunkBytes);
+      return log === undefined ? new Response(null, { status: 204 }) : answerStream(context, log, "text/plain");
     }
     if (verb !== "create") return undefined;
     requireReadable(context.request.headers.get("content-type"), custom);

@@ -35,6 +35,8 @@ export interface RequestContext {
 /** Media type of Kubernetes' protobuf: an envelope with the kind, around the message of that kind. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
+const JSON_TYPE = "application/json";
+
 const LINE_FEED = encoder.encode("\n");
 
 /** Answers with JSON. */
@@ -47,11 +49,11 @@ export function answerBytes(context: RequestContext, pieces: Iterable<Uint8Array
   return respond(context, bodyOf(context, wantsPretty(context) ? indent(pieces) : withLineFeed(pieces)), code);
 }
 
-/** Answers a watch. */
-export function answerStream(context: RequestContext, body: ByteBody): Response {
+/** Answers a watch, or a log. */
+export function answerStream(context: RequestContext, body: ByteBody, type = JSON_TYPE): Response {
   context.sending(body);
   if (context.signal !== undefined) body.follow(context.signal);
-  return respond(context, body, 200);
+  return respond(context, body, 200, type);
 }
 
 /** Answers with plain text. */
@@ -84,8 +86,8 @@ export function answerError(context: RequestContext, error: unknown): Response {
   return response;
 }
 
-function respond(context: RequestContext, body: ByteBody, status: number): Response {
-  const headers = { "cache-control": "no-cache, private", "content-type": "application/json" };
+function respond(context: RequestContext, body: ByteBody, status: number, type = JSON_TYPE): Response {
+  const headers = { "cache-control": "no-cache, private", "content-type": type };
   const headless = context.request.method === "HEAD";
   if (headless) body.break(new DOMException("The body of a HEAD request is not read", "AbortError"));
   return new Response(headless ? null : body.stream, { status, headers });
