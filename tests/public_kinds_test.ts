@@ -274,7 +274,7 @@ export async function requests(client: Client, cached: Pod, node: Node): Promise
   await client.resource(ConfigMap).update({ ...copyOf(await client.resource(ConfigMap).get("a")), data: { a: "b" } });
 }
 
-/** Subresources, whose kinds differ from those of their collections: type-checked, and not run. */
+/** Subresources, of other kinds than their collections: type-checked, and not run. */
 export async function subresources(client: Client, name: string): Promise<void> {
   const deployments = client.resource(Deployment);
   const scale = await deployments.get(name, { subresource: "scale" });

@@ -391,9 +391,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.get}. */
   get(name: string, options: GetOptions & { readonly subresource: "scale" }): Promise<Scale>;
   /** As {@linkcode ResourceClient.get}. */
-  get(name: string, options?: GetOptions & { readonly subresource?: "status" }): Promise<T>;
+  get(name: string, options: GetOptions & { readonly subresource: "status" }): Promise<T>;
   /** As {@linkcode ResourceClient.get}. */
-  get(name: string, options: GetOptions): Promise<DynamicObject>;
+  get(name: string, options: GetOptions & { readonly subresource: string }): Promise<DynamicObject>;
+  /** As {@linkcode ResourceClient.get}. */
+  get(name: string, options?: GetOptions): Promise<T>;
   async get(name: string, options: GetOptions = {}): Promise<unknown> {
     const { value: answer } = await this.#json(getRequest(this.#target, name, options), options);
     if (options.subresource) return answer;
@@ -407,7 +409,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.getOrUndefined}. */
   async getOrUndefined(name: string, options: GetOptions = {}): Promise<T | undefined> {
     try {
-      return await this.get(name, options) as KubernetesObject as T;
+      return await this.get(name, options);
     } catch (error) {
       // A 404 about the kind, or from a proxy, names no object.
       if (isNotFound(error) && error.status.details?.name === name) return undefined;
@@ -524,7 +526,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.patch}. */
   patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;
   async patch(name: string, patch: Patch<T> | Patch<Scale>, options: WriteOptions = {}): Promise<unknown> {
-    return await this.#write(patchRequest(this.#target, name, patch, options), options, patch.type, patch.body);
+    const request = patchRequest(this.#target, name, patch as Patch<T>, options);
+    return await this.#write(request, options, patch.type, patch.body);
   }
 
   /** As {@linkcode ResourceClient.delete}. */

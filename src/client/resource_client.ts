@@ -334,13 +334,12 @@ export interface ResourceClient<T extends KubernetesObject> {
 
   /** Reads the subresource `scale`. If the object does not exist, `isNotFound` is true for the error. */
   get(name: string, options: GetOptions & { readonly subresource: "scale" }): Promise<Scale>;
-  /**
-   * Reads an object. The subresource `status` is the object too. If the object does not exist, `isNotFound` is true for
-   * the error.
-   */
-  get(name: string, options?: GetOptions & { readonly subresource?: "status" }): Promise<T>;
+  /** Reads the subresource `status`, which is the whole object. */
+  get(name: string, options: GetOptions & { readonly subresource: "status" }): Promise<T>;
   /** Reads any other subresource. If the object does not exist, `isNotFound` is true for the error. */
-  get(name: string, options: GetOptions): Promise<DynamicObject>;
+  get(name: string, options: GetOptions & { readonly subresource: string }): Promise<DynamicObject>;
+  /** Reads an object. If it does not exist, `isNotFound` is true for the error. */
+  get(name: string, options?: GetOptions): Promise<T>;
 
   /**
    * Reads an object like `get`, but resolves with `undefined` if no object has the name. If the server does not have

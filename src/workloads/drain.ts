@@ -57,9 +57,9 @@ export interface DrainProgress {
    * The step:
    *
    * - `"evicting"`: the eviction is requested.
-   * - `"blocked"`: the server asks to try again, after `delayMs` milliseconds. A PodDisruptionBudget is the usual cause.
+   * - `"blocked"`: the server asks to try again, after `delayMs` milliseconds. The usual cause is a budget.
    * - `"evicted"`: the server has accepted the eviction, and the pod terminates.
-   * - `"gone"`: the pod no longer exists.
+   * - `"gone"`: the pod no longer exists. If that is known before the server's answer, there is no `"evicted"`.
    * - `"failed"`: the pod could not be evicted. The others continue.
    */
   readonly state: "evicting" | "blocked" | "evicted" | "gone" | "failed";
@@ -96,12 +96,12 @@ const gone = abortReason("The pod is gone");
  * Cordons a node and evicts its pods, as `kubectl drain` does. Resolves when these pods are gone. Afterwards, the node
  * stays cordoned.
  *
- * - **Pods in the way.** If there are pods of DaemonSets, with `emptyDir` volumes or without a controller, and no option
- *   allows them, it evicts nothing. The error names all of them with their options. Finished pods are never in the way.
+ * - **Pods in the way.** Pods of DaemonSets, with `emptyDir` volumes or without a controller need an option. If it is
+ *   missing, nothing is evicted, and the error names all of them with their options. Finished pods need none.
  * - **Mirror pods stay**, because only the kubelet of their node can remove them.
  * - **PodDisruptionBudgets** are respected: {@linkcode evict} waits for them. So pass a signal.
  * - **One failure stops nothing else.** It rejects after all other pods are gone.
- * - **Only pods that were there.** It knows pods by their uid, and ignores pods that come later, even with the same name.
+ * - **Only present pods.** It knows pods by their uid, and ignores pods that come later, even with the same name.
  *
  * The client needs `patch` for `nodes`, and in all namespaces `get`, `list` and `watch` for `pods` and `create` for
  * `pods/eviction`.
@@ -202,9 +202,11 @@ function podsToEvict(node: string, pods: readonly Pod[], options: DrainOptions):
     if (controller === undefined) needs.force.push(pod);
     return !isDaemon;
   });
-  const missing = Object.entries(needs).filter(([option, { length }]) => length > 0 && !options[option as keyof typeof needs]);
+  const missing = Object.entries(needs).filter(([option, { length }]) =>
+    length > 0 && !options[option as keyof typeof needs]
+  );
   if (missing.length === 0) return chosen;
-  const remedies = missing.map(([option, pods]) => `${option} for ${pods.map(keyOf).join(", ")}`);
+  const remedies = missing.map(([option, pods]) => `${option} for ${pods.map(keyOf).sort().join(", ")}`);
   throw new InformerError(
     `Cannot drain node "${node}": it has pods that must not be evicted without an option. Set ${remedies.join("; ")}`,
   );

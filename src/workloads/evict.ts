@@ -66,7 +66,7 @@ export async function evict(pods: ResourceClient<Pod>, name: string, options: Ev
   checkNames("evict a pod", options, "signal gracePeriodSeconds uid dryRun onBlocked");
   const { signal, gracePeriodSeconds, uid, dryRun, onBlocked } = options;
   checkCounts(`evict pod "${name}"`, { gracePeriodSeconds });
-  const draft = { metadata: { name }, deleteOptions: { gracePeriodSeconds, preconditions: uid && { uid } } };
+  const draft = { metadata: { name }, deleteOptions: { gracePeriodSeconds, preconditions: { uid } } };
   for (let failures = 0;; failures++) {
     let delayMs: number;
     try {
@@ -76,7 +76,9 @@ export async function evict(pods: ResourceClient<Pod>, name: string, options: Ev
       if (isNotFound(error) && error.status.details?.name === name) return false;
       if (!isBlocked(error)) throw error;
       // The server also answers 409 if others have changed the budget, and says the difference only in its message.
-      if (uid && isConflict(error) && (await pods.getOrUndefined(name, { signal }))?.metadata.uid !== uid) return false;
+      const isOther = uid !== undefined && isConflict(error) &&
+        (await pods.getOrUndefined(name, { signal }))?.metadata.uid !== uid;
+      if (isOther) return false;
       if (dryRun) throw error;
       delayMs = Math.max(backoffMs(failures, { maxMs: 5_000 }), retryAfterMs(error.status) ?? 0);
       callObserver(() => onBlocked?.(error, delayMs));
@@ -90,5 +92,5 @@ function isBlocked(error: unknown): error is StatusError {
   if (!(error instanceof StatusError)) return false;
   // In such a namespace the pod is about to be deleted, and its eviction then accepted (kubectl `evictPods`).
   const isTerminating = error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating");
-  return isTerminating || isThrottled(error) || isConflict(error) || retryAfterMs(error.status) !== undefined;
+  return retryAfterMs(error.status) !== undefined || isTerminating || isThrottled(error) || isConflict(error);
 }

@@ -97,7 +97,7 @@ export async function restart<T extends KubernetesObject>(
   options: ChangeOptions = {},
 ): Promise<T> {
   const cannot = `Cannot restart the pods of ${client.resource.kind} "${name}"`;
-  const { spec } = await client.get(name, { signal: options.signal }) as Workload;
+  const { spec } = await client.get(name, { signal: options.signal }) as KubernetesObject & Workload;
   if (spec?.template === undefined || KEEP_PODS.includes(resourceName(client.resource))) {
     const advice = "Delete the pods, or use a Deployment, StatefulSet or DaemonSet";
     throw new TypeError(`${cannot}: no controller replaces them when spec.template changes. ${advice}`);

@@ -57,15 +57,20 @@ cluster.anywhere("a Deployment is scaled and restarted, unless its version is ol
   await assertRejects(() => restart(deployments, "web"), Error, "its rollout is paused");
 });
 
-cluster.anywhere("a service account gets a token with the asked audience and lifetime", async ({ client, namespace }) => {
-  const { spec, status } = await client.resource(ServiceAccount, { namespace }).create(
-    { metadata: { name: "default" }, spec: { audiences: ["shop"], expirationSeconds: 600 } },
-    { subresource: "token" },
-  );
-  const claims = JSON.parse(atob(status.token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
-  assertEquals([claims.sub, claims.aud], [`system:serviceaccount:${namespace}:default`, ["shop"]]);
-  assertEquals([spec.audiences, spec.expirationSeconds], [["shop"], 600]);
-});
+cluster.anywhere(
+  "a service account gets a token with the asked audience and lifetime",
+  async ({ client, namespace }) => {
+    const accounts = client.resource(ServiceAccount, { namespace });
+    await accounts.create({ metadata: { name: "web" } });
+    const { spec, status } = await accounts.create(
+      { metadata: { name: "web" }, spec: { audiences: ["shop"], expirationSeconds: 600 } },
+      { subresource: "token" },
+    );
+    const claims = JSON.parse(atob(status.token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
+    assertEquals([claims.sub, claims.aud], [`system:serviceaccount:${namespace}:web`, ["shop"]]);
+    assertEquals([spec.audiences, spec.expirationSeconds], [["shop"], 600]);
+  },
+);
 
 cluster.anywhere("an eviction waits for its budget, and leaves another pod of the same name", async (setting) => {
   const { client, namespace } = setting;
@@ -129,14 +134,15 @@ cluster.anywhere("a node is cordoned and drained", async (setting) => {
       ignoreDaemonSets: true,
       signal,
       onProgress: ({ pod, state }) => {
-        const [namespace, name] = splitKey(pod);
+        const { namespace, name } = splitKey(pod);
         if (steps.at(-1) !== `${state} ${name}`) steps.push(`${state} ${name}`);
         if (state === "blocked") work.push(allow(setting, "web", 1));
         if (state === "evicted") work.push(client.resource(Pod, { namespace }).delete(name, { gracePeriodSeconds: 0 }));
       },
     }));
   await Promise.all(work);
-  const of = (name: string): string[] => steps.filter((step) => step.endsWith(` ${name}`)).map((it) => it.split(" ")[0]);
+  const of = (name: string): string[] =>
+    steps.filter((step) => step.endsWith(` ${name}`)).map((it) => it.split(" ")[0]);
   assertEquals([of("web"), of("db")], [
     ["evicting", "blocked", "evicted", "gone"],
     ["evicting", "evicted", "gone"],

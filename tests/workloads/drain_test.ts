@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import { isNotFound, StatusError } from "../../src/api/status.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { Node, Pod } from "../../src/kinds/core/v1.ts";
@@ -102,8 +102,11 @@ Deno.test("drain goes on if one pod fails, and names it in the end", async () =>
   shop.server.failNext(403, 1, ({ path }) => path.endsWith("/a/eviction"));
   await using drained = new Drained(shop, { gracePeriodSeconds: 0 });
   await time.tickAsync(100);
-  assertEquals(drained.steps.toSorted().slice(0, 4), ["blocked shop/c", "evicted shop/b", "evicting shop/a", "evicting shop/b"]);
-  assert(drained.steps.includes("failed shop/a"));
+  assertEquals(drained.steps.filter((step) => !step.startsWith("evicting")).toSorted(), [
+    "blocked shop/c",
+    "failed shop/a",
+    "gone shop/b",
+  ]);
   assertEquals([drained.end, shop.server.keys(Pod)], [undefined, ["shop/a", "shop/c"]]);
   shop.allow("c", 1);
   await time.tickAsync(5_000);
@@ -121,16 +124,12 @@ Deno.test("drain does not hold up pods behind blocked ones, and asks for a bound
   for (const key of blocked) shop.add(key, { controller: "ReplicaSet", app: "blocked" });
   shop.allow("blocked", 0);
   shop.add("shop/z", { controller: "ReplicaSet" });
-  let atOnce = 0;
-  let most = 0;
-  const isEviction = ({ path }: { readonly path: string }): boolean => path.endsWith("/eviction");
-  shop.server.beforeNext(() => void (most = Math.max(most, ++atOnce)), 31, isEviction);
-  shop.server.afterNext(() => void atOnce--, 31, isEviction);
   shop.server.latency(10);
   await using drained = new Drained(shop, { gracePeriodSeconds: 0 });
+  while (drained.steps.length === 0) await time.tickAsync(1);
+  assertEquals(drained.steps.length, 20); // none of which has an answer
   await time.tickAsync(500);
   assert(drained.steps.includes("gone shop/z"));
-  assert(most > 1 && most <= 20, `${most} at once`);
 });
 
 Deno.test("drain is done when a blocked pod is gone, and leaves another pod of the same name", async () => {

@@ -81,6 +81,6 @@ Deno.test("restart refuses a paused Deployment, and kinds whose pods nothing rep
     assertMatch(error.message, /no controller replaces them when spec\.template changes/);
   }
   assertEquals(server.requests.filter(({ verb }) => verb !== "get"), []);
-  const missing = () => restart(client.resource(StatefulSet, { namespace: "shop" }), "web");
-  assert(isNotFound(await assertRejects(missing)));
+  const sets = client.resource(StatefulSet, { namespace: "shop" });
+  assert(isNotFound(await assertRejects(() => restart(sets, "web"))));
 });
