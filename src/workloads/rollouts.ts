@@ -12,6 +12,7 @@ import type { MergePatch } from "../api/written.ts";
 import { checkCounts } from "../async/checks.ts";
 import type { ResourceClient, WriteOptions } from "../client/resource_client.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 
 /** Options for writes to the object itself. */
 export type ChangeOptions = Omit<WriteOptions, "subresource">;
@@ -96,6 +97,7 @@ export async function restart<T extends KubernetesObject>(
   name: string,
   options: ChangeOptions = {},
 ): Promise<T> {
+  checkNames("restart pods", options, "dryRun fieldManager fieldValidation signal timeoutMs query");
   const cannot = `Cannot restart the pods of ${client.resource.kind} "${name}"`;
   const { spec } = await client.get(name, { signal: options.signal }) as KubernetesObject & Workload;
   if (spec?.template === undefined || KEEP_PODS.includes(resourceName(client.resource))) {
