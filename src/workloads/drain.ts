@@ -206,7 +206,7 @@ function podsToEvict(node: string, pods: readonly Pod[], options: DrainOptions):
     length > 0 && !options[option as keyof typeof needs]
   );
   if (missing.length === 0) return chosen;
-  const remedies = missing.map(([option, pods]) => `${option} for ${pods.map(keyOf).sort().join(", ")}`);
+  const remedies = missing.map(([option, pods]) => `${option} for ${pods.map(keyOf).join(", ")}`);
   throw new InformerError(
     `Cannot drain node "${node}": it has pods that must not be evicted without an option. Set ${remedies.join("; ")}`,
   );

@@ -44,7 +44,7 @@ Deno.test("drain cordons the node, evicts its pods in all namespaces, and waits 
   using time = new FakeTime();
   using shop = new Shop();
   const { server } = shop;
-  shop.add("shop/a", { controller: "ReplicaSet" });
+  const uid = shop.add("shop/a", { controller: "ReplicaSet" });
   shop.add("bank/b", { controller: "StatefulSet" });
   shop.add("shop/other", { controller: "ReplicaSet", node: "n2" });
   await using drained = new Drained(shop, { gracePeriodSeconds: 5 });
@@ -59,6 +59,8 @@ Deno.test("drain cordons the node, evicts its pods in all namespaces, and waits 
   await time.tickAsync(0);
   assertEquals([drained.steps.at(-1), drained.end], ["gone bank/b", "done"]);
   assertEquals([server.keys(Pod), server.watches, shop.evictions], [["shop/other"], 0, 2]);
+  const bodies = server.requests.filter(({ path }) => path.endsWith("/a/eviction")).map(({ body }) => body);
+  assertEquals(bodies.map((body) => JSON.parse(body!).deleteOptions.preconditions), [{ uid }]);
 });
 
 Deno.test("drain names all pods in the way with their options, and evicts none", async () => {
@@ -132,6 +134,32 @@ Deno.test("drain does not hold up pods behind blocked ones, and asks for a bound
   assert(drained.steps.includes("gone shop/z"));
 });
 
+Deno.test("drain evicts more pods than it requests at once, before any is gone, until its signal aborts", async () => {
+  using time = new FakeTime();
+  using shop = new Shop();
+  for (let i = 0; i < 45; i++) shop.add(`shop/web-${i}`, { controller: "ReplicaSet" });
+  shop.server.latency(10);
+  await using drained = new Drained(shop);
+  const count = (state: string): number => drained.steps.filter((step) => step.startsWith(`${state} `)).length;
+  while (count("evicted") < 20) await time.tickAsync(1);
+  assertEquals([count("evicting"), count("gone")], [40, 0]);
+  drained.controller.abort();
+  await time.tickAsync(1_000);
+  assertEquals([count("evicting"), count("evicted"), count("failed")], [40, 20, 0]);
+});
+
+Deno.test("drain ends with the reason of its signal while it lists pods", async () => {
+  using time = new FakeTime();
+  using shop = new Shop();
+  using _stalled = shop.server.stallNext(1, ({ resource }) => resource === "pods");
+  const drained = new Drained(shop);
+  await time.tickAsync(1_000);
+  const reason = new Error("enough");
+  drained.controller.abort(reason);
+  await time.tickAsync(0);
+  assertStrictEquals(drained.end, reason);
+});
+
 Deno.test("drain is done when a blocked pod is gone, and leaves another pod of the same name", async () => {
   using time = new FakeTime();
   using shop = new Shop();
@@ -189,6 +217,9 @@ Deno.test("drain rejects for a node that does not exist, and if it may not list 
   const error = await assertRejects(() => drain(shop.client, "n1"), Error);
   assertStringIncludes(error.message, "pods");
   assertEquals(shop.evictions, 0);
+  const before = shop.server.requests.length;
+  await assertRejects(() => drain(shop.client, "n1", { gracePeriodSeconds: -1 }), RangeError, "gracePeriodSeconds");
+  assertEquals(shop.server.requests.length, before);
   const options = { dryRun: true };
   await assertRejects(() => drain(shop.client, "n1", options as never), TypeError, '"dryRun"');
 });

@@ -106,6 +106,14 @@ Deno.test("evict leaves another pod of the same name, that came while it was blo
   assertEquals([eviction, server.get(Pod, "shop/a")?.metadata.uid], [{ value: false }, next]);
 });
 
+Deno.test("an eviction and a binding without these functions are answered by a status", async () => {
+  using shop = new Shop();
+  shop.add("shop/a");
+  const pods = shop.client.resource(Pod, { namespace: "shop" });
+  const { code, reason } = await pods.create({ metadata: { name: "a" } }, { subresource: "eviction" });
+  assertEquals([code, reason], [201, "Success"]);
+});
+
 Deno.test("evict does not wait in a dry run", async () => {
   using shop = new Shop();
   shop.add("shop/a");
