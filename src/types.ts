@@ -68,6 +68,7 @@ export type { Bookmark, ConnectionsStatus, IdentitySource } from "./api/lister_w
 export type { CheckpointChange, DeliveredVersion, SnapshotLimit } from "./api/stores.ts";
 export type { FieldRequirement, LabelSelectorFields, Requirement } from "./api/selector.ts";
 export type { StatusCause, StatusDetails } from "./api/status.ts";
+export type { Scale, TokenRequest } from "./api/subresources.ts";
 export type { ErrorJson } from "./errors/informer_error.ts";
 export type { BackoffOptions } from "./async/time.ts";
 export type { Durations } from "./async/histogram.ts";

@@ -3,6 +3,7 @@
  * compiler accepts the line.
  */
 import {
+  type ApiStatus,
   type Apply,
   type Client,
   copyOf,
@@ -20,9 +21,9 @@ import {
 import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import { Deployment, type StatefulSet } from "@kube/informer/kinds/apps/v1";
 import type { SelfSubjectAccessReview } from "@kube/informer/kinds/authorization/v1";
-import { ConfigMap, type Node, Pod, type Service } from "@kube/informer/kinds/core/v1";
+import { ConfigMap, type Node, Pod, type Service, ServiceAccount } from "@kube/informer/kinds/core/v1";
 import { pod } from "@kube/informer/testing";
-import type { IndexedCollection } from "@kube/informer/types";
+import type { IndexedCollection, Scale, TokenRequest } from "@kube/informer/types";
 import { assertEquals, assertNotStrictEquals } from "@std/assert";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
@@ -247,7 +248,8 @@ export async function requests(client: Client, cached: Pod, node: Node): Promise
   same<typeof created, Pod>();
   // @ts-expect-error a draft without a spec
   await pods.create({ metadata: { name: "web" } });
-  await pods.create({ metadata: { name: "web" } }, { subresource: "eviction" });
+  const evicted = await pods.create({ metadata: { name: "web" } }, { subresource: "eviction" });
+  same<typeof evicted, ApiStatus>();
   const copy = copyOf(cached);
   copy.metadata.labels = { a: "b" };
   await pods.update(copy);
@@ -270,6 +272,35 @@ export async function requests(client: Client, cached: Pod, node: Node): Promise
   // @ts-expect-error a field that does not exist
   await pods.patch("web", { type: "apply", fieldManager: "shop", body: { spec: { hostName: "web" } } });
   await client.resource(ConfigMap).update({ ...copyOf(await client.resource(ConfigMap).get("a")), data: { a: "b" } });
+}
+
+/** Subresources, of other kinds than their collections: type-checked, and not run. */
+export async function subresources(client: Client, name: string): Promise<void> {
+  const deployments = client.resource(Deployment);
+  const scale = await deployments.get(name, { subresource: "scale" });
+  same<typeof scale, Scale>();
+  const whole = [await deployments.get(name), await deployments.get(name, { subresource: "status" })];
+  same<typeof whole, Deployment[]>();
+  const other = await client.resource(Pod).get(name, { subresource: "ephemeralcontainers" });
+  same<typeof other, DynamicObject>();
+  const patched = await deployments.patch(
+    name,
+    { type: "merge", body: { spec: { replicas: 3 } } },
+    { subresource: "scale" },
+  );
+  same<typeof patched, Scale>();
+  const updated = await deployments.update({ ...copyOf(scale), spec: { replicas: 4 } }, { subresource: "scale" });
+  same<typeof updated, Scale>();
+  // @ts-expect-error a scale has no template
+  await deployments.update({ ...copyOf(scale), spec: { template: {} } }, { subresource: "scale" });
+  const accounts = client.resource(ServiceAccount);
+  const request = await accounts.create({ metadata: { name } }, { subresource: "token" });
+  same<typeof request, TokenRequest>();
+  same<typeof request.status.token, string>();
+  const bound = await client.resource(Pod).create({ metadata: { name }, target: {} }, { subresource: "binding" });
+  same<typeof bound, ApiStatus>();
+  const unknown = await client.resource(Pod).create({ metadata: { name } }, { subresource: "resize" });
+  same<typeof unknown, DynamicObject>();
 }
 
 /** Kinds that are found at run time: type-checked, and not run. */

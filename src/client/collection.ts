@@ -47,6 +47,7 @@ import {
   statusFrom,
   UnreachableError,
 } from "../api/status.ts";
+import type { Scale, TokenRequest } from "../api/subresources.ts";
 import type { Apply, Mutable, ObjectDraft } from "../api/written.ts";
 import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
@@ -336,6 +337,11 @@ async function* partsOf<T>(
   yield { list: await page };
 }
 
+/** Returns the server's confirmation in its plain form, or an object unchanged. */
+function confirmationOr<A>(answer: A): A | ApiStatus {
+  return isStatus(answer) ? statusFrom({ status: "Success", ...answer }, 200) : answer;
+}
+
 /** Implements {@linkcode ResourceClient} with a {@linkcode Connection}. */
 export class Collection<T extends KubernetesObject> implements ResourceClient<T> {
   /** The objects' resource. */
@@ -383,9 +389,16 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.get}. */
-  async get(name: string, options: GetOptions = {}): Promise<T> {
+  get(name: string, options: GetOptions & { readonly subresource: "scale" }): Promise<Scale>;
+  /** As {@linkcode ResourceClient.get}. */
+  get(name: string, options: GetOptions & { readonly subresource: "status" }): Promise<T>;
+  /** As {@linkcode ResourceClient.get}. */
+  get(name: string, options: GetOptions & { readonly subresource: string }): Promise<DynamicObject>;
+  /** As {@linkcode ResourceClient.get}. */
+  get(name: string, options?: GetOptions): Promise<T>;
+  async get(name: string, options: GetOptions = {}): Promise<unknown> {
     const { value: answer } = await this.#json(getRequest(this.#target, name, options), options);
-    if (options.subresource) return answer as T;
+    if (options.subresource) return answer;
     if (this.resource.representation !== "table") {
       const reduction = Reduction.of(this.resource);
       return reduction === undefined ? answer as T : reduction.of(answer as T);
@@ -466,16 +479,26 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.create}. */
+  create(
+    object: SubresourceDraft,
+    options: WriteOptions & { readonly subresource: "eviction" | "binding" },
+  ): Promise<ApiStatus>;
+  /** As {@linkcode ResourceClient.create}. */
+  create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: "token" }): Promise<TokenRequest>;
+  /** As {@linkcode ResourceClient.create}. */
   create(object: ObjectDraft<T>, options?: WriteOptions): Promise<T>;
   /** As {@linkcode ResourceClient.create}. */
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
-  async create(object: ObjectDraft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<T & DynamicObject> {
+  async create(object: ObjectDraft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<unknown> {
     const request = createRequest(this.#target, object as SubresourceDraft, options);
-    return await this.#write(request, options, "create", object) as T & DynamicObject;
+    return confirmationOr(await this.#write(request, options, "create", object));
   }
 
   /** As {@linkcode ResourceClient.update}. */
-  async update(object: Mutable<T> & Complete, options: WriteOptions = {}): Promise<T> {
+  update(scale: Mutable<Scale> & Complete, options: WriteOptions & { readonly subresource: "scale" }): Promise<Scale>;
+  /** As {@linkcode ResourceClient.update}. */
+  update(object: Mutable<T> & Complete, options?: WriteOptions): Promise<T>;
+  async update(object: (Mutable<T> | Mutable<Scale>) & Complete, options: WriteOptions = {}): Promise<unknown> {
     const request = updateRequest(this.#target, object as KubernetesObject, options);
     return await this.#write(request, options, "update", object);
   }
@@ -499,8 +522,12 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.patch}. */
-  async patch(name: string, patch: Patch<T>, options: WriteOptions = {}): Promise<T> {
-    return await this.#write(patchRequest(this.#target, name, patch, options), options, patch.type, patch.body);
+  patch(name: string, patch: Patch<Scale>, options: WriteOptions & { readonly subresource: "scale" }): Promise<Scale>;
+  /** As {@linkcode ResourceClient.patch}. */
+  patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;
+  async patch(name: string, patch: Patch<T> | Patch<Scale>, options: WriteOptions = {}): Promise<unknown> {
+    const request = patchRequest(this.#target, name, patch as Patch<T>, options);
+    return await this.#write(request, options, patch.type, patch.body);
   }
 
   /** As {@linkcode ResourceClient.delete}. */
@@ -510,8 +537,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     if (!options.subresource) {
       this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
     }
-    const { value } = answer;
-    return isStatus(value) ? statusFrom({ status: "Success", ...value }, 200) : value as T;
+    return confirmationOr(answer.value as T);
   }
 
   /** As {@linkcode ResourceClient.deleteCollection}. */

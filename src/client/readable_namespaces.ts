@@ -153,7 +153,7 @@ async function review(
   spec: object,
   options: Abortable,
 ): Promise<NonNullable<Review["status"]>> {
-  const { status = {} } = await client.resource(kind).create({ metadata: {}, spec } as never, options as never);
+  const { status = {} } = await client.resource(kind).create({ metadata: {}, spec } as never, options);
   return status;
 }
 

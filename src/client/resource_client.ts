@@ -33,6 +33,7 @@ import {
   type ResourcePlace,
 } from "../api/resource.ts";
 import type { ApiStatus } from "../api/status.ts";
+import type { Scale, TokenRequest } from "../api/subresources.ts";
 import type { Apply, ApplyFields, ApplyMeta, DraftMeta, MergePatch, Mutable, ObjectDraft } from "../api/written.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
 import type { BackoffOptions } from "../async/time.ts";
@@ -332,7 +333,13 @@ export interface ResourceClient<T extends KubernetesObject> {
   /** Returns the same collection in one namespace. A cluster-scoped collection does not change. */
   namespace(namespace: string): ResourceClient<T>;
 
-  /** Reads an object, or its subresource. If the object does not exist, `isNotFound` is true for the error. */
+  /** Reads the subresource `scale`. If the object does not exist, `isNotFound` is true for the error. */
+  get(name: string, options: GetOptions & { readonly subresource: "scale" }): Promise<Scale>;
+  /** Reads the subresource `status`, which is the whole object. */
+  get(name: string, options: GetOptions & { readonly subresource: "status" }): Promise<T>;
+  /** Reads any other subresource. If the object does not exist, `isNotFound` is true for the error. */
+  get(name: string, options: GetOptions & { readonly subresource: string }): Promise<DynamicObject>;
+  /** Reads an object. If it does not exist, `isNotFound` is true for the error. */
   get(name: string, options?: GetOptions): Promise<T>;
 
   /**
@@ -457,6 +464,23 @@ export interface ResourceClient<T extends KubernetesObject> {
   logs(this: ResourceClient<Pod>, name: string, options?: LogOptions): AsyncIterableIterator<LogLine>;
 
   /**
+   * Creates an eviction or a binding of the pod that the draft names. To wait for a PodDisruptionBudget, use `evict`
+   * from `@kube/informer/workloads`. An eviction is sent once, even if the server asks you to retry: then `isThrottled`
+   * is true for the error.
+   *
+   * @throws {TypeError} if the draft has no name, or for the reasons below.
+   */
+  create(
+    object: SubresourceDraft,
+    options: WriteOptions & { readonly subresource: "eviction" | "binding" },
+  ): Promise<ApiStatus>;
+  /**
+   * Creates a token for the service account that the draft names.
+   *
+   * @throws {TypeError} if the draft has no name, or for the reasons below.
+   */
+  create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: "token" }): Promise<TokenRequest>;
+  /**
    * Creates an object. The client fills in `apiVersion`, `kind` and the namespace if they are missing.
    *
    * @throws {TypeError} if the kind is namespaced and no namespace is given, or if the draft's namespace differs from
@@ -464,13 +488,18 @@ export interface ResourceClient<T extends KubernetesObject> {
    */
   create(object: ObjectDraft<T>, options?: WriteOptions): Promise<T>;
   /**
-   * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) for the object that the draft names. Resolves with the
-   * response, which has the subresource's kind.
+   * Creates any other subresource for the object that the draft names. Resolves with the response, which has the
+   * subresource's kind.
    *
    * @throws {TypeError} for the same reasons, and if the draft has no name.
    */
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
 
+  /** Replaces the subresource `scale`. Its resourceVersion is the version of the object. */
+  update(
+    scale: Mutable<Scale> & Complete,
+    options: WriteOptions & { readonly subresource: "scale" },
+  ): Promise<Scale>;
   /**
    * Replaces an object. Change a copy from `copyOf`, and pass the copy. If its resourceVersion is not the newest, the
    * server responds with 409 (`isConflict`).
@@ -500,6 +529,8 @@ export interface ResourceClient<T extends KubernetesObject> {
    */
   applyIfChanged(object: Apply<T>, options: ApplyIfChangedOptions<T>): Promise<AppliedIfChanged<T>>;
 
+  /** Patches the subresource `scale`. */
+  patch(name: string, patch: Patch<Scale>, options: WriteOptions & { readonly subresource: "scale" }): Promise<Scale>;
   /** Patches an object. A patch with the type `"apply"` creates the object if it does not exist. */
   patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;
 
@@ -694,12 +725,10 @@ export function createRequest(
   const place = placeOf(target, "create", { namespace, ...(subresource ? { name, subresource } : {}) });
   const action = describe("create", target.resource, { name, namespace: place.namespace, subresource });
   const metadata = place.namespace === "" ? object.metadata : { ...object.metadata, namespace: place.namespace };
-  return writeRequest(
-    { ...place, action },
-    "POST",
-    fillIn(target.resource, { ...object, metadata }, subresource),
-    options,
-  );
+  const body = fillIn(target.resource, { ...object, metadata }, subresource);
+  const spec = writeRequest({ ...place, action }, "POST", body, options);
+  // A disruption budget refuses with 429 and Retry-After: the caller has to know, and may wait for minutes.
+  return subresource === "eviction" ? { ...spec, patient: false } : spec;
 }
 
 /** Builds the request to update an object. @throws {TypeError} if the object has no address. */

@@ -70,6 +70,14 @@ const RUNS: Readonly<Record<string, Run>> = {
       await prints("shop/web-0 app 2026-01-31T12:00:00.000000000Z ready");
     },
   },
+  "evict.ts": {
+    args: ["shop", "cart-0"],
+    ends: true,
+    expect: async ({ server, prints }) => {
+      await prints("evicted");
+      assertEquals(server.get(Pod, "shop/cart-0")?.metadata.deletionTimestamp === undefined, false);
+    },
+  },
   "watch_pods.ts": {
     expect: async ({ server, prints }) => {
       await prints("found shop/cart-0");

@@ -5,12 +5,14 @@ import * as deno from "../../src/connect/mod.ts";
 import * as clusters from "../../src/controllers/clusters/mod.ts";
 import * as ready from "../../src/controllers/readiness/mod.ts";
 import * as reconcile from "../../src/controllers/reconcile/mod.ts";
-import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { ConfigMap, Node, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import * as relay from "../../src/relay/client/mod.ts";
 import * as edge from "../../src/relay/server/mod.ts";
 import { chaos } from "../../src/testing/chaos/mod.ts";
 import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
+import * as workloads from "../../src/workloads/mod.ts";
 import { functionsWithOptions } from "../../tools/api.ts";
 
 /** Functions that do not check, and why. */
@@ -260,6 +262,18 @@ function callsOfTesting(server: testing.FakeApiServer): Calls {
   };
 }
 
+function callsOfWorkloads(client: core.Client): Calls {
+  const [deployments, nodes] = [client.resource(Deployment, { namespace: "shop" }), client.resource(Node)];
+  return {
+    "cordon": () => workloads.cordon(nodes, "a", { ...typo }),
+    "drain": () => workloads.drain(client, "a", { ...typo }),
+    "evict": () => workloads.evict(client.resource(Pod, { namespace: "shop" }), "a", { ...typo }),
+    "restart": () => workloads.restart(deployments, "a", { ...typo }),
+    "scale": () => workloads.scale(deployments, "a", 1, { ...typo }),
+    "uncordon": () => workloads.uncordon(nodes, "a", { ...typo }),
+  };
+}
+
 /** Returns what a call threw, or rejected with before the next turn. */
 async function thrownBy(call: () => unknown): Promise<unknown> {
   try {
@@ -286,6 +300,7 @@ Deno.test("options: every function of the public API refuses names that do not e
     ...callsOfRelays(informers, stop.signal),
     ...callsOfDeno(),
     ...callsOfTesting(server),
+    ...callsOfWorkloads(client),
   };
   const wrong: string[] = [];
   for (const [name, call] of Object.entries(calls)) {
