@@ -34,6 +34,7 @@
  */
 export {
   NotReadyError,
+  type PodReader,
   type Readiness,
   readiness,
   type ReadinessOptions,

@@ -52,7 +52,19 @@ export interface ReadinessOptions {
    * An informer for pods, to look for a workload's failing pods. A progressing workload is `"failed"` if one of its
    * pods fails and matches the current pod template. By default, pods are not looked at.
    */
-  readonly pods?: Pick<IndexedCollection<Pod>, "lister">;
+  readonly pods?: PodReader;
+}
+
+/** The part of a pod informer that {@linkcode readiness} reads. */
+export interface PodReader {
+  /** Reads the pods. */
+  readonly lister: {
+    /** Returns a reader for one namespace. */
+    namespace(namespace: string): {
+      /** Returns the pods that match a label selector. */
+      list(labelSelector: string): readonly Pod[];
+    };
+  };
 }
 
 /** How long a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
@@ -352,7 +364,7 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
  * The failure of one of a workload's pods. Pods from an older template have the same labels, so a pod counts only if it
  * matches the current template. A pod that has ended with a failure is replaced, and does not count.
  */
-function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Pod>, "lister">): Readiness | undefined {
+function failureOfPods(object: KubernetesObject, pods: PodReader): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
   if (selector === undefined || template === undefined) return undefined;
   const { matchLabels, matchExpressions } = selector;
