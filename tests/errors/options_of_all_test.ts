@@ -11,6 +11,7 @@ import * as edge from "../../src/relay/server/mod.ts";
 import { chaos } from "../../src/testing/chaos/mod.ts";
 import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
+import * as workloads from "../../src/workloads/mod.ts";
 import { functionsWithOptions } from "../../tools/api.ts";
 
 /** Functions that do not check, and why. */
@@ -146,8 +147,11 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "new SharedInformerFactory": () => new core.SharedInformerFactory(client, { ...typo }),
     "new SharedInformerFactory (snapshots)": () =>
       new core.SharedInformerFactory(client, { snapshots: { store: new core.MemorySnapshots(), ...typo } }),
+    "onChange": () => core.onChange([pods], () => {}, { ...typo }),
     "readiness": () => ready.readiness(testing.pod({ name: "a" }), { ...typo }),
+    "templateReferences": () => workloads.templateReferences({ containers: [] }, { ...typo }),
     "untilReady": () => ready.untilReady(pods, key, { ...typo }),
+    "workloadStatus": () => workloads.workloadStatus(informers, { ...typo }),
   };
 }
 
