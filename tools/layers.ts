@@ -42,7 +42,10 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: [],
     },
     "controllers/readiness": { folders: ["api", "async", "errors", "informer", "kinds"], packages: [] },
-    workloads: { folders: ["api", "async", "client", "errors", "informer", "kinds", "controllers/readiness"], packages: [] },
+    workloads: {
+      folders: ["api", "async", "client", "errors", "informer", "kinds", "controllers/readiness"],
+      packages: [],
+    },
     "controllers/clusters": { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     logs: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     "relay/server": {

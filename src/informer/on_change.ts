@@ -67,7 +67,9 @@ export function onChange(
 ): Disposable {
   checkNames("follow changes", options, "signal onError");
   if (collections.length === 0) {
-    throw new TypeError("Cannot follow changes: collections is empty. Pass at least one informer or derived collection");
+    throw new TypeError(
+      "Cannot follow changes: collections is empty. Pass at least one informer or derived collection",
+    );
   }
   const report = errorObserver(options.onError, () => "handler of onChange()");
   const job = new DerivedController(options.signal);

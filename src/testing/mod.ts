@@ -98,7 +98,14 @@ export {
   type PodBuildOptions,
 } from "./fake/objects.ts";
 export { FakeTime } from "./fake/fake_time.ts";
-export { type LeakCollection, type LeakGuard, type LeakSource, type LeakStatus, noLeaks } from "./no_leaks.ts";
+export {
+  type LeakCollection,
+  type LeakFactoryStatus,
+  type LeakGuard,
+  type LeakSource,
+  type LeakStatus,
+  noLeaks,
+} from "./no_leaks.ts";
 export {
   churn,
   type ChurnOptions,

@@ -20,10 +20,18 @@ export interface LeakStatus {
   readonly handlers: readonly { readonly name: string; readonly pending: number }[];
 }
 
+/** The status of one informer in a factory. */
+export interface LeakFactoryStatus {
+  /** The resource. */
+  readonly resource: Resource;
+  /** The informer's status. */
+  readonly status: LeakStatus;
+}
+
 /** An informer, a derived collection or a factory. */
 export interface LeakCollection {
   /** Returns its status, or the status of each informer in a factory. */
-  status(): LeakStatus | readonly { readonly resource: Resource; readonly status: LeakStatus }[];
+  status(): LeakStatus | readonly LeakFactoryStatus[];
   /** @internal */
   readonly [internals]?: object;
 }
@@ -44,7 +52,8 @@ const TURNS = 20;
  * Fails your test if it leaves something running. Declare it with `await using` before the objects that it guards, so
  * that it looks after their disposal. It then throws an error that names everything that is left:
  *
- * - for a {@linkcode FakeApiServer}, open watches and requests without a response. Every running informer has one.
+ * - for a {@linkcode FakeApiServer}, open watches and requests without a response. A running informer has one, unless it
+ *   backs off.
  * - for an informer, a derived collection or a factory, informers that still run, and handlers that are still registered
  * - for a {@linkcode FakeTime}, timers that still wait. Deno's sanitizers do not see them.
  *
@@ -71,7 +80,7 @@ const TURNS = 20;
 export function noLeaks(...sources: readonly LeakSource[]): LeakGuard {
   const all = new Set(sources);
   return {
-    add: (source) => {
+    add<T extends LeakSource>(source: T): T {
       all.add(source);
       return source;
     },
@@ -94,11 +103,17 @@ function leaksOf(source: LeakSource): readonly string[] {
   if (source instanceof FakeApiServer) return source[internals].open();
   if (source instanceof FakeTime) return source[internals].dueInMs().map((ms) => `a fake timer is due in ${ms} ms`);
   const status = source.status();
-  if (!("state" in status)) {
-    return status.flatMap(({ resource, status }) => leaksOfOne(`informer of "${resourceName(resource)}"`, status));
+  if (isOfFactory(status)) {
+    return status.flatMap(({ resource, status }) => leaksOfOne(`the informer of "${resourceName(resource)}"`, status));
   }
-  const { sync } = (source[internals] ?? {}) as { readonly sync?: { readonly collection?: { readonly informer?: string } } };
+  const { sync } = (source[internals] ?? {}) as {
+    readonly sync?: { readonly collection?: { readonly informer?: string } };
+  };
   return leaksOfOne(sync?.collection?.informer ?? "an informer", status);
+}
+
+function isOfFactory(status: ReturnType<LeakCollection["status"]>): status is readonly LeakFactoryStatus[] {
+  return Array.isArray(status);
 }
 
 function leaksOfOne(name: string, { state, handlers }: LeakStatus): string[] {

@@ -15,7 +15,7 @@
  *
  * @module
  */
-export { templateReferences, type TemplateReferences, type TemplateReferencesOptions } from "./template_references.ts";
+export { type TemplateReferences, templateReferences, type TemplateReferencesOptions } from "./template_references.ts";
 export {
   type WorkloadKind,
   type WorkloadPod,

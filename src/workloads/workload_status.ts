@@ -140,7 +140,9 @@ export function workloadStatus(
   const { kinds = Object.keys(KINDS) as readonly WorkloadKind[], onError } = options;
   const pods = informers.forResource(Pod, { indexers: OWNERS });
   const replicaSets = informers.forResource(ReplicaSet, { indexers: OWNERS });
-  const sources = kinds.map((kind) => kind === "ReplicaSet" ? replicaSets : informers.forResource<Workload>(KINDS[kind]));
+  const sources = kinds.map((kind) =>
+    kind === "ReplicaSet" ? replicaSets : informers.forResource<Workload>(KINDS[kind])
+  );
   return deriveAll<Workload, WorkloadStatus>(sources, (workload, { read }) => {
     const { name, namespace = "", labels, uid } = workload.metadata;
     const kind = workload.kind as WorkloadKind;

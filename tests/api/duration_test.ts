@@ -40,7 +40,9 @@ Deno.test("parseDuration reads what Go's time.ParseDuration reads, without a sig
 });
 
 Deno.test("parseDuration names a text that is no duration, and shows how to write one", () => {
-  for (const text of ["", "3", "-", "s", ".", "-.", ".s", "+.s", "1d", "3000000", "1m 30s", "30s,", "1e3s", "1minute"]) {
+  for (
+    const text of ["", "3", "-", "s", ".", "-.", ".s", "+.s", "1d", "3000000", "1m 30s", "30s,", "1e3s", "1minute"]
+  ) {
     assertThrows(() => parseDuration(text), SyntaxError, `Cannot read the duration "${text}": `, text);
   }
   assertThrows(() => parseDuration("-5s"), SyntaxError, 'numbers with units, such as "1h30m" or "250ms"');

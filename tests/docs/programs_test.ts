@@ -297,7 +297,12 @@ const RUNS: Readonly<Record<string, Run>> = {
   "rollout_alarm.ts": {
     expect: async ({ server, prints }) => {
       await watched(server, 6);
-      const condition = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "too late" };
+      const condition = {
+        type: "Progressing",
+        status: "False",
+        reason: "ProgressDeadlineExceeded",
+        message: "too late",
+      };
       server.patch(Deployment, "shop/web", { status: { conditions: [condition] } });
       await prints("shop/Deployment:web fails: ProgressDeadlineExceeded: too late");
       const is = { status: "True", reason: "NewReplicaSetAvailable" } as const;

@@ -90,8 +90,7 @@ Deno.test("onChange covers many changes to several collections by one call in a 
     all.server.create(Pod, pod({ name: `more-${i}`, namespace: "shop" }));
     all.server.create(ConfigMap, configMap({ name: `more-${i}`, namespace: "shop" }));
   }
-  await all.pods.waitForVersion(all.server.resourceVersion);
-  await all.maps.until(({ metadata }) => metadata.name === "more-49");
+  for (const one of [all.pods, all.maps]) await one.until(() => true, { key: "shop/more-49" });
   while (sizes.at(-1)! < 101) await calls.until(calls.count + 1);
   assertEquals([sizes[0], sizes.at(-1)], [1, 101]);
   assert(sizes.length < 20, `${sizes.length} calls for 100 changes`);

@@ -25,9 +25,9 @@ Deno.test("noLeaks names informers that run, their handlers and open watches, an
   assertEquals(await leaks(guard), [
     "a watch on pods is open",
     'a watch on configmaps is open in namespace "shop"',
-    'informer of "pods" still runs, and its state is "live"',
-    'handler "printer" on informer of "pods" is still registered, and 0 events wait',
-    'informer of "configmaps" still runs, and its state is "live"',
+    'the informer of "pods" still runs, and its state is "live"',
+    'handler "printer" on the informer of "pods" is still registered, and 0 events wait',
+    'the informer of "configmaps" still runs, and its state is "live"',
     'derived collection "named" still runs, and its state is "live"',
   ]);
   await named[Symbol.asyncDispose]();
@@ -43,11 +43,22 @@ Deno.test("noLeaks finds an informer that it was not given by the server, also a
   const guard = noLeaks(server);
   using client = new Client({ server: "http://fake", transport: server });
   const gate = Promise.withResolvers<void>();
-  server.beforeNext(() => gate.promise);
-  const lost = client.resource(Pod).list();
+  const asked = Promise.withResolvers<void>();
+  server.beforeNext(() => {
+    asked.resolve();
+    return gate.promise;
+  });
+  const lost = assertRejects(() => client.resource(Pod).list());
+  await asked.promise;
   assertEquals(await leaks(guard), ["the request GET /api/v1/pods has no response"]);
+  const informer = new SharedIndexInformer(client.resource(ConfigMap));
+  const running = informer.run();
+  await informer.waitForCacheSync();
+  assertEquals((await leaks(guard))[0], "a watch on configmaps is open");
+  await informer[Symbol.asyncDispose]();
+  await running;
   client[Symbol.dispose]();
-  await assertRejects(() => lost);
+  await lost;
   gate.resolve();
   await guard[Symbol.asyncDispose]();
 });

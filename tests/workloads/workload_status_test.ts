@@ -4,11 +4,14 @@ import { Job } from "@kube/informer/kinds/batch/v1";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { ownerReferenceTo } from "@kube/informer/reconcile";
 import { deployment, FakeApiServer, pod } from "@kube/informer/testing";
-import { type WorkloadKind, workloadStatus, type WorkloadStatus } from "@kube/informer/workloads";
+import { type WorkloadKind, type WorkloadStatus, workloadStatus } from "@kube/informer/workloads";
 import { assertEquals } from "@std/assert";
 
 const SELECTOR = { matchLabels: { app: "web" } };
-const TEMPLATE = { metadata: { labels: SELECTOR.matchLabels }, spec: { containers: [{ name: "app", image: "web:2" }] } };
+const TEMPLATE = {
+  metadata: { labels: SELECTOR.matchLabels },
+  spec: { containers: [{ name: "app", image: "web:2" }] },
+};
 
 /** A namespace with workloads that have one replica each, which is not there yet. */
 class Shop implements AsyncDisposable {
@@ -30,7 +33,7 @@ class Shop implements AsyncDisposable {
   }
 
   deployment(name = "web"): Deployment {
-    const { metadata, status } = deployment({ name, namespace: "shop", replicas: 1 });
+    const { metadata, status } = deployment({ name, namespace: "shop", labels: { team: "a" } });
     const spec = { replicas: 1, selector: SELECTOR, template: TEMPLATE };
     const waiting = { ...status, replicas: 1, updatedReplicas: 1, readyReplicas: 0, availableReplicas: 0 };
     return this.server.create(Deployment, { metadata, spec, status: waiting });
@@ -50,11 +53,9 @@ class Shop implements AsyncDisposable {
     const { uid } = owner.metadata;
     const reference: OwnerReference = { apiVersion: "apps/v1", kind: "X", name: "x", uid, controller: true };
     const made = pod({ name, namespace: "shop", labels: SELECTOR.matchLabels, ownerReferences: [reference] });
-    return this.server.create(Pod, {
-      ...made,
-      spec: TEMPLATE.spec,
-      status: reason === undefined ? READY : waiting(reason),
-    });
+    const created = this.server.create(Pod, { ...made, spec: TEMPLATE.spec, status: READY });
+    if (reason !== undefined) this.server.patch(Pod, `shop/${name}`, { status: waiting(reason) });
+    return created;
   }
 
   /** Resolves with the status of a workload, once `holds`. */
@@ -87,7 +88,7 @@ Deno.test("workloadStatus shows a Deployment with the reasons of its ReplicaSets
   await shop.start();
   assertEquals(shop.workloads.lister.list().map(({ metadata }) => metadata.name), ["Deployment:web"]);
   assertEquals({ ...shop.workloads.lister.get("shop/Deployment:web") }, {
-    metadata: { name: "Deployment:web", namespace: "shop", labels: web.metadata.labels! },
+    metadata: { name: "Deployment:web", namespace: "shop", labels: { team: "a" } },
     kind: "Deployment",
     namespace: "shop",
     name: "web",

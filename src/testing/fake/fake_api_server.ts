@@ -115,7 +115,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     /** Names the open watches, and the requests without a response. */
     open: (): string[] => [
       ...this.#backend.watches.of().map(({ plan: { collection: { definition }, selection: { namespace } } }) => {
-        return `a watch on ${resourceName(definition)} is open${namespace === "" ? "" : ` in namespace "${namespace}"`}`;
+        return `a watch on ${resourceName(definition)} is open${
+          namespace === "" ? "" : ` in namespace "${namespace}"`
+        }`;
       }),
       ...this.requests.filter(({ status }) => status === undefined).map(({ method, path }) => {
         return `the request ${method} ${path} has no response`;

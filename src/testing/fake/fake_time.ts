@@ -44,7 +44,8 @@ export class FakeTime implements Disposable {
   /** @internal */
   readonly [internals] = {
     /** Returns how long each armed timer still waits, in milliseconds. */
-    dueInMs: (): number[] => [...this.#timers.values()].map(({ dueMs }) => dueMs - this.#elapsedMs).sort((a, b) => a - b),
+    dueInMs: (): number[] =>
+      [...this.#timers.values()].map(({ dueMs }) => dueMs - this.#elapsedMs).sort((a, b) => a - b),
   };
 
   /**
