@@ -5,11 +5,11 @@ import { deno } from "./support/program.ts";
 
 const ENTRY = new URL("../mod.ts", import.meta.url).href;
 
-/** The modules of `src` that `mod.ts` loads. */
-const MODULES = 0;
+/** The modules that `mod.ts` loads, itself among them; 96 in November 2026. */
+const MODULES = 100;
 
-/** The bytes of these modules as one bundle, without types and comments, compressed by brotli. */
-const BYTES = 0;
+/** Their bytes as one bundle, minified and compressed by brotli; 92,400 in November 2026. */
+const BYTES = 95_000;
 
 Deno.test(`mod.ts loads at most ${MODULES} modules, and none of Node or npm`, async () => {
   const { code, out, err } = await deno(["info", "--json", "--no-lock", ENTRY]);
