@@ -112,7 +112,7 @@ function reasonOf(
  * const server = new FakeApiServer();
  * server.create(DaemonSet, {
  *   metadata: { name: "logs", namespace: "shop", generation: 1 },
- *   spec: { selector: {}, template: {} },
+ *   spec: { selector: {}, template: { spec: { containers: [] } } },
  *   status: {
  *     observedGeneration: 1,
  *     desiredNumberScheduled: 2,
