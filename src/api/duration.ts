@@ -56,8 +56,9 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Returns a duration as Go prints it: `"1h30m0s"`, `"1.5s"`, `"250ms"`. Kubernetes writes the same text into objects, so
- * an apply of this text causes no change. {@linkcode parseDuration} reads it back. Nanoseconds are the smallest part.
+ * Returns a duration as Go prints it: `"1h30m0s"`, `"1.5s"`, `"250ms"`. Kubernetes writes the same text into objects,
+ * so an apply of this text causes no change. {@linkcode parseDuration} reads it back. Nanoseconds are the smallest
+ * part.
  *
  * @throws {RangeError} if `ms` is negative, is not a number, or is longer than Go's longest duration.
  *

@@ -30,11 +30,11 @@ export interface OnChangeOptions extends Abortable {
  * - **At most one call per turn** of the event loop. A call covers all changes before it.
  * - **Calls never overlap.** If the handler returns a promise, the next call waits for it. One more call covers
  *   everything that changed meanwhile.
- * - **A failed call is repeated.** If the handler throws, the error is reported. The next call follows after 0.8 s to 30
- *   s, longer after each failure in a row.
+ * - **A failed call is repeated.** If the handler throws, the error is reported. The next call follows after 0.8 s to
+ *   30 s, longer after each failure in a row.
  *
- * Dispose the result to end the calls. The handler's signal aborts then, and a running call continues. A collection that
- * stops causes no further calls.
+ * Dispose the result to end the calls. The handler's signal aborts then, and a running call continues. A collection
+ * that stops causes no further calls.
  *
  * @throws {TypeError} if `collections` is empty.
  * @throws {Error} if a collection has stopped.

@@ -52,9 +52,10 @@ const TURNS = 20;
  * Fails your test if it leaves something running. Declare it with `await using` before the objects that it guards, so
  * that it looks after their disposal. It then throws an error that names everything that is left:
  *
- * - for a {@linkcode FakeApiServer}, open watches and requests without a response. A running informer has one, unless it
- *   backs off.
- * - for an informer, a derived collection or a factory, informers that still run, and handlers that are still registered
+ * - for a {@linkcode FakeApiServer}, open watches and requests without a response. A running informer has one, unless
+ *   it backs off.
+ * - for an informer, a derived collection or a factory, informers that still run, and handlers that are still
+ *   registered
  * - for a {@linkcode FakeTime}, timers that still wait. Deno's sanitizers do not see them.
  *
  * Pass the server and the time, which must live until then. Pass later objects to `add()`, which returns them. If the

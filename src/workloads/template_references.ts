@@ -1,8 +1,8 @@
 /**
  * The names that a pod template refers to.
  *
- * {@linkcode templateReferences} is the entry point. It reads the paths in {@linkcode REFERENCES}, which a test compares
- * with the schema of PodSpec. It does not look whether the objects exist.
+ * {@linkcode templateReferences} is the entry point. It reads the paths in {@linkcode REFERENCES}, which a test
+ * compares with the schema of PodSpec. It does not look whether the objects exist.
  *
  * @module
  */

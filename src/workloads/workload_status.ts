@@ -1,8 +1,8 @@
 /**
  * The readiness of all workloads, with the reasons of their pods.
  *
- * {@linkcode workloadStatus} is the entry point. The rules are those in `controllers/readiness`; it sends no requests of
- * its own.
+ * {@linkcode workloadStatus} is the entry point. The rules are those in `controllers/readiness`; it sends no requests
+ * of its own.
  *
  * @module
  */
