@@ -16,10 +16,10 @@ import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../kinds/apps/v1
 import { Job } from "../kinds/batch/v1.ts";
 import { Pod } from "../kinds/core/v1.ts";
 
-const KINDS = { Deployment, StatefulSet, DaemonSet, Job, ReplicaSet } as const;
-
 /** A kind whose objects {@linkcode workloadStatus} judges. */
-export type WorkloadKind = keyof typeof KINDS;
+export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicaSet";
+
+const KINDS = { Deployment, StatefulSet, DaemonSet, Job, ReplicaSet } satisfies Record<WorkloadKind, unknown>;
 
 /** A pod that is not ready. */
 export interface WorkloadPod {
