@@ -35,6 +35,7 @@ Deno.test("parseDuration reads what Go's time.ParseDuration reads, without a sig
     ["2562047h47m", 9_223_372_020_000],
     ["0.07s", 70],
     ["0.29s", 290],
+    ["0.4ns", 0], // nanoseconds are the smallest part
   ];
   for (const [text, ms] of cases) assertEquals(parseDuration(text), ms, text);
 });

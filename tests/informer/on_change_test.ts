@@ -1,4 +1,11 @@
-import { Client, derive, onChange, type SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
+import {
+  Client,
+  derive,
+  type HandlerRegistration,
+  onChange,
+  type SharedIndexInformer,
+  SharedInformerFactory,
+} from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { configMap, FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
@@ -102,6 +109,29 @@ Deno.test("onChange covers many changes to several collections by one call in a 
   assertEquals(all.pods.lister.get("shop/web-0"), undefined);
 });
 
+Deno.test("onChange calls its handler in a later turn, once for all changes of a turn, and follows a collection once", async () => {
+  let changed: (() => void) | undefined;
+  let handlers = 0;
+  const registration = { hasSynced: true };
+  const source: Parameters<typeof onChange>[0][number] = {
+    addEventHandler: ({ onUpdate }) => {
+      handlers++;
+      changed = onUpdate as () => void;
+      return registration as HandlerRegistration;
+    },
+  };
+  let calls = 0;
+  using _ = onChange([source, source], () => void calls++);
+  for (let i = 0; i < 10; i++) {
+    changed!();
+    await Promise.resolve();
+  }
+  assertEquals([calls, handlers], [0, 1]);
+  await nextTurn();
+  await nextTurn();
+  assertEquals(calls, 1);
+});
+
 Deno.test("onChange follows derived collections", async () => {
   await using all = await shop();
   await using phases = derive(all.pods, ({ metadata: { name, namespace }, status }) => ({
@@ -171,6 +201,10 @@ Deno.test("onChange reports what a handler throws, and calls it again after a wa
   all.server.annotate(Pod, "shop/web-0", { a: "2" });
   await time.tickAsync(0);
   assertEquals(failing.length, 4); // no wait is left over
+  fails = 1;
+  all.server.annotate(Pod, "shop/web-0", { a: "3" });
+  await time.tickAsync(1_600); // the first failure in a row has the shortest wait again
+  assertEquals([failing.length, errors.length], [6, 3]);
 });
 
 Deno.test("onChange ends by its signal and by disposal, which abort the signal of a running call", async () => {

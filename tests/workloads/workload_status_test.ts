@@ -49,9 +49,9 @@ class Shop implements AsyncDisposable {
   }
 
   /** A pod whose container waits for a reason, or is ready. */
-  pod(name: string, owner: { readonly metadata: { readonly uid: string } }, reason?: string): Pod {
+  pod(name: string, owner: { readonly metadata: { readonly uid: string } }, reason?: string, controller = true): Pod {
     const { uid } = owner.metadata;
-    const reference: OwnerReference = { apiVersion: "apps/v1", kind: "X", name: "x", uid, controller: true };
+    const reference: OwnerReference = { apiVersion: "apps/v1", kind: "X", name: "x", uid, controller };
     const made = pod({ name, namespace: "shop", labels: SELECTOR.matchLabels, ownerReferences: [reference] });
     const created = this.server.create(Pod, { ...made, spec: TEMPLATE.spec, status: READY });
     if (reason !== undefined) this.server.patch(Pod, `shop/${name}`, { status: waiting(reason) });
@@ -84,6 +84,7 @@ Deno.test("workloadStatus shows a Deployment with the reasons of its ReplicaSets
   const web = shop.deployment();
   shop.pod("web-1-b", shop.replicaSet("web-1", web), "ImagePullBackOff");
   shop.pod("web-1-a", shop.server.get(ReplicaSet, "shop/web-1")!);
+  shop.pod("backup-0", shop.server.get(ReplicaSet, "shop/web-1")!, "ImagePullBackOff", false); // no controller
   shop.pod("other-0", { metadata: { uid: "another" } }, "ImagePullBackOff"); // equal labels, another owner
   await shop.start();
   assertEquals(shop.workloads.lister.list().map(({ metadata }) => metadata.name), ["Deployment:web"]);
@@ -102,8 +103,16 @@ Deno.test("workloadStatus shows a Deployment with the reasons of its ReplicaSets
   const { pods } = await shop.until("shop/Deployment:web", ({ pods }) => pods[0]?.reason.startsWith("Crash"));
   assertEquals(pods, [{ name: "web-1-b", reason: "CrashLoopBackOff: container app: it waits, 5 restarts" }]);
 
+  shop.pod("web-1-0", shop.server.get(ReplicaSet, "shop/web-1")!, "ContainerCreating");
+  const two = await shop.until("shop/Deployment:web", ({ pods }) => pods.length === 2);
+  assertEquals(two.pods.map(({ name }) => name), ["web-1-0", "web-1-b"]);
+  shop.server.delete(Pod, "shop/web-1-0");
+
   shop.server.patch(Pod, "shop/web-1-b", { status: { ...READY, containerStatuses: null } });
-  const progressing = await shop.until("shop/Deployment:web", ({ state }) => state === "progressing");
+  const progressing = await shop.until(
+    "shop/Deployment:web",
+    ({ state, pods }) => state === "progressing" && pods.length === 0,
+  );
   assertEquals([progressing.reason, progressing.pods], ["LessAvailable: 0 of 1 updated replicas are available", []]);
 
   const is = { status: "True", reason: "NewReplicaSetAvailable" };
@@ -134,7 +143,10 @@ Deno.test("workloadStatus has an item for each kind, and for ReplicaSets without
     spec: { ...spec, serviceName: "web", replicas: 2 },
     status: { observedGeneration: 1, replicas: 1, readyReplicas: 0 },
   });
-  shop.pod("web-0", set, "ContainerCreating");
+  shop.pod("web-1", set, "ContainerCreating");
+  shop.pod("web-0", set);
+  const initContainerStatuses = [{ name: "init", image: "web:2", imageID: "", ready: false, restartCount: 2 }];
+  server.patch(Pod, "shop/web-0", { status: { phase: "Pending", conditions: null, initContainerStatuses } });
   const daemons = server.create(DaemonSet, {
     metadata,
     spec,
@@ -158,7 +170,7 @@ Deno.test("workloadStatus has an item for each kind, and for ReplicaSets without
     "Deployment:web progressing LessAvailable; ",
     "Job:web failed ErrImageNeverPull; job-0 ErrImageNeverPull: container app: it waits",
     "ReplicaSet:bare failed CreateContainerError; bare-0 CreateContainerError: container app: it waits",
-    "StatefulSet:web progressing LessReplicas; web-0 ContainerCreating: container app: it waits",
+    "StatefulSet:web progressing LessReplicas; web-0 PodPending: its containers have not started, 2 restarts,web-1 ContainerCreating: container app: it waits",
   ]);
 });
 
