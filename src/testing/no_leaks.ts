@@ -12,32 +12,14 @@ import { internals } from "../errors/internals.ts";
 import { FakeApiServer } from "./fake/fake_api_server.ts";
 import { FakeTime } from "./fake/fake_time.ts";
 
-/** The status of an informer or derived collection, as far as {@linkcode noLeaks} reads it. */
-export interface LeakStatus {
-  /** The state. */
+/** The status of an informer or derived collection, as far as it is read here. */
+interface Status {
   readonly state: string;
-  /** The handlers that are registered. */
   readonly handlers: readonly { readonly name: string; readonly pending: number }[];
 }
 
-/** The status of one informer in a factory. */
-export interface LeakFactoryStatus {
-  /** The resource. */
-  readonly resource: Resource;
-  /** The informer's status. */
-  readonly status: LeakStatus;
-}
-
-/** An informer, a derived collection or a factory. */
-export interface LeakCollection {
-  /** Returns its status, or the status of each informer in a factory. */
-  status(): LeakStatus | readonly LeakFactoryStatus[];
-  /** @internal */
-  readonly [internals]?: object;
-}
-
-/** Anything that {@linkcode noLeaks} can look at. */
-export type LeakSource = FakeApiServer | FakeTime | LeakCollection;
+/** Anything that {@linkcode noLeaks} can look at: also an informer, a derived collection or a factory. */
+export type LeakSource = FakeApiServer | FakeTime | { status(): object };
 
 /** Looks for leaks when it is disposed. */
 export interface LeakGuard extends AsyncDisposable {
@@ -86,12 +68,11 @@ export function noLeaks(...sources: readonly LeakSource[]): LeakGuard {
       return source;
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      let left = [...all].flatMap(leaksOf);
-      for (let turn = 0; left.length > 0 && turn < TURNS; turn++) {
-        await nextTurn();
+      let left: readonly string[] = [];
+      for (let turn = 0; turn < TURNS; turn++, await nextTurn()) {
         left = [...all].flatMap(leaksOf);
+        if (left.length === 0) return;
       }
-      if (left.length === 0) return;
       throw new Error(
         `Cannot end the test without leaks: ${left.join("; ")}. Dispose them: declare their owners with using or ` +
           "await using, after noLeaks()",
@@ -104,20 +85,20 @@ function leaksOf(source: LeakSource): readonly string[] {
   if (source instanceof FakeApiServer) return source[internals].open();
   if (source instanceof FakeTime) return source[internals].dueInMs().map((ms) => `a fake timer is due in ${ms} ms`);
   const status = source.status();
-  if (isOfFactory(status)) {
-    return status.flatMap(({ resource, status }) => leaksOfOne(`the informer of "${resourceName(resource)}"`, status));
+  if (Array.isArray(status)) {
+    return (status as readonly { readonly resource: Resource; readonly status: Status }[])
+      .flatMap(({ resource, status }) => leaksOfOne(`the informer of "${resourceName(resource)}"`, status));
   }
-  const { sync } = (source[internals] ?? {}) as {
-    readonly sync?: { readonly collection?: { readonly informer?: string } };
-  };
-  return leaksOfOne(sync?.collection?.informer ?? "an informer", status);
+  const { sync } = (source as { readonly [internals]?: Followed })[internals] ?? {};
+  return leaksOfOne(sync?.collection.informer ?? "an informer", status as Status);
 }
 
-function isOfFactory(status: ReturnType<LeakCollection["status"]>): status is readonly LeakFactoryStatus[] {
-  return Array.isArray(status);
+/** The part of an informer or derived collection that has its name. */
+interface Followed {
+  readonly sync?: { readonly collection: { readonly informer: string } };
 }
 
-function leaksOfOne(name: string, { state, handlers }: LeakStatus): string[] {
+function leaksOfOne(name: string, { state, handlers }: Status): string[] {
   return [
     ...(state === "idle" || state === "stopped" ? [] : [`${name} still runs, and its state is "${state}"`]),
     ...handlers.map((it) => `handler "${it.name}" on ${name} is still registered, and ${it.pending} events wait`),

@@ -18,7 +18,6 @@
 export { type TemplateReferences, templateReferences, type TemplateReferencesOptions } from "./template_references.ts";
 export {
   type WorkloadKind,
-  type WorkloadPod,
   type WorkloadStatus,
   workloadStatus,
   type WorkloadStatusOptions,

@@ -42,36 +42,32 @@ export interface TemplateReferencesOptions {
   readonly requiredOnly?: boolean;
 }
 
-function inContainers(...paths: readonly string[]): string[] {
-  return ["containers", "initContainers", "ephemeralContainers"].flatMap((of) => paths.map((path) => `${of}.${path}`));
-}
+const CONTAINERS = ["containers", "initContainers", "ephemeralContainers"];
+const VOLUMES = ["volumes"];
+const WITH_SECRETS = ["cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"];
 
-function inVolumes(...paths: readonly string[]): string[] {
-  return paths.map((path) => `volumes.${path}`);
+function below(places: readonly string[], ...paths: readonly string[]): string[] {
+  return places.flatMap((place) => paths.map((path) => `${place}.${path}`));
 }
 
 /** The field paths in a PodSpec that end with a name. A path passes through arrays. */
 export const REFERENCES: Readonly<Record<keyof TemplateReferences, readonly string[]>> = {
   configMaps: [
-    ...inContainers("env.valueFrom.configMapKeyRef.name", "envFrom.configMapRef.name"),
-    ...inVolumes("configMap.name", "projected.sources.configMap.name"),
+    ...below(CONTAINERS, "env.valueFrom.configMapKeyRef.name", "envFrom.configMapRef.name"),
+    ...below(VOLUMES, "configMap.name", "projected.sources.configMap.name"),
   ],
   secrets: [
     "imagePullSecrets.name",
-    ...inContainers("env.valueFrom.secretKeyRef.name", "envFrom.secretRef.name"),
-    ...inVolumes("secret.secretName", "projected.sources.secret.name", "azureFile.secretName"),
-    ...inVolumes("csi.nodePublishSecretRef.name"),
-    ...inVolumes(
-      ...["cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"].map((it) => `${it}.secretRef.name`),
-    ),
+    ...below(CONTAINERS, "env.valueFrom.secretKeyRef.name", "envFrom.secretRef.name"),
+    ...below(VOLUMES, "secret.secretName", "projected.sources.secret.name", "azureFile.secretName"),
+    ...below(VOLUMES, "csi.nodePublishSecretRef.name", ...below(WITH_SECRETS, "secretRef.name")),
   ],
-  persistentVolumeClaims: inVolumes(
-    "persistentVolumeClaim.claimName",
-    "ephemeral.volumeClaimTemplate.spec.dataSource.name",
-    "ephemeral.volumeClaimTemplate.spec.dataSourceRef.name",
-  ),
+  persistentVolumeClaims: [
+    "volumes.persistentVolumeClaim.claimName",
+    ...below(["volumes.ephemeral.volumeClaimTemplate.spec"], "dataSource.name", "dataSourceRef.name"),
+  ],
   serviceAccounts: ["serviceAccountName", "serviceAccount"],
-  images: [...inContainers("image"), ...inVolumes("image.reference")],
+  images: [...below(CONTAINERS, "image"), "volumes.image.reference"],
   priorityClasses: ["priorityClassName"],
   runtimeClasses: ["runtimeClassName"],
   resourceClaims: ["resourceClaims.resourceClaimName"],
@@ -122,9 +118,10 @@ export function templateReferences(
     const holders = elementsAt(spec, keys.slice(0, -1)) as readonly Reference[];
     return fieldValues(holders.filter(counts), keys.slice(-1));
   };
-  const found = Object.entries(REFERENCES).map(([of, paths]) => [of, [...new Set(paths.flatMap(namesAt))]] as const);
   const references = Object.fromEntries(
-    found.map(([of, names]) => [of, names.filter((name) => name).sort()]),
+    Object.entries(REFERENCES).map(([of, paths]) => {
+      return [of, [...new Set(paths.flatMap(namesAt))].filter((name) => name).sort()];
+    }),
   ) as unknown as TemplateReferences;
   return references.serviceAccounts.length > 0 ? references : { ...references, serviceAccounts: ["default"] };
 }

@@ -21,14 +21,6 @@ export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | 
 
 const KINDS = { Deployment, StatefulSet, DaemonSet, Job, ReplicaSet } satisfies Record<WorkloadKind, unknown>;
 
-/** A pod that is not ready. */
-export interface WorkloadPod {
-  /** The pod's name. */
-  readonly name: string;
-  /** The reason, such as `"CrashLoopBackOff: container app: back-off 5m0s restarting failed container, 5 restarts"`. */
-  readonly reason: string;
-}
-
 /** A workload's readiness, with its pods that are not ready. */
 export interface WorkloadStatus extends DerivedObject {
   /** Kind and name, such as `"Deployment:web"`, with the workload's namespace and labels. */
@@ -45,8 +37,11 @@ export interface WorkloadStatus extends DerivedObject {
   readonly ready: boolean;
   /** The reason for the state, such as `"LessAvailable: 1 of 2 updated replicas are available"`. */
   readonly reason: string;
-  /** The workload's pods that are not ready, sorted by name. */
-  readonly pods: readonly WorkloadPod[];
+  /**
+   * The workload's pods that are not ready, sorted by name. A reason is
+   * `"CrashLoopBackOff: container app: back-off 5m0s restarting failed container, 5 restarts"`, for example.
+   */
+  readonly pods: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** Options for {@linkcode workloadStatus}. */

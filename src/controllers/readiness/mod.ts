@@ -34,7 +34,6 @@
  */
 export {
   NotReadyError,
-  type PodReader,
   type Readiness,
   readiness,
   type ReadinessOptions,

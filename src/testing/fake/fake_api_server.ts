@@ -114,14 +114,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   readonly [internals] = {
     /** Names the open watches, and the requests without a response. */
     open: (): string[] => [
-      ...this.#backend.watches.of().map(({ plan: { collection: { definition }, selection: { namespace } } }) => {
-        return `a watch on ${resourceName(definition)} is open${
-          namespace === "" ? "" : ` in namespace "${namespace}"`
-        }`;
-      }),
-      ...this.requests.filter(({ status }) => status === undefined).map(({ method, path }) => {
-        return `the request ${method} ${path} has no response`;
-      }),
+      ...this.#backend.watches.of().map(({ plan }) => `a watch on ${resourceName(plan.collection.definition)} is open`),
+      ...this.requests.filter(({ status }) => status === undefined).map((it) =>
+        `${it.method} ${it.path} has no response`
+      ),
     ],
   };
 
