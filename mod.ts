@@ -60,6 +60,7 @@ export {
   type Time,
 } from "./src/api/object.ts";
 export { type Apply, copyOf, type MergePatch, type Mutable, type ObjectDraft } from "./src/api/written.ts";
+export { formatDuration, parseDuration } from "./src/api/duration.ts";
 export { ParsedQuantity, parseQuantity, type Quantity } from "./src/api/quantity.ts";
 export {
   type ApiResource,
@@ -151,6 +152,7 @@ export {
   deriveGroups,
   type ObjectGroup,
 } from "./src/informer/derived_collection.ts";
+export { onChange } from "./src/informer/on_change.ts";
 export { DerivationError } from "./src/informer/derivation.ts";
 export { SharedInformerFactory } from "./src/informer/shared_informer_factory.ts";
 export { AcquiredInformer } from "./src/informer/acquired_informer.ts";

@@ -135,6 +135,7 @@ export type {
 } from "./informer/cache_view.ts";
 export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./informer/derived_collection.ts";
 export type { ReadQuery } from "./informer/derivation.ts";
+export type { OnChangeOptions } from "./informer/on_change.ts";
 export type { InformerOfFactory, MemoryOfInformer } from "./informer/shared_informer_factory.ts";
 export type { Cached, CachedOptions } from "./informer/options.ts";
 export type { CountedBytes, LargeCache } from "./informer/cache/memory_budget.ts";

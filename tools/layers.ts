@@ -42,6 +42,10 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: [],
     },
     "controllers/readiness": { folders: ["api", "async", "errors", "informer", "kinds"], packages: [] },
+    workloads: {
+      folders: ["api", "async", "client", "errors", "informer", "kinds", "controllers/readiness"],
+      packages: [],
+    },
     "controllers/clusters": { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     logs: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     workloads: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
@@ -164,6 +168,7 @@ const ENTRY_POINTS = [
   "relay/client/mod.ts",
   "controllers/reconcile/mod.ts",
   "controllers/readiness/mod.ts",
+  "workloads/mod.ts",
   "controllers/clusters/mod.ts",
   "testing/mod.ts",
   "testing/chaos/mod.ts",

@@ -230,10 +230,13 @@ interface DerivationSource {
 
 /** The inputs of a derivation: what its function is called with, by id. */
 export interface DerivationInput {
-  /** The collection that they are from. */
-  readonly source: DerivationSource;
-  /** The ids of the inputs that an object belongs to; with `isBefore`, of one that the last change has replaced. */
-  idsOf(entry: CacheEntry<KubernetesObject>, isBefore: boolean): readonly string[];
+  /** The collections that they are from, at least one. */
+  readonly sources: readonly DerivationSource[];
+  /**
+   * The ids of the inputs that an object of a source belongs to; with `isBefore`, of one that the last change has
+   * replaced. `at` is the place of the source.
+   */
+  idsOf(entry: CacheEntry<KubernetesObject>, isBefore: boolean, at: number): readonly string[];
   /** The input of an id; `undefined` if there is none. */
   get(id: string): unknown;
 }
@@ -246,7 +249,7 @@ interface DerivationOptions {
   readonly compute: (input: unknown) => unknown;
   /** Receives each error. */
   readonly report: (error: unknown) => void;
-  /** Called for each collection that is read, the input first. */
+  /** Called for each collection that is read, the inputs first. */
   readonly onSource: (source: DerivationSource) => void;
   /** Called when it has synced. */
   readonly onSynced: () => void;
@@ -372,7 +375,7 @@ export class Derivation implements FollowedCollection, Disposable {
   readonly processor: FollowedCollection["processor"];
   readonly state: StateKeeper;
   readonly #options: DerivationOptions;
-  /** The collections that are read, the input first. */
+  /** The collections that are read, the inputs first. */
   readonly #sources = new Map<FollowedCollection, Dependents>();
   /** The derivations that read this one. */
   readonly #readers = new Set<Derivation>();
@@ -436,10 +439,11 @@ export class Derivation implements FollowedCollection, Disposable {
 
   /** Follows its input. */
   begin(): void {
-    const { source } = this.#options.input;
-    this.#dependentsOf(source);
-    const { sync } = source[internals];
-    for (const entry of sync.cache.store) this.sourceChanged(sync, entry, undefined);
+    const { sources } = this.#options.input;
+    for (const source of sources) this.#dependentsOf(source);
+    for (const { [internals]: { sync } } of sources) {
+      for (const entry of sync.cache.store) this.sourceChanged(sync, entry, undefined);
+    }
     queue.add(this);
   }
 
@@ -580,9 +584,10 @@ export class Derivation implements FollowedCollection, Disposable {
     before: CacheEntry<KubernetesObject> | undefined,
   ): void {
     const { input } = this.#options;
-    if (source !== input.source[internals].sync) return;
-    if (entry !== undefined) { for (const id of input.idsOf(entry, false)) this.#inputDue(id); }
-    if (before !== undefined) { for (const id of input.idsOf(before, true)) this.#inputDue(id); }
+    const at = input.sources.findIndex((it) => it[internals].sync === source);
+    if (at === -1) return;
+    if (entry !== undefined) { for (const id of input.idsOf(entry, false, at)) this.#inputDue(id); }
+    if (before !== undefined) { for (const id of input.idsOf(before, true, at)) this.#inputDue(id); }
   }
 
   #inputDue(id: string): void {

@@ -191,7 +191,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   /** @internal */
   private constructor(input: DerivationInput, compute: Compute, options: DeriveOptions<T, Name>) {
     checkNames("derive a collection", options, "name indexers resyncMs graceMs onError");
-    const { name = `derived from "${input.source[internals].sync.collection.name}"`, indexers } = options;
+    const { name = `derived from "${input.sources[0][internals].sync.collection.name}"`, indexers } = options;
     const { resyncMs = CACHE_DEFAULTS.resyncMs, graceMs = CACHE_DEFAULTS.graceMs } = options;
     checkDurations("derive a collection", { resyncMs, graceMs });
     const collection = { name, subject: `"${name}"`, informer: `derived collection "${name}"` };
@@ -404,7 +404,7 @@ interface Delivery<T> {
 type Compute = (input: never, context: DeriveContext) => unknown;
 
 /** A source of any objects. */
-type AnySource = IndexedCollection<never, string> & DerivationInput["source"];
+type AnySource = IndexedCollection<never, string> & DerivationInput["sources"][number];
 
 /**
  * Derives a collection: calls `compute` for each object in `source`, and again when the object changes, or anything
@@ -459,11 +459,32 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
 ): DerivedCollection<T, Name> {
   const { store, quarantine } = checkedSource(source)[internals].sync.cache;
   const input: DerivationInput = {
-    source: source as AnySource,
+    sources: [source as AnySource],
     idsOf: ({ key }) => [key],
     get: (key) => {
       const entry = store.getByKey(key);
       return entry && quarantine.objectOf(entry);
+    },
+  };
+  return DerivedCollection[internals](input, compute, options);
+}
+
+/**
+ * Derives a collection like {@linkcode derive}, from the objects of several collections, whose names differ. It stops
+ * when the first one stops.
+ */
+export function deriveAll<I, T extends DerivedObject, Name extends string = never>(
+  sources: readonly IndexedCollection<I, string>[],
+  compute: (object: I, context: DeriveContext) => Derived<T>,
+  options: DeriveOptions<T, Name> = {},
+): DerivedCollection<T, Name> {
+  const followed = sources.map((source) => checkedSource(source)[internals].sync);
+  const input: DerivationInput = {
+    sources: sources as readonly AnySource[],
+    idsOf: ({ key }, _isBefore, at) => [`${followed[at].collection.name} ${key}`],
+    get: (id) => {
+      const [of, key] = id.split(" ");
+      return followed.find(({ collection }) => collection.name === of)!.cache.indexer.getByKey(key);
     },
   };
   return DerivedCollection[internals](input, compute, options);
@@ -507,7 +528,7 @@ export function deriveGroups<I, Of extends string, T extends DerivedObject, Name
   const { filed, filedBefore } = store[internals];
   store.indexValues(index); // an unknown index is refused here
   const input: DerivationInput = {
-    source: source as AnySource,
+    sources: [source as AnySource],
     idsOf: (entry, isBefore) => isBefore ? filedBefore(index, entry) : filed(index, entry.key),
     get: (value) => {
       const objects = indexer.byIndex(index as "namespace", value);

@@ -98,6 +98,7 @@ export {
   type PodBuildOptions,
 } from "./fake/objects.ts";
 export { FakeTime } from "./fake/fake_time.ts";
+export { type LeakGuard, type LeakSource, noLeaks } from "./no_leaks.ts";
 export {
   churn,
   type ChurnOptions,

@@ -1,10 +1,9 @@
 /**
- * Operations on workloads and nodes, as `kubectl` has them: scale, restart, evict, cordon and drain.
+ * Helpers for workloads and nodes: operations as `kubectl` has them, the names that a pod template refers to, and the
+ * state of all workloads with the reasons of their pods.
  *
- * Each is one function. It sends the requests of the `kubectl` command with the same name, and waits where that command
- * waits.
- *
- * Read the guide: [Workloads](../../docs/guides/workloads.md).
+ * Read the guides: [Workloads and nodes](../../docs/guides/workloads.md) and
+ * [Workload helpers](../../docs/guides/workload-helpers.md).
  *
  * @example
  * ```ts
@@ -27,3 +26,10 @@
 export { cordon, drain, type DrainOptions, type DrainProgress, uncordon } from "./drain.ts";
 export { evict, type EvictOptions } from "./evict.ts";
 export { type ChangeOptions, restart, scale, type ScaleOptions } from "./rollouts.ts";
+export { type TemplateReferences, templateReferences, type TemplateReferencesOptions } from "./template_references.ts";
+export {
+  type WorkloadKind,
+  type WorkloadStatus,
+  workloadStatus,
+  type WorkloadStatusOptions,
+} from "./workload_status.ts";

@@ -3,8 +3,9 @@ import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { fixedShard, ShardFilter } from "../../src/api/shard.ts";
 import { PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { Node, Pod } from "../../src/kinds/core/v1.ts";
-import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
+import { CronJob } from "../../src/kinds/batch/v1.ts";
+import { ConfigMap, Node, Pod, Secret, ServiceAccount } from "../../src/kinds/core/v1.ts";
+import { configMap, deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { entriesIn } from "../../tools/node.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";
@@ -253,6 +254,72 @@ const RUNS: Readonly<Record<string, Run>> = {
     },
     expect: ({ prints }) => prints("here-0 Running"),
   },
+  "reloader.ts": {
+    server: () => {
+      const server = shop();
+      server.create(ConfigMap, configMap({ name: "settings", namespace: "shop", data: { color: "red" } }));
+      const template = { spec: { containers: [{ name: "app", envFrom: [{ configMapRef: { name: "settings" } }] }] } };
+      server.patch(Deployment, "shop/web", { spec: { template } });
+      return server;
+    },
+    expect: async ({ server, prints }) => {
+      await watched(server, 3);
+      server.annotate(ConfigMap, "shop/settings", { "example.com/owner": "me" }); // no restart
+      server.patch(ConfigMap, "shop/settings", { data: { color: "blue" } });
+      const { metadata } = server.get(ConfigMap, "shop/settings")!;
+      await prints("shop/web restarts: ConfigMap shop/settings has changed");
+      const { spec } = server.get(Deployment, "shop/web")!;
+      const reloaded = `ConfigMap shop/settings ${metadata.resourceVersion}`;
+      assertEquals(spec.template?.metadata?.annotations, { "example.com/reloaded": reloaded });
+    },
+  },
+  "unused_secrets.ts": {
+    ends: true,
+    server: () => {
+      const server = shop();
+      for (const name of ["unused", "pull", "mounted", "ran"]) {
+        server.create(Secret, { metadata: { name, namespace: "shop" } });
+      }
+      server.create(Secret, { metadata: { name: "mounted", namespace: "data" } }); // of that name elsewhere
+      server.create(Secret, {
+        metadata: { name: "token", namespace: "shop" },
+        type: "kubernetes.io/service-account-token",
+      });
+      const volumes = [{ name: "a", secret: { secretName: "mounted" } }];
+      server.patch(Deployment, "shop/web", { spec: { template: { spec: { volumes } } } });
+      const template = { spec: { containers: [{ name: "a", envFrom: [{ secretRef: { name: "ran" } }] }] } };
+      server.create(CronJob, {
+        metadata: { name: "nightly", namespace: "shop" },
+        spec: { schedule: "0 3 * * *", jobTemplate: { spec: { template } } },
+      });
+      server.create(ServiceAccount, {
+        metadata: { name: "default", namespace: "shop" },
+        imagePullSecrets: [{ name: "pull" }],
+      });
+      return server;
+    },
+    expect: async ({ program }) => {
+      assertEquals([await program.code, program.out.text], [0, "data/mounted\nshop/unused\n"]);
+    },
+  },
+  "rollout_alarm.ts": {
+    expect: async ({ server, prints }) => {
+      await watched(server, 6);
+      const condition = {
+        type: "Progressing",
+        status: "False",
+        reason: "ProgressDeadlineExceeded",
+        message: "too late",
+      };
+      server.patch(Deployment, "shop/web", { status: { conditions: [condition] } });
+      await prints("shop/Deployment:web fails: ProgressDeadlineExceeded: too late");
+      const is = { status: "True", reason: "NewReplicaSetAvailable" } as const;
+      const conditions = [{ type: "Available", ...is }, { type: "Progressing", ...is }];
+      const status = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, conditions };
+      server.patch(Deployment, "shop/web", { status });
+      await prints("shop/Deployment:web has recovered");
+    },
+  },
   "shop_pods.ts": {
     expect: async ({ server, prints }) => {
       await prints("synced: 1 pods");
@@ -271,9 +338,9 @@ const RUNS: Readonly<Record<string, Run>> = {
   },
 };
 
-/** Resolves when a watch is open. */
-async function watched(server: FakeApiServer): Promise<void> {
-  while (server.watches === 0) await new Promise((resolve) => server.afterNext(resolve));
+/** Resolves when so many watches are open. */
+async function watched(server: FakeApiServer, count = 1): Promise<void> {
+  while (server.watches < count) await new Promise((resolve) => server.afterNext(resolve));
 }
 
 /** Runs an extracted program as its page says, against `server`. */

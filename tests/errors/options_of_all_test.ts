@@ -148,8 +148,11 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "new SharedInformerFactory": () => new core.SharedInformerFactory(client, { ...typo }),
     "new SharedInformerFactory (snapshots)": () =>
       new core.SharedInformerFactory(client, { snapshots: { store: new core.MemorySnapshots(), ...typo } }),
+    "onChange": () => core.onChange([pods], () => {}, { ...typo }),
     "readiness": () => ready.readiness(testing.pod({ name: "a" }), { ...typo }),
+    "templateReferences": () => workloads.templateReferences({ containers: [] }, { ...typo }),
     "untilReady": () => ready.untilReady(pods, key, { ...typo }),
+    "workloadStatus": () => workloads.workloadStatus(informers, { ...typo }),
   };
 }
 

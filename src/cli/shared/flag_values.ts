@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { parseDuration } from "../../api/duration.ts";
 import { UsageError } from "./usage.ts";
 
 /** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */
@@ -16,8 +17,6 @@ export function checkNumbers(counts: Readonly<Record<string, number>>): void {
   }
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
 /** Timers have 31 bits; a longer timer fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -27,14 +26,15 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @throws {UsageError} that names the flag.
  */
 export function durationMs(text: string, flag: string): number {
-  if (text === "0") return 0;
-  const parts = [...text.matchAll(/([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g)];
-  if (text === "" || parts.map(([part]) => part).join("") !== text) {
-    throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", but it is "${text}"`);
+  try {
+    const ms = parseDuration(text);
+    if (ms <= LONGEST_MS) return ms;
+  } catch (error) {
+    if (!(error instanceof RangeError)) {
+      throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", but it is "${text}"`);
+    }
   }
-  const total = parts.reduce((sum, [, number, unit]) => sum + Number(number) * UNITS[unit], 0);
-  if (total > LONGEST_MS) throw new UsageError(`--${flag} must be at most "596h", but it is "${text}"`);
-  return total;
+  throw new UsageError(`--${flag} must be at most "596h", but it is "${text}"`);
 }
 
 /**

@@ -52,7 +52,7 @@ export interface ReadinessOptions {
    * An informer for pods, to look for a workload's failing pods. A progressing workload is `"failed"` if one of its
    * pods fails and matches the current pod template. By default, pods are not looked at.
    */
-  readonly pods?: Pick<IndexedCollection<Pod>, "lister">;
+  readonly pods?: { readonly lister: { namespace(name: string): { list(labelSelector: string): readonly Pod[] } } };
 }
 
 /** How long a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
@@ -352,7 +352,10 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
  * The failure of one of a workload's pods. Pods from an older template have the same labels, so a pod counts only if it
  * matches the current template. A pod that has ended with a failure is replaced, and does not count.
  */
-function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Pod>, "lister">): Readiness | undefined {
+function failureOfPods(
+  object: KubernetesObject,
+  { lister }: NonNullable<ReadinessOptions["pods"]>,
+): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
   if (selector === undefined || template === undefined) return undefined;
   const { matchLabels, matchExpressions } = selector;
@@ -361,7 +364,7 @@ function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Po
   const { metadata: { labels: templateLabels, annotations } = {}, spec: { containers, initContainers, volumes } = {} } =
     template;
   const wanted = { metadata: { labels: templateLabels, annotations }, spec: { containers, initContainers, volumes } };
-  for (const pod of pods.lister.namespace(object.metadata.namespace ?? "").list(labels)) {
+  for (const pod of lister.namespace(object.metadata.namespace ?? "").list(labels)) {
     if (pod.status?.phase === "Failed" || !hasAll(pod, wanted)) continue;
     const found = readiness(pod);
     if (found.state === "failed") return { ...found, message: `pod ${pod.metadata.name}: ${found.message}` };

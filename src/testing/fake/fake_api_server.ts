@@ -15,6 +15,7 @@ import { StatusError } from "../../api/status.ts";
 import { withResolvers } from "../../async/signals.ts";
 import { timedController } from "../../async/time.ts";
 import { notFound } from "../../client/protocol/refusal.ts";
+import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { mergePatch } from "./apply/patches.ts";
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
@@ -108,6 +109,17 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   readonly #ended = new AbortController();
   /** Defined if and only if the server plays a recording. */
   #playback: Playback | undefined;
+
+  /** @internal */
+  readonly [internals] = {
+    /** Names the open watches, and the requests without a response. */
+    open: (): string[] => [
+      ...this.#backend.watches.of().map(({ plan }) => `a watch on ${resourceName(plan.collection.definition)} is open`),
+      ...this.requests.filter(({ status }) => status === undefined).map((it) =>
+        `${it.method} ${it.path} has no response`
+      ),
+    ],
+  };
 
   /** Creates an empty server that serves the Kubernetes resources and `options.resources`. */
   constructor(options: FakeApiServerOptions = {}) {

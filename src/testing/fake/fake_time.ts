@@ -7,6 +7,7 @@
  * @module
  */
 import { nextTurn } from "../../async/signals.ts";
+import { internals } from "../../errors/internals.ts";
 
 /**
  * Fake time, which passes only when your test calls {@linkcode tick} or {@linkcode tickAsync}. Use it to test timeouts,
@@ -39,6 +40,13 @@ export class FakeTime implements Disposable {
   readonly #timers = new Map<number, Timer>();
   readonly #real: { readonly [Name in FakedName]: PropertyDescriptor };
   readonly #restoreNow: () => void;
+
+  /** @internal */
+  readonly [internals] = {
+    /** Returns how long each armed timer still waits, in milliseconds. */
+    dueInMs: (): number[] =>
+      [...this.#timers.values()].map(({ dueMs }) => dueMs - this.#elapsedMs).sort((a, b) => a - b),
+  };
 
   /**
    * Stops time at `startMs`, in milliseconds since 1970. The default is the start of 2026.

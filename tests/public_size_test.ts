@@ -1,0 +1,39 @@
+/** The size of the core: programs load it at each start, and pages in browsers. */
+import { assert, assertEquals } from "@std/assert";
+import { brotliCompressSync } from "node:zlib";
+import { deno } from "./support/program.ts";
+
+const ENTRY = new URL("../mod.ts", import.meta.url).href;
+
+/** The modules that `mod.ts` loads, itself among them; 96 in November 2026. */
+const MODULES = 100;
+
+/** Their bytes as one bundle, minified and compressed by brotli; 92,400 in November 2026. */
+const BYTES = 95_000;
+
+Deno.test(`mod.ts loads at most ${MODULES} modules, and none of Node or npm`, async () => {
+  const { code, out, err } = await deno(["info", "--json", "--no-lock", ENTRY]);
+  assertEquals(code, 0, err);
+  const { modules } = JSON.parse(out) as { modules: readonly Module[] };
+  const byName = new Map(modules.map((module) => [module.specifier, module]));
+  const loaded = new Set([ENTRY]);
+  for (const name of loaded) {
+    for (const { code } of byName.get(name)?.dependencies ?? []) if (code !== undefined) loaded.add(code.specifier);
+  }
+  assertEquals([...loaded].filter((name) => /^(?:node|npm):/.test(name)), []);
+  const own = [...loaded].filter((name) => name.includes("/src/") || name === ENTRY);
+  assert(own.length > MODULES * 0.9 && own.length <= MODULES, `it loads ${own.length} modules`);
+});
+
+Deno.test(`mod.ts has at most ${BYTES} bytes of code, compressed`, async () => {
+  const { code, out, err } = await deno(["bundle", "--quiet", "--minify", "--platform", "browser", ENTRY]);
+  assertEquals(code, 0, err);
+  const { byteLength } = brotliCompressSync(out);
+  assert(byteLength > BYTES * 0.9 && byteLength <= BYTES, `it has ${byteLength} bytes`);
+});
+
+/** A module in the output of `deno info`. */
+interface Module {
+  readonly specifier: string;
+  readonly dependencies?: readonly { readonly code?: { readonly specifier: string } }[];
+}
