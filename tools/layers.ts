@@ -48,7 +48,6 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     },
     "controllers/clusters": { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     logs: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
-    workloads: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     "relay/server": {
       folders: ["api", "entry", "async", "client", "client/protocol", "errors", "informer", "kinds", "store"],
       packages: ["@std/http"],
@@ -173,7 +172,6 @@ const ENTRY_POINTS = [
   "testing/mod.ts",
   "testing/chaos/mod.ts",
   "logs/mod.ts",
-  "workloads/mod.ts",
   "otel/mod.ts",
   "cli/main.ts",
 ];
