@@ -154,6 +154,7 @@ Deno.test("chaos finds that a program requests a log again from its last time", 
             } catch { /* again */ }
           }
         };
+        world.start(identity);
         await Promise.all(["a", "b", "c"].map(follow));
       },
     }), ChaosError);
