@@ -22,7 +22,7 @@ const LONG_SECONDS = 60;
 const CLI = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 const SELECTED = ["-l", "app=web", "-n", "shop", "--kubeconfig"];
 
-/** Returns the clients by their names. Those that are not on this machine fail when they are started. */
+/** Returns the clients by their names. A client that is not on this machine fails when it is started. */
 function clientsFor(kubeconfig: string): Readonly<Record<string, Command>> {
   return {
     cli: [Deno.execPath(), "run", "-A", "--no-lock", "--no-check", CLI, "logs", "-f", ...SELECTED, kubeconfig],
@@ -32,7 +32,7 @@ function clientsFor(kubeconfig: string): Readonly<Record<string, Command>> {
   };
 }
 
-/** CPU and memory of programs that print 5,000 lines a second, beside kubectl and stern. */
+/** CPU and memory of programs that print 5,000 lines a second, compared with kubectl and stern. */
 export const LOGS: Measurement = {
   ids: ["logs-cli", "logs-program", "logs-stern", "logs-kubectl", "logs-memory", "logs-flat", "logs-flat-program"],
   onlyNamed: true,
@@ -100,8 +100,8 @@ function configFor(server: string): string {
 }
 
 /**
- * Runs a client that prints lines. Returns its CPU for a line in microseconds, its peak memory in MB, and how its memory has
- * grown: the median of the last tenth of the time, as a ratio to a tenth in the middle.
+ * Runs a client that prints lines. Returns its CPU for a line in microseconds, the lines a second, its peak memory in
+ * MB, and how its memory has grown: the median of the last tenth of the time, as a ratio to a tenth in the middle.
  *
  * @throws {Error} if it does not keep up with the lines.
  * @throws {Deno.errors.NotFound} if there is no such program.

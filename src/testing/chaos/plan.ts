@@ -23,8 +23,8 @@ export interface PlannedChange {
  * One step in a seed, as plain data. Users, the controller's processes, or the network between them and the server act,
  * or the server has a fault like in a `history` from `@kube/informer/testing`.
  *
- * Request faults affect neither watches, nor requests for Leases and Events. Faults that break or end watches also break
- * or end the logs that the controller follows.
+ * Request faults affect neither watches, nor requests for Leases and Events. Faults that break or end watches also
+ * break or end the logs that the controller follows.
  */
 export type ChaosStep =
   | FaultStep

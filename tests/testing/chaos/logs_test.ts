@@ -6,7 +6,7 @@ import { chaos, ChaosError, type ChaosOptions, type Random } from "@kube/informe
 import { assertMatch, assertRejects } from "@std/assert";
 import { sleep } from "../../../src/async/time.ts";
 
-/** What one container has written, and when its present log began. */
+/** The lines of one container, and the beginning of its present log. */
 interface Written {
   lines: number;
   /** The number of lines that were rotated away. */
@@ -17,7 +17,7 @@ interface Written {
   startedMs: number;
 }
 
-/** What containers have written, and what processes have received. A line is the pod's uid and a number. */
+/** The lines that containers have written, and that processes have received. A line is the pod's uid and a number. */
 class Logs {
   readonly written = new Map<string, Written>();
   /** The last number that a process has received from a pod, by both names. */
@@ -52,7 +52,7 @@ class Logs {
     this.problem ??= `${process}: line ${number} of ${uid} after line ${last}${gap ? ", with a gap" : ""}`;
   }
 
-  /** Returns which lines the last process lacks, of those that can still be read. */
+  /** Returns which lines the last process lacks, of the lines that can still be read. */
   missing(server: FakeApiServer): string | undefined {
     for (const { metadata: { uid, name } } of server.list(Pod)) {
       const { lines, rotated, before } = this.written.get(uid) ?? { lines: 0, rotated: 0, before: 0 };
