@@ -21,6 +21,7 @@ import { IMPORT } from "./limits/imported.ts";
 import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
 import { LATENCY } from "./limits/latency.ts";
 import { LARGE, LISTS } from "./limits/lists.ts";
+import { LOGS } from "./limits/logs.ts";
 import { isHeld, type Limit, type Measurement } from "./limits/measurement.ts";
 import { MILLION } from "./limits/million.ts";
 import { PAGE } from "./limits/page.ts";
@@ -78,6 +79,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   PROCESSES,
   JOINED,
   STRANGERS,
+  LOGS,
 ];
 
 /** The names of a limit on the command line: its id, and what stands for several. */

@@ -90,7 +90,7 @@ export async function logs(flags: LogsFlags, args: readonly string[], context: C
   const onStream = (event: LogStreamEvent): void => {
     if (event.type === "failed" || event.type === "began") count[event.type]++;
     if ("error" in event) failures.report(event.error, event.type === "interrupted");
-    else if (follow && event.type !== "waiting") terminal.say(`${SIGNS[event.type]} ${nameOf(event)}`);
+    else if (follow && event.type !== "waiting") terminal.say(`${event.type === "began" ? "+" : "-"} ${nameOf(event)}`);
   };
   try {
     await pods.waitForCacheSync({ signal });
@@ -111,8 +111,6 @@ export async function logs(flags: LogsFlags, args: readonly string[], context: C
   }
   return count.failed > 0 && !follow ? EXIT_CODE.failed : EXIT_CODE.done;
 }
-
-const SIGNS: Readonly<Record<string, string>> = { began: "+", ended: "-" };
 
 /** The chosen pods: a function, and what the server can select of them. */
 interface Chosen {

@@ -54,7 +54,7 @@ import { DerivedController, withResolvers } from "../async/signals.ts";
 import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
 import { Reduction } from "../entry/entry.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
-import { checkBackoff } from "../errors/option_names.ts";
+import { checkBackoff, checkNames } from "../errors/option_names.ts";
 import type { Pod } from "../kinds/core/v1.ts";
 import { LogReader, type ReceivedLine } from "./decode/log_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
@@ -62,7 +62,7 @@ import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
 import type { Connection, RequestSpec } from "./http/connection.ts";
 import { WatchHealth, WatchMemory } from "./http/open_watches.ts";
 import { isStatus, type JsonAnswer } from "./http/response.ts";
-import { checkLogOptions, type LogLine, logLines, type LogOptions, type LogSource } from "./logs.ts";
+import { checkLogOptions, LOG_OPTIONS, type LogLine, logLines, type LogOptions, type LogSource } from "./logs.ts";
 import { needToApply } from "./owned_fields.ts";
 import {
   type AppliedIfChanged,
@@ -467,6 +467,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       throw new TypeError(`Cannot read logs of "${resourceName(resource)}": only pods have logs`);
     }
     const { action } = logRequest(this.#target, name, new URLSearchParams());
+    checkNames(action, options, LOG_OPTIONS);
     checkLogOptions(action, options);
     const pods = new Collection(this.#connection, resource, this.selection, this.#options);
     const source: LogSource = {

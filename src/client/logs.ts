@@ -22,7 +22,7 @@ import { checkCounts, checkDurations } from "../async/checks.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, rfc3339, sleep, unreachableBackoffMs } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import { checkBackoff, checkNames } from "../errors/option_names.ts";
+import { checkBackoff } from "../errors/option_names.ts";
 import type { ContainerStatus, Pod } from "../kinds/core/v1.ts";
 import type { ReceivedLine } from "./decode/log_reader.ts";
 
@@ -33,6 +33,8 @@ export interface LogOptions extends Abortable {
    * @default {the pod's only container, or its annotation "kubectl.kubernetes.io/default-container"}
    */
   readonly container?: string;
+  /** The pod's uid. If the pod is gone, or another pod has its name, there are no lines. @default {any pod} */
+  readonly uid?: string;
   /** Whether to wait for more lines, until the container is over. @default {false} */
   readonly follow?: boolean;
   /**
@@ -88,16 +90,17 @@ export interface LogSource {
   readonly open: (query: URLSearchParams, signal: AbortSignal) => AsyncIterable<readonly ReceivedLine[]>;
 }
 
-const NAMES = "signal container follow since sinceMs tailLines previous maxLineBytes backoff onInterrupted";
+/** The names of {@linkcode LogOptions}. */
+export const LOG_OPTIONS =
+  "signal container uid follow since sinceMs tailLines previous maxLineBytes backoff onInterrupted";
 
 /**
- * Checks the options for a log.
+ * Checks the options for a log, but not their names.
  *
  * @throws {RangeError} if a number or a time is invalid.
- * @throws {TypeError} if an option does not exist, or two options contradict each other.
+ * @throws {TypeError} if two options contradict each other.
  */
 export function checkLogOptions(action: string, options: LogOptions): void {
-  checkNames(action, options, NAMES);
   const { follow, previous, since, sinceMs, tailLines, maxLineBytes, backoff = {} } = options;
   checkCounts(action, { tailLines });
   checkCounts(action, { maxLineBytes }, { min: 1 });
@@ -299,7 +302,7 @@ class ContainerLog {
   readonly #since: string;
   /** The container's name, from the first look at the pod on. */
   #name = "";
-  /** The pod's uid, from the first look on. */
+  /** The pod's uid, from the first look on, or from the beginning. */
   #uid: string | undefined;
   /** The ID of the container whose lines are delivered. */
   #id: string | undefined;
@@ -309,8 +312,6 @@ class ContainerLog {
   #tailLines: number | undefined;
   /** The last line without a line break. */
   #openLine = "";
-  /** True once the server has accepted a request for the log of this container. */
-  #isOpened = false;
   /** True if nothing more can come from this container. */
   #isRead = false;
   /** True if lines may be missing before the next one. */
@@ -328,6 +329,7 @@ class ContainerLog {
     this.#source = source;
     this.#options = options;
     this.#signal = signal;
+    this.#uid = options.uid;
     this.#since = options.since === undefined ? "" : preciseTime(options.since)!;
     this.#tailLines = options.tailLines;
     this.#place = new Place(options.tailLines !== undefined || options.sinceMs !== undefined);
@@ -336,7 +338,8 @@ class ContainerLog {
   /** Yields the lines that exist. */
   async *read(): AsyncGenerator<LogLine, void> {
     const facts = await this.#look();
-    if (!facts?.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
+    if (facts === undefined) return;
+    if (!facts.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
     yield* this.#receive(this.#query(this.#options.previous ? "previous" : "now"), "once");
   }
 
@@ -375,7 +378,7 @@ class ContainerLog {
     }
   }
 
-  /** Reads the pod. Returns `undefined` if the pod of the earlier looks is gone. */
+  /** Reads the pod. Returns `undefined` if the pod with the known uid is gone. */
   async #look(): Promise<ContainerFacts | undefined> {
     let pod: Pod;
     try {
@@ -404,7 +407,7 @@ class ContainerLog {
     if (this.#isRead) return;
     const before = this.#progress;
     // Later lines than those at the first request are not told from earlier ones.
-    this.#isGap ||= this.#isOpened && this.#place.lines === 0 && this.#tailLines !== undefined;
+    this.#isGap ||= this.#emptyMs < Infinity && this.#place.lines === 0 && this.#tailLines !== undefined;
     const end = yield* this.#receive(this.#query("follow"), hasEnded ? "twice" : "never", true);
     this.#isGap ||= end === "absent";
     this.#isRead = hasEnded && end !== "other" && this.#progress === before;
@@ -451,7 +454,7 @@ class ContainerLog {
     let isUntimed = false;
     for await (const lines of this.#source.open(query, this.#signal)) {
       if (live && !isAccepted && place.lines === 0 && !(await this.#begin())) return "other";
-      this.#isOpened = isAccepted = true;
+      isAccepted = true;
       if (live && end !== undefined) this.#knownMs = monotonicMs();
       for (const line of lines) {
         const { time } = line;

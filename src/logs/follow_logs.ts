@@ -120,15 +120,15 @@ export function followLogs(
   pods: FollowedPods,
   options: FollowLogsOptions = {},
 ): AsyncIterableIterator<PodLogLine> {
-  checkNames("follow logs", options, `${OF_LOGS} signal filter containers follow windowMs maxStreams onStream`);
-  const { follow = true, since, sinceMs, tailLines, previous, maxLineBytes, backoff, windowMs, maxStreams } = options;
-  checkLogOptions("follow logs", { follow, since, sinceMs, tailLines, previous, maxLineBytes, backoff });
+  const { windowMs, maxStreams } = options;
+  checkNames("follow logs", options, `${NAMES} backoff windowMs maxStreams onStream`);
+  checkLogOptions("follow logs", { follow: true, ...options });
   checkDurations("follow logs", { windowMs });
   checkCounts("follow logs", { maxStreams }, { min: 1 });
   return new MergedLogs(client, pods, options);
 }
 
-const OF_LOGS = "since sinceMs tailLines previous maxLineBytes backoff";
+const NAMES = "signal filter containers follow since sinceMs tailLines previous maxLineBytes";
 
 /** How much text a stream holds, in characters, before it stops reading. */
 const MAX_HELD = 65_536;
@@ -137,8 +137,6 @@ const MAX_HELD = 65_536;
 interface KnownPod {
   /** The containers whose streams have begun or wait. */
   readonly containers: Set<string>;
-  /** The number of streams that are not over. */
-  streams: number;
   /** True if the informer no longer has the pod. */
   isGone: boolean;
 }
@@ -219,7 +217,8 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     if (!this.#isFollowing) return undefined;
     const leftMs = oldestMs + (this.#options.windowMs ?? 1_000) - monotonicMs();
     if (isFull || leftMs <= 0) return this.#take(first);
-    this.#timer.arm(leftMs);
+    // The oldest line never becomes older, so an armed timer is not too late.
+    if (!this.#timer.isArmed) this.#timer.arm(leftMs);
     return undefined;
   }
 
@@ -235,7 +234,6 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   #release(stream: LogStream): void {
     if (!stream.hasEnded || stream.held.length > 0) return;
     this.#streams.delete(stream);
-    this.#known.get(stream.uid)!.streams--;
     this.#forget(stream.uid);
     const next = this.#waiting.shift();
     if (next !== undefined) void this.#read(next);
@@ -243,8 +241,8 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   }
 
   #forget(uid: string): void {
-    const pod = this.#known.get(uid);
-    if (pod?.isGone && pod.streams === 0) this.#known.delete(uid);
+    const hasStream = [...this.#streams, ...this.#waiting].some((stream) => stream.uid === uid);
+    if (!hasStream && this.#known.get(uid)?.isGone) this.#known.delete(uid);
   }
 
   async #followPods(): Promise<void> {
@@ -274,7 +272,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     const { uid, key: pod, name, namespace, object } = event;
     const { tailLines, containers } = this.#options;
     const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = object.status ?? {};
-    const known = this.#known.get(uid) ?? { containers: new Set(), streams: 0, isGone: false };
+    const known = this.#known.get(uid) ?? { containers: new Set(), isGone: false };
     known.isGone = false; // it has left the filter, and is back
     this.#known.set(uid, known);
     for (const status of [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]) {
@@ -282,7 +280,6 @@ class MergedLogs extends PolledIterator<PodLogLine> {
       const hasStarted = state?.running ?? state?.terminated ?? lastState?.terminated;
       if (!hasStarted || known.containers.has(container) || containers?.(container, object) === false) continue;
       known.containers.add(container);
-      known.streams++;
       const isInitial = event.type === "added" && event.initial;
       const stream = { pod, uid, namespace, name, container, tailLines: isInitial ? tailLines : undefined };
       this.#add({ ...stream, held: [], length: 0, hasEnded: false, resume: undefined });
@@ -297,7 +294,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
 
   /** Reads one log. It never rejects. */
   async #read(stream: LogStream): Promise<void> {
-    const { pod, namespace, name, container, tailLines } = stream;
+    const { pod, uid, namespace, name, container, tailLines } = stream;
     const { since, sinceMs, previous, maxLineBytes, backoff } = this.#options;
     const { signal } = this.#job;
     this.#streams.add(stream);
@@ -305,6 +302,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     try {
       const lines = this.#client.resource(Pod, { namespace }).logs(name, {
         container,
+        uid,
         follow: this.#isFollowing,
         signal,
         onInterrupted: (error, delayMs) => this.#report(stream, "interrupted", { error, delayMs }),
@@ -315,8 +313,9 @@ class MergedLogs extends PolledIterator<PodLogLine> {
       for await (const line of lines) {
         stream.held.push({ line: { ...line, pod }, atMs: monotonicMs() });
         stream.length += line.text.length;
-        this.wake();
-        if (stream.length < MAX_HELD) continue;
+        const isFull = stream.length >= MAX_HELD;
+        if (isFull || stream.held.length === 1) this.wake();
+        if (!isFull) continue;
         await new Promise<void>((resolve) => stream.resume = resolve);
         stream.resume = undefined;
       }

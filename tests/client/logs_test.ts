@@ -590,6 +590,18 @@ Deno.test("logs ends with its pod, also when another one has its name", async ()
   }
 });
 
+Deno.test("logs with a uid has no lines of another pod with that name, nor of a pod that is gone", async () => {
+  for (const follow of [true, false]) {
+    for (const pod of [podWith("a", {}, {}, "other"), text(404, "no")]) {
+      await using read = new Read(new Scripted([pod]), { uid: "u", follow });
+      assertEquals([await read.ended, read.texts], ["end", []]);
+    }
+    const sent = new Scripted([podWith("a", ENDED, { restartPolicy: "Never" })], text(200, log(1)), text(200, log(1)));
+    await using read = new Read(sent, { uid: "u", follow });
+    assertEquals([await read.ended, read.texts], ["end", ["1"]]);
+  }
+});
+
 Deno.test("logs ends only when the rules of the pod never restart the container", async () => {
   const ended = (exitCode: number): State => ({ state: { terminated: { exitCode, containerID: "a" } } });
   const ends = async (pod: Record<string, unknown>): Promise<boolean> => {

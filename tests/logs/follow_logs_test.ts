@@ -377,6 +377,24 @@ Deno.test("followLogs follows pods that its filter selects, and none twice that 
   assertEquals(shop.streams, ["began a app", "began b app", "ended b app"]);
 });
 
+Deno.test("followLogs yields no line twice if its informer still has a pod that was replaced", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: server.url, transport: server });
+  server.create(Pod, pod({ name: "a", namespace: "shop", node: "n" }));
+  server.writeLog("shop/a", "1");
+  const object = server.get(Pod, "shop/a")!;
+  const event = { type: "added", initial: true, key: "shop/a", name: "a", namespace: "shop", object } as const;
+  const pods = {
+    async *events(): AsyncGenerator<InformerEvent<Pod>> {
+      for (const uid of ["old", object.metadata.uid]) yield { ...event, uid } as InformerEvent<Pod>;
+      yield { type: "synced" } as InformerEvent<Pod>;
+    },
+  };
+  const texts: string[] = [];
+  for await (const { text } of followLogs(client, pods, { follow: false })) texts.push(text);
+  assertEquals(texts, ["1"]);
+});
+
 Deno.test("followLogs ends with its informer, and when its reader leaves", async () => {
   using time = new FakeTime();
   {

@@ -23,7 +23,8 @@ export interface PlannedChange {
  * One step in a seed, as plain data. Users, the controller's processes, or the network between them and the server act,
  * or the server has a fault like in a `history` from `@kube/informer/testing`.
  *
- * Request faults affect neither watches, nor requests for Leases and Events.
+ * Request faults affect neither watches, nor requests for Leases and Events. Faults that break or end watches also
+ * break or end the logs that the controller follows.
  */
 export type ChaosStep =
   | FaultStep
@@ -209,8 +210,8 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
     make: (random) => ({ do: "delayWrite", ms: faultMs(random) }),
     describe: ({ ms }) => `the next write will arrive ${seconds(ms)} late`,
   },
-  drop: { of: "views", weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches break" },
-  end: { of: "views", weight: 1, make: () => ({ do: "end" }), describe: () => "open watches end" },
+  drop: { of: "views", weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches and logs break" },
+  end: { of: "views", weight: 1, make: () => ({ do: "end" }), describe: () => "open watches and logs end" },
   forceRelist: {
     of: "views",
     weight: 1,

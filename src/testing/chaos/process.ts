@@ -319,7 +319,8 @@ export class Network {
     const route = parseRoute(url.pathname);
     if (route.type !== "resource") return await this.#checks.cluster.server.fetch(request);
     const verb = verbOf(request.method, route, url.searchParams);
-    if (verb !== "watch") return await this.#exchange(process, request, route, verb);
+    const isStream = verb === "watch" || route.subresource === "log";
+    if (!isStream) return await this.#exchange(process, request, route, verb);
     const response = await this.#ask(request, route);
     const { watchMs } = this.#plan;
     if (watchMs === 0 || !response.ok) return response;

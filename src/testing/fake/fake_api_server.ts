@@ -463,7 +463,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the pod does not exist, 400 if the pod has no such container.
    */
   restartContainer(pod: ObjectKey, container?: string): void {
-    this.#log(pod, (key, logs) => logs.restart(key, container));
+    this.#log(pod, (key, logs) => void logs.running(key, container, true));
   }
 
   /**

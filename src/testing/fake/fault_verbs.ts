@@ -184,16 +184,22 @@ export abstract class FaultVerbs {
   // ── watches ────────────────────────────────────────────────────────────
 
   /**
-   * Breaks the connections of all open watches, or only one resource's: reading fails with a `TypeError`, and unread
-   * data is lost. Over a port, the connection ends without a last chunk, and Deno logs the error.
+   * Breaks the connections of all open watches and followed logs, or only one resource's watches: reading fails with a
+   * `TypeError`, and unread data is lost. Over a port, the connection ends without a last chunk, and Deno logs the
+   * error.
    */
   dropWatches(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.body.break(new BrokenConnection());
+    if (resource === undefined) this.#backend.logs.interrupt((body) => body.break(new BrokenConnection()));
   }
 
-  /** Ends all open watches cleanly, or only one resource's, like a timeout. Queued events are still delivered. */
+  /**
+   * Ends all open watches and followed logs cleanly, or only one resource's watches, like a timeout. Queued events and
+   * lines are still delivered.
+   */
   endWatches(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.end();
+    if (resource === undefined) this.#backend.logs.interrupt((body) => body.end());
   }
 
   /**

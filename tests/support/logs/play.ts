@@ -1,7 +1,9 @@
 import type { Transport } from "../../../src/api/lister_watcher.ts";
+import { Client } from "../../../src/client/client.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
-import { type FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import type { Random } from "../../../src/testing/fake/random.ts";
+import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
+import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
+import { FakeTime } from "../fake_time.ts";
 
 /** A line as a test has received it. */
 export interface Received {
@@ -115,6 +117,43 @@ export class Writers {
     const containerStatuses = [{ ...status, state: { running: null, terminated } }];
     this.server.patch(Pod, key, { status: { phase: "Succeeded", containerStatuses } });
   }
+}
+
+/**
+ * Follows 50 pods through cuts, rotations and restarts. Returns the number of cuts and of gaps.
+ *
+ * @throws {Error} that names the lines that came twice, or are missing without a gap.
+ */
+export async function playLogs(seed: number): Promise<{ readonly cuts: number; readonly gaps: number }> {
+  using time = new FakeTime();
+  using _random = seedGlobals(seed);
+  const random = new Random(seed);
+  using server = new FakeApiServer({ seed, chunkBytes: 200 });
+  const transport = new CuttingTransport(server, random, 0.8);
+  using client = new Client({ server: server.url, transport });
+  const writers = new Writers(server, random);
+  const follow = async (name: string): Promise<Received[]> => {
+    const lines: Received[] = [];
+    const options = { follow: true, onInterrupted: () => {}, backoff: { initialMs: 100, maxMs: 500 } };
+    for await (const line of client.resource(Pod, { namespace: "shop" }).logs(name, options)) lines.push(line);
+    return lines;
+  };
+  const keys = Array.from({ length: 50 }, (_, i) => writers.add(`web-${i}`));
+  const reads = keys.map((key) => follow(key.slice(5)));
+  for (let steps = 0; steps < 4_000; steps++) {
+    writers.step();
+    if (random.below(20) === 0) await time.tickAsync(random.below(300));
+  }
+  for (const key of keys) writers.end(key);
+  transport.share = 0;
+  await time.tickAsync(20_000);
+  const found = await Promise.all(reads);
+  const problems = keys.flatMap((key, i) =>
+    problemsOf(found[i], writers.written.get(key)!, writers.before.get(key)).map((it) => `${key}: ${it}`)
+  );
+  if (time.timers > 0) problems.push(`${time.timers} timers are left`);
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  return { cuts: transport.cuts, gaps: found.flat().filter(({ gap }) => gap).length };
 }
 
 /**

@@ -31,13 +31,13 @@ class ContainerLog {
   readonly #lines: { readonly time: string; readonly text: string }[] = [];
   #first = 0;
   #isOver = false;
-  /** Continue responses that follow. */
-  readonly #readers = new Set<() => void>();
+  /** Open responses, with what continues them. */
+  readonly #readers = new Map<ByteBody, () => void>();
 
   /** Adds a line. */
   write(time: string, text: string): void {
     this.#lines.push({ time, text });
-    for (const wake of [...this.#readers]) wake();
+    for (const wake of [...this.#readers.values()]) wake();
   }
 
   /** Begins a new file: earlier lines can no longer be read, but responses that follow have got them. */
@@ -48,7 +48,12 @@ class ContainerLog {
   /** Ends the responses that follow, after the last line. */
   end(): void {
     this.#isOver = true;
-    for (const wake of [...this.#readers]) wake();
+    for (const wake of [...this.#readers.values()]) wake();
+  }
+
+  /** Interrupts open responses. */
+  interrupt(interrupt: (body: ByteBody) => void): void {
+    for (const body of [...this.#readers.keys()]) interrupt(body);
   }
 
   /** Returns a body with lines, which are made only as fast as they are read. */
@@ -65,16 +70,17 @@ class ContainerLog {
       }
       if (left <= 0 || (next === this.#lines.length && (this.#isOver || !follow))) body.end();
     };
-    const body = new ByteBody({ chunkBytes, refill, onClose: () => this.#readers.delete(wake) });
-    const wake = (): void => refill(body);
-    this.#readers.add(wake);
-    wake();
+    const body: ByteBody = new ByteBody({ chunkBytes, refill, onClose: () => this.#readers.delete(body) });
+    this.#readers.set(body, () => refill(body));
+    refill(body);
     return body;
   }
 }
 
 /** The parameters of a request for a log, whose names are the server's. */
-type LogRequest = ReturnType<typeof requestOf>;
+type LogRequest = Readonly<
+  Record<"follow" | "previous" | "timestamps", boolean> & Record<"tailLines" | "limitBytes", number> & { since: string }
+>;
 
 /** The logs of all containers. */
 export class PodLogs {
@@ -94,22 +100,23 @@ export class PodLogs {
   }
 
   /**
-   * Returns the log of the container that runs, by default the pod's first one, and starts it if it does not.
+   * Returns the log of the container that runs, by default the pod's first one, and starts it if it does not. With
+   * `again`, it restarts the container.
    *
    * @throws {StatusError} 404 if there is no pod, 400 if there is no container.
    */
-  running(key: string, container?: string): ContainerLog {
+  running(key: string, container?: string, again = false): ContainerLog {
     const pod = this.#pod(key);
     const name = textOf(container ?? objectsOf(at(pod, "spec", "containers"))[0]?.name);
     const { state, containerID } = statusOf(pod, namedContainer(pod, key, name)) ?? {};
     const id = objectOr(state).running === undefined ? "" : textOf(containerID);
-    return this.#logs.get(key)?.get(id) ?? this.#start(key, name);
+    const log = this.#logs.get(key)?.get(id) ?? this.#start(key, name);
+    return again ? this.#start(key, name) : log;
   }
 
-  /** Ends a container, and starts it again with a new log. */
-  restart(key: string, container?: string): void {
-    this.running(key, container);
-    this.#start(key, textOf(container ?? objectsOf(at(this.#pod(key), "spec", "containers"))[0].name));
+  /** Interrupts open responses. */
+  interrupt(interrupt: (body: ByteBody) => void): void {
+    for (const logs of this.#logs.values()) for (const log of logs.values()) log.interrupt(interrupt);
   }
 
   /** Ends the logs of containers that no longer run, and forgets all logs of a deleted pod. */
@@ -207,11 +214,7 @@ function started(pod: JsonObject, name: string, containerID: string, now: string
 }
 
 /** Returns the parameters of a request. @throws {StatusError} 400 or 422 if one is invalid. */
-function requestOf(name: string, query: URLSearchParams, nowMs: number):
-  & {
-    readonly [Flag in "follow" | "previous" | "timestamps"]: boolean;
-  }
-  & { readonly since: string; readonly tailLines: number; readonly limitBytes: number } {
+function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequest {
   const isSet = (name: string): boolean => query.has(name) && !/^(?:false|0)$/i.test(query.get(name)!);
   const causes: Causes = [];
   const count = (name: string, least: number, why: string): number => {
@@ -229,7 +232,6 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number):
   const isTwice = query.has("sinceSeconds") && since !== "";
   if (isTwice) causes.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   const sinceSeconds = isTwice ? Infinity : count("sinceSeconds", 1, "must be greater than 0");
-  if (query.has("stream")) causes.push(forbiddenField("stream", "may not be specified"));
   if (causes.length > 0) throw invalid({ group: "", kind: "PodLogOptions", name }, causes);
   return {
     follow: isSet("follow"),
@@ -255,12 +257,5 @@ function idOf(what: string, status: JsonObject | undefined, previous: boolean): 
   if (id !== "") return id;
   if (terminated !== undefined) throw badRequest(`${what} is terminated`);
   if (waiting === undefined) throw badRequest(`${what} is waiting to start - no logs yet`);
-  const reason = textOf(objectOr(waiting).reason);
-  throw badRequest(`${what} is waiting to start: ${PULLING[reason] ?? reason}`);
+  throw badRequest(`${what} is waiting to start: ${textOf(objectOr(waiting).reason)}`);
 }
-
-/** Reasons for which a container waits, as kubelets put them into words. */
-const PULLING: Readonly<Record<string, string | undefined>> = {
-  ErrImagePull: "image can't be pulled",
-  ImagePullBackOff: "trying and failing to pull image",
-};

@@ -73,18 +73,16 @@ Deno.test("a log refuses parameters and containers like kube-apiserver and a kub
     return (await refused("container=app"))[1]!.replace('container "app" in pod "web-0" is ', "");
   };
   assertEquals(await waits({ waiting: { reason: "ContainerCreating" } }), "waiting to start: ContainerCreating");
-  assertEquals(await waits({ waiting: { reason: "ErrImagePull" } }), "waiting to start: image can't be pulled");
   assertEquals(await waits({}), "waiting to start - no logs yet");
   assertEquals(await waits({ terminated: { exitCode: 1 } }), "terminated");
   assertEquals(
     (await refused("container=app&previous=true"))[1],
     'previous terminated container "app" in pod "web-0" not found',
   );
-  assertEquals(await refused("tailLines=-1&limitBytes=0&sinceSeconds=0&stream=Stdout"), [
+  assertEquals(await refused("tailLines=-1&limitBytes=0&sinceSeconds=0"), [
     422,
     'PodLogOptions "web-0" is invalid: [tailLines: Invalid value: -1: must be greater than or equal to 0, limitBytes: ' +
-    "Invalid value: 0: must be greater than 0, sinceSeconds: Invalid value: 0: must be greater than 0, stream: " +
-    "Forbidden: may not be specified]",
+    "Invalid value: 0: must be greater than 0, sinceSeconds: Invalid value: 0: must be greater than 0]",
   ]);
   assertMatch((await refused(`sinceSeconds=1&sinceTime=${at(1)}`))[1]!, /at most one of `sinceTime` or `sinceSeconds`/);
   assertEquals([(await refused("tailLines=x"))[0], (await refused("sinceTime=x"))[0]], [400, 400]);
@@ -119,6 +117,25 @@ onBoth("a log that is followed continues over a rotation, and ends with its cont
   });
   assertEquals(await again.next(), undefined);
 });
+
+onBoth(
+  "dropWatches breaks logs that are followed, and endWatches ends them after their lines",
+  async (server, wire) => {
+    withPod(server);
+    server.writeLog(KEY, "a");
+    const broken = await Followed.open(wire, "");
+    assertEquals(await broken.next(), "a\n");
+    server.dropWatches(Pod); // only watches
+    server.writeLog(KEY, "b");
+    assertEquals(await broken.next(), "b\n");
+    server.dropWatches();
+    assertEquals(await broken.next().then(() => "no error", () => "error"), "error");
+    const ended = await Followed.open(wire, "");
+    server.endWatches();
+    server.writeLog(KEY, "c");
+    assertEquals([await ended.next(), await ended.next()], ["a\nb\n", undefined]);
+  },
+);
 
 Deno.test("a log ends with its pod, and a server's restart breaks it", async () => {
   const server = new FakeApiServer();
