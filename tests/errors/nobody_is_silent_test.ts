@@ -18,12 +18,16 @@ import { ShardGroup } from "../../src/controllers/reconcile/shard_group.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { onChange } from "../../src/informer/on_change.ts";
+import { Job } from "../../src/kinds/batch/v1.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { subscribe, subscribeViews } from "../../src/relay/client/mod.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
+import { pod } from "../../src/testing/mod.ts";
+import { workloadStatus } from "../../src/workloads/workload_status.ts";
 import { requeueAfter } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
@@ -222,6 +226,39 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(20_000);
       stop.abort();
       await ended;
+    },
+  },
+  "client/logs.ts": {
+    "a log that is interrupted": async ({ client, server, onError, pass }) => {
+      server.failNext(500, 100);
+      const stop = new AbortController();
+      const pods = client.resource(Pod, { namespace: "shop" });
+      const ended = pods.logs("web-0", { follow: true, onInterrupted: onError, signal: stop.signal }).next();
+      await pass(20_000);
+      stop.abort();
+      await ended;
+    },
+  },
+  "informer/on_change.ts": {
+    "a handler of changes": async ({ client, onError, pass }) => {
+      await using maps = new SharedIndexInformer(client.resource(ConfigMap));
+      using _calls = onChange([maps], fail, { onError });
+      void maps.run();
+      await pass(5_000);
+    },
+  },
+  "workloads/workload_status.ts": {
+    "workloads whose state cannot be computed": async ({ client, server, onError, pass }) => {
+      for (const name of ["web", "mail"]) {
+        const { metadata: { uid } } = server.create(Job, { metadata: { name, namespace: "shop" } } as never);
+        const owner = { apiVersion: "batch/v1", kind: "Job", name, uid, controller: true };
+        const metadata = { name, namespace: "shop", ownerReferences: [owner] };
+        server.create(Pod, { ...pod({ name }), metadata, status: { containerStatuses: [null] } } as never);
+      }
+      await using informers = new SharedInformerFactory(client);
+      await using _workloads = workloadStatus(informers, { kinds: ["Job"], onError });
+      informers.start();
+      await pass(5_000);
     },
   },
   "client/client.ts": {

@@ -7,6 +7,7 @@ import * as ready from "../../src/controllers/readiness/mod.ts";
 import * as reconcile from "../../src/controllers/reconcile/mod.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod, Secret } from "../../src/kinds/core/v1.ts";
+import * as logs from "../../src/logs/mod.ts";
 import * as relay from "../../src/relay/client/mod.ts";
 import * as edge from "../../src/relay/server/mod.ts";
 import { chaos } from "../../src/testing/chaos/mod.ts";
@@ -28,7 +29,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "SnapshotKv.list, SnapshotKvWrite.check",
   "A function that is checked makes it": "ControlPlane.start, new QueueReplacement, " +
     "new StoreReplacement",
-  "It is a part of classes, whose methods are checked": "IdentitySource.listEntries, " +
+  "It is a part of classes, whose methods are checked": "FollowedPods.events, IdentitySource.listEntries, " +
     "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +
     "IndexedCollection.view, IndexedCollection.waitForCacheSync, ReadableCollection.events, " +
     "ReadableCollection.until, ReadableCollection.waitForCacheSync, ListerWatcher.listEntries, " +
@@ -65,6 +66,7 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
     "ResourceClient.getOrUndefined": () => maps.getOrUndefined("settings", { ...typo }),
     "ResourceClient.list": () => maps.list({ ...typo }),
     "ResourceClient.listEntries": () => first(maps.listEntries({ ...typo })),
+    "ResourceClient.logs": () => first(client.resource(Pod, { namespace: "shop" }).logs("cart-0", { ...typo })),
     "ResourceClient.pages": () => first(maps.pages({ ...typo })),
     "ResourceClient.patch": () => maps.patch("settings", { type: "merge", body: {} }, { ...typo }),
     "ResourceClient.update": () => maps.update(map, { ...typo }),
@@ -148,6 +150,7 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "new SharedInformerFactory": () => new core.SharedInformerFactory(client, { ...typo }),
     "new SharedInformerFactory (snapshots)": () =>
       new core.SharedInformerFactory(client, { snapshots: { store: new core.MemorySnapshots(), ...typo } }),
+    "followLogs": () => logs.followLogs(client, pods, { ...typo }),
     "onChange": () => core.onChange([pods], () => {}, { ...typo }),
     "readiness": () => ready.readiness(testing.pod({ name: "a" }), { ...typo }),
     "templateReferences": () => workloads.templateReferences({ containers: [] }, { ...typo }),
@@ -251,6 +254,7 @@ function callsOfTesting(server: testing.FakeApiServer): Calls {
     "FakeApiServer.list": () => server.list(Pod, { ...typo }),
     "FakeApiServer.replay": () => server.replay({ ...typo }),
     "FakeApiServer.until": () => server.until(Pod, key, () => true, { ...typo }),
+    "FakeApiServer.writeLog": () => server.writeLog(key, "a", { ...typo }),
     "FaultVerbs.restart": () => server.restart({ ...typo }),
     "churn": () => testing.churn(server, { resource: Pod, ...typo }),
     "configMap": () => testing.configMap({ name, ...typo }),
