@@ -298,13 +298,15 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   #read(text: string | Uint8Array): void {
     const parts = this.#parts;
     const string = typeof text === "string" ? text : decoder.decode(text);
+    const shared = parts?.parse(this.key, this.uid, string);
     let object: T;
     try {
-      object = (parts?.parse(this.key, this.uid, string) ?? parseObject(string)) as T;
+      object = (shared ?? parseObject(string)) as T;
     } catch (cause) {
       throw this.#broken(cause);
     }
-    object = this.#frozen(this.completed(object));
+    object = this.completed(object);
+    if (parts !== undefined) deepFreeze(object, shared === undefined);
     this.#body = object;
     this.#aside = undefined;
     this.#metadataStart = text.length;
