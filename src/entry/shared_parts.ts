@@ -557,8 +557,8 @@ const SHALLOW = 64;
 
 /**
  * Freezes a plain object or array and all parts of it that are; what is frozen already is not looked into. Others, such
- * as the dates and maps of a transform, stay as they are. If `isParsed`, all of it comes from JSON and nothing is frozen
- * yet: to know this saves a third of the time.
+ * as the dates and maps of a transform, stay as they are. If `isParsed`, all of it comes from JSON, and nothing is
+ * frozen yet: to know this saves a third of the time.
  */
 export function deepFreeze<V>(value: V, isParsed = false): V {
   if (!canFreeze(value)) return value;
