@@ -232,6 +232,7 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
   const isTwice = query.has("sinceSeconds") && since !== "";
   if (isTwice) causes.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   const sinceSeconds = isTwice ? Infinity : count("sinceSeconds", 1, "must be greater than 0");
+  if (query.has("stream")) causes.push(forbiddenField("stream", "may not be specified"));
   if (causes.length > 0) throw invalid({ group: "", kind: "PodLogOptions", name }, causes);
   return {
     follow: isSet("follow"),
