@@ -101,6 +101,7 @@ export interface DecodeOptions {
    * How to treat managedFields:
    *
    * - `"drop"` removes them from the bytes before they are parsed, unless a path in `fields` leads there.
+   *   A server with the feature gate `ManagedFieldsOptOut` (Kubernetes 1.38) leaves them out of its responses.
    * - `{ manager }` removes the entries from all other managers, for `applyIfChanged`. From reduced objects it removes
    *   all entries, like `"drop"`.
    * - `"keep"` keeps them.
