@@ -135,18 +135,24 @@ Deno.test("informer logs colours names on a terminal, unless NO_COLOR is set, an
     assertEquals(await session.code, 0);
     return session.out.lines;
   };
-  const lines = await shown([]);
-  assertEquals(lines.length, 3);
-  // deno-lint-ignore no-control-regex -- colours
-  for (const line of lines) assertMatch(line, /^\x1b\[\d\dm\S+ app\x1b\[0m /);
-  assertEquals(new Set(lines.map((line) => line.slice(0, 5))).size, 3);
-  assert(lines.some((line) => line.endsWith("\x1b[31mred\x1b[0m \\u001b[2Jclear\ttab\x1b[0m")), JSON.stringify(lines));
-  Deno.env.set("NO_COLOR", "1");
+  const before = Deno.env.get("NO_COLOR"); // CI sets it
+  Deno.env.delete("NO_COLOR");
   try {
+    const lines = await shown([]);
+    assertEquals(lines.length, 3);
+    // deno-lint-ignore no-control-regex -- colours
+    for (const line of lines) assertMatch(line, /^\x1b\[\d\dm\S+ app\x1b\[0m /);
+    assertEquals(new Set(lines.map((line) => line.slice(0, 5))).size, 3);
+    assert(
+      lines.some((line) => line.endsWith("\x1b[31mred\x1b[0m \\u001b[2Jclear\ttab\x1b[0m")),
+      JSON.stringify(lines),
+    );
+    Deno.env.set("NO_COLOR", "1");
     assertEquals((await shown(["-o", "raw", "--include", "line"]))[0], "line 2");
     assertEquals((await shown(["--include", "line"]))[0], "web-1 app line 2");
   } finally {
-    Deno.env.delete("NO_COLOR");
+    if (before === undefined) Deno.env.delete("NO_COLOR");
+    else Deno.env.set("NO_COLOR", before);
   }
 });
 
