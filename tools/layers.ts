@@ -91,8 +91,9 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "async", "errors", "client", "reflector", "informer", "controllers/reconcile"],
       packages: ["@opentelemetry/api"],
     },
+    schema: { folders: ["api", "async", "errors", "client", "client/protocol", "kinds"], packages: [] },
     testing: {
-      folders: ["api", "entry", "async", "errors", "kinds", "client/protocol"],
+      folders: ["api", "entry", "async", "errors", "kinds", "client/protocol", "schema"],
       packages: ["@std/async", "js-yaml"],
     },
     "testing/chaos": {

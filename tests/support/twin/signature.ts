@@ -1,5 +1,5 @@
-import { isObject, type Json } from "../../../src/testing/fake/wire/json.ts";
-import { objectOr } from "../../../src/testing/fake/wire/members.ts";
+import { isObject, type Json } from "../../../src/schema/json.ts";
+import { objectOr } from "../../../src/schema/members.ts";
 import type { Difference } from "./compare.ts";
 import type { Exchange } from "./play.ts";
 

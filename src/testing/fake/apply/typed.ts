@@ -6,9 +6,25 @@
  *
  * @module
  */
-import { type Field, type ListOf, type MapOf, oncePer, type Schema, type Struct, ZERO } from "../schema/schema.ts";
+import { ZERO } from "../schema/schema.ts";
+import {
+  type Field,
+  type ListOf,
+  type MapOf,
+  oncePer,
+  type Schema,
+  type Struct,
+} from "../../../schema/object_schema.ts";
 import { goSyntax, goText, goType } from "../wire/go_text.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
+import {
+  equalJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  setMember,
+} from "../../../schema/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;

@@ -18,8 +18,8 @@ import {
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../schema/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 
 /** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
 export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {

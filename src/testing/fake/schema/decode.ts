@@ -7,10 +7,20 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
 import { jsonType } from "../wire/go_text.ts";
-import { cloneJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
-import { textOf } from "../wire/members.ts";
+import {
+  cloneJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  setMember,
+} from "../../../schema/json.ts";
+import { textOf } from "../../../schema/members.ts";
 import { COMPUTED } from "./computed.ts";
-import { type Field, oncePer, type Schema, type Struct, ZERO } from "./schema.ts";
+import { ZERO } from "./schema.ts";
+import { prune } from "../../../schema/prune.ts";
+import { type Field, oncePer, type Schema, type Struct } from "../../../schema/object_schema.ts";
 import { strictFaults } from "./strict.ts";
 
 /** The treatment of fields that a kind does not have: the query parameter `fieldValidation`. */
@@ -296,36 +306,4 @@ export function decodeCustom(schema: Struct, object: JsonObject, kind: NamedKind
   const pruned = prune(schema, object, "", unknown) as MutableJson;
   const faults = [...typed.faults, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
   return { object: { ...pruned, metadata: typed.object.metadata }, faults };
-}
-
-const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
-
-function prune(schema: Schema, value: Json, path: string, unknown: string[]): Json {
-  if (schema.type === "list") {
-    if (!isList(value)) return value;
-    return value.map((item, at) => prune(schema.items, item, `${path}[${at}]`, unknown));
-  }
-  if (!isObject(value) || (schema.type !== "struct" && schema.type !== "map")) return value;
-  const object: MutableJson = {};
-  for (const key in value) {
-    const member = value[key];
-    const place = path === "" ? key : `${path}.${key}`;
-    if (schema.type === "map") setMember(object, key, prune(schema.values, member ?? null, place, unknown));
-    else if (schema.embedded && EMBEDDED.has(key)) setMember(object, key, member);
-    else {
-      const field = schema.fields.get(key);
-      if (field === undefined) {
-        if (schema.open) setMember(object, key, member);
-        else unknown.push(place);
-      } else if (member !== undefined && (member !== null || field.nullable)) {
-        setMember(object, key, prune(field.schema, member, place, unknown));
-      }
-    }
-  }
-  if (schema.type !== "struct") return object;
-  for (const [name, field] of schema.fields) {
-    if (field.default === undefined || object[name] !== undefined) continue;
-    setMember(object, name, prune(field.schema, cloneJson(field.default), path, unknown));
-  }
-  return object;
 }

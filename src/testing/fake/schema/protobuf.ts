@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
-import { oncePer, type ScalarSchema, type Schema, schemaOf, type Struct, structNamed, ZERO } from "./schema.ts";
+import { type Json, type JsonObject, type MutableJson, setMember } from "../../../schema/json.ts";
+import { schemaOf, structNamed, ZERO } from "./schema.ts";
+import { oncePer, type ScalarSchema, type Schema, type Struct } from "../../../schema/object_schema.ts";
 
 /** A value on the wire. */
 type Wire = number | bigint | Uint8Array;

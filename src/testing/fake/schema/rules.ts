@@ -8,8 +8,8 @@
  */
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { isObject, type JsonObject } from "../../../schema/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 import {
   all,
   atLeast,

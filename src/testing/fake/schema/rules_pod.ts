@@ -14,8 +14,8 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject } from "../wire/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../schema/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 import {
   all,
   atLeast,

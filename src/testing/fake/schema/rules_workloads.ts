@@ -8,8 +8,8 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject } from "../wire/json.ts";
-import { objectOr, objectsOf, textOf } from "../wire/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../schema/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../schema/members.ts";
 import {
   all,
   atLeast,

@@ -62,8 +62,8 @@ import {
   type RequestContext,
   requireReadable,
 } from "../wire/exchange.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { listOr, objectOr, textOf } from "../wire/members.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/json.ts";
+import { listOr, objectOr, textOf } from "../../../schema/members.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";

@@ -11,8 +11,8 @@ import { rfc3339 } from "../../../async/time.ts";
 import { badRequest, conflict, invalid, invalidField, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isList, isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { at, listOr, objectOr, textOf } from "../wire/members.ts";
+import { isList, isObject, type JsonObject, type MutableJson } from "../../../schema/json.ts";
+import { at, listOr, objectOr, textOf } from "../../../schema/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 

@@ -9,10 +9,11 @@
 import { defined } from "../../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
-import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
+import { schemaOf, structNamed } from "../schema/schema.ts";
+import { schemaOfKind, type Struct } from "../../../schema/object_schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import { isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
+import { isObject, type JsonObject, type MutableJson } from "../../../schema/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 
 /** A column in a custom resource's table, like in `additionalPrinterColumns`. */
 export interface PrinterColumn {

@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Random } from "../../../../src/testing/fake/random.ts";
 import { readProtobuf } from "../../../../src/testing/fake/schema/protobuf.ts";
-import { type Schema, schemaOf, type Struct } from "../../../../src/testing/fake/schema/schema.ts";
+import { schemaOf } from "../../../../src/testing/fake/schema/schema.ts";
+import type { Schema, Struct } from "../../../../src/schema/object_schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
-import type { Json, JsonObject, MutableJson } from "../../../../src/testing/fake/wire/json.ts";
+import type { Json, JsonObject, MutableJson } from "../../../../src/schema/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, MAPS, Widget } from "../../../support/fake_server.ts";
 import { body, encode, message } from "./_protobuf.ts";

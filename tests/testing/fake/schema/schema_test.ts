@@ -1,15 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { schemaOf, structNamed } from "../../../../src/testing/fake/schema/schema.ts";
 import {
   type ListOf,
   type Schema,
-  schemaOf,
   schemaOfKind,
   schemaOfOpenApi,
   type Struct,
-  structNamed,
-} from "../../../../src/testing/fake/schema/schema.ts";
+} from "../../../../src/schema/object_schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
-import type { JsonObject } from "../../../../src/testing/fake/wire/json.ts";
+import type { JsonObject } from "../../../../src/schema/json.ts";
 
 /** The schema at a path of fields; lists and maps are those of their elements. */
 function at(struct: Struct, ...path: readonly string[]): Schema {

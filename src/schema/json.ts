@@ -1,5 +1,5 @@
 /**
- * JSON values of the fake server: types, comparison, and copies.
+ * JSON values: types, comparison, and copies.
  *
  * {@linkcode Json} and {@linkcode equalJson} are entry points. It knows no kinds and no schemas; members of unknown
  * types are read by `members.ts`, and `go_text.ts` writes values as Go does.

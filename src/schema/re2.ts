@@ -1,5 +1,5 @@
 /**
- * Translates regular expressions of RE2, the language of patterns in schemas, to those of JavaScript.
+ * Translates regular expressions of RE2, the language of patterns in schemas, to regular expressions of JavaScript.
  *
  * {@linkcode re2} is the entry point. It does not run them: `validate.ts` does.
  *
@@ -27,7 +27,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
 /** The characters of `\s`, which has more of them in JavaScript. */
 const SPACES = "\\t\\n\\f\\r ";
 
-/** The parts of an expression; those that have no name of their own are characters. */
+/** The parts of an expression: parts without a name are characters. */
 const PART = new RegExp(
   [
     /\\Q(?<quoted>[^]*?)(?:\\E|$)/,
@@ -184,7 +184,7 @@ function classOf(name: string): string {
   return characters;
 }
 
-/** Returns an expression that matches a character alone, also between brackets. */
+/** Returns an expression that matches only a character, also between brackets. */
 function literal(character: string): string {
   return /[\^$\\.*+?()[\]{}|/-]/.test(character) ? `\\x${character.charCodeAt(0).toString(16)}` : character;
 }

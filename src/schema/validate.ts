@@ -1,0 +1,245 @@
+/**
+ * Validates objects of custom kinds by their structural schemas.
+ *
+ * {@linkcode validateCustom} is the entry point. It does not evaluate rules in CEL.
+ *
+ * @module
+ */
+import type { StatusCause } from "../api/status.ts";
+import {
+  type Causes,
+  duplicateField,
+  invalidField,
+  requiredField,
+  tooLong,
+  unsupportedField,
+} from "../client/protocol/refusal.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "./json.ts";
+import { textOf, textsOf } from "./members.ts";
+import type { ListOf, Schema, Struct } from "./object_schema.ts";
+import { re2 } from "./re2.ts";
+
+/**
+ * Finds what is wrong with an object of a custom kind, by its structural schema and the paths of its scale.
+ */
+export function validateCustom(
+  schema: Struct,
+  object: JsonObject,
+  scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string },
+): Causes {
+  const causes: Causes = [];
+  custom(schema, object, "", causes);
+  for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {
+    if (path !== undefined) checkReplicas(object, path, causes);
+  }
+  return causes;
+}
+
+/** Checks the replicas of a scale. The server's causes begin with the point of the path. */
+function checkReplicas(object: JsonObject, path: string, causes: Causes): void {
+  let value: Json | undefined = object;
+  for (const name of path.replace(/^\./, "").split(".")) {
+    if (!isObject(value)) break;
+    value = value[name];
+    if (value === undefined) return;
+  }
+  const refuse = (found: string, why: string): void => void causes.push(invalidField(path, found, why));
+  if (typeof value !== "number" || !Number.isInteger(value)) {
+    refuse("0", `${path} accessor error: ${textOf(value)} is of the type ${typeof value}, expected int64`);
+  } else if (value < 0) refuse(String(value), "should be a non-negative integer");
+  else if (value > 2 ** 31 - 1) refuse(String(value), `should be less than or equal to ${2 ** 31 - 1}`);
+}
+
+/** Joins the path of an object and the name of a member. */
+export function join(at: string, name: string): string {
+  return at === "" ? name : `${at}.${name}`;
+}
+
+/** Reports elements of a set that are equal, and of a map whose keys are. */
+export function duplicates({ list, keys, items }: ListOf, value: readonly Json[], at: string, causes: Causes): void {
+  if (list === "atomic" || value.length < 2) return;
+  const fields = items.type === "struct" ? items.fields : undefined;
+  const key = (item: Json): Json =>
+    list === "set" || !isObject(item) ? item : Object.fromEntries(
+      keys.map((name) => [name, item[name] ?? fields?.get(name)?.default]).filter(([, found]) => found !== undefined),
+    );
+  const seen: Json[] = [];
+  value.forEach((item, index) => {
+    const found = key(item);
+    if (seen.some((other) => equalJson(other, found))) causes.push(duplicateField(`${at}[${index}]`, found));
+    else seen.push(found);
+  });
+}
+
+function custom(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  const rules: JsonObject = schema.rules ?? {};
+  if (value === null && rules.nullable === true) return;
+  const wrong = typeFault(schema, rules, value);
+  if (wrong !== undefined) {
+    causes.push({
+      ...invalidField(
+        at || "<nil>",
+        JSON.stringify(wrong.found),
+        `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`,
+      ),
+      reason: "FieldValueTypeInvalid",
+    });
+    if (wrong.wanted === "integer" && wrong.found === "number") {
+      causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
+    }
+  }
+  if (isList(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
+    const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
+    causes.push(unsupportedField(at, value as Json, supported));
+  }
+  if (wrong !== undefined) return combined(rules, value, at, causes);
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const limit = rules[name];
+    if (limit === undefined) continue;
+    const cause = check(value as Json, limit, at);
+    if (cause !== undefined) causes.push(cause);
+  }
+  combined(rules, value, at, causes);
+  customMembers(schema, value, at, causes);
+}
+
+function customMembers(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  if (schema.type === "list" && isList(value)) {
+    value.forEach((item, index) => custom(schema.items, item, `${at}[${index}]`, causes));
+    duplicates(schema, value, at, causes);
+  } else if (schema.type === "map" && isObject(value)) {
+    for (const key in value) custom(schema.values, value[key], join(at, key), causes);
+  } else if (schema.type === "struct" && isObject(value)) {
+    for (const field of schema.fields.values()) {
+      const member = value[field.name];
+      if (field.required && member === undefined) causes.push(requiredField(join(at, field.name)));
+      // The metadata of an embedded object are typed.
+      if (member !== undefined && field.schema.rules !== undefined) {
+        custom(field.schema, member, join(at, field.name), causes);
+      }
+    }
+  }
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** The type that a value should have and the type that it has; undefined if they agree. */
+function typeFault(
+  schema: Schema,
+  { type, format }: JsonObject,
+  value: Json | undefined,
+): { readonly wanted: string; readonly found: string } | undefined {
+  const found = value === null || value === undefined
+    ? "null"
+    : isList(value)
+    ? "array"
+    : typeof value === "number" && Number.isInteger(value)
+    ? "integer"
+    : typeof value;
+  if (schema.type === "intOrString") {
+    return found === "integer" || found === "string" ? undefined : { wanted: "integer,string", found };
+  }
+  const wanted = textOf(type);
+  if (format === "date-time" && typeof value === "string" && !DATE_TIME.test(value)) {
+    return { wanted: format, found: value };
+  }
+  return wanted === "" || wanted === found || (wanted === "number" && found === "integer")
+    ? undefined
+    : { wanted, found };
+}
+
+/** Finds what is wrong with a value by one rule of its schema. */
+type Check = (value: Json, limit: Json, at: string) => Required<StatusCause> | undefined;
+
+/** Returns the check of a number, or of a size; `measure` returns undefined for values of other types. */
+function bound(
+  measure: (value: Json) => number | undefined,
+  holds: (value: number, limit: number) => boolean,
+  refuse: (at: string, limit: Json, found: number) => Required<StatusCause>,
+): Check {
+  return (value, limit, at) => {
+    const found = measure(value);
+    return found === undefined || holds(found, Number(limit)) ? undefined : refuse(at, limit, found);
+  };
+}
+
+function inBody(what: string, unit = ""): (at: string, limit: Json, found: number) => Required<StatusCause> {
+  return (at, limit, found) => invalidField(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
+}
+
+function tooMany(at: string, limit: Json, found: number): Required<StatusCause> {
+  return { reason: "FieldValueTooMany", message: `Too many: ${found}: must have at most ${limit} items`, field: at };
+}
+
+const atLeast = (value: number, limit: number): boolean => value >= limit;
+const atMost = (value: number, limit: number): boolean => value <= limit;
+const numberIn = (value: Json): number | undefined => typeof value === "number" ? value : undefined;
+const charactersOf = (value: Json): number | undefined => typeof value === "string" ? [...value].length : undefined;
+const itemsOf = (value: Json): number | undefined => isList(value) ? value.length : undefined;
+const membersOf = (value: Json): number | undefined => isObject(value) ? Object.keys(value).length : undefined;
+
+/** Rules of one value, by their name in the schema. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  minimum: bound(numberIn, atLeast, inBody("be greater than or equal to")),
+  maximum: bound(numberIn, atMost, inBody("be less than or equal to")),
+  multipleOf: bound(numberIn, (value, limit) => value % limit === 0, inBody("be a multiple of")),
+  minLength: bound(charactersOf, atLeast, inBody("be at least", " chars long")),
+  maxLength: bound(charactersOf, atMost, tooLong),
+  pattern: (value, limit, at) =>
+    typeof value !== "string" || re2(textOf(limit)).test(value)
+      ? undefined
+      : invalidField(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
+  minItems: bound(itemsOf, atLeast, inBody("have at least", " items")),
+  maxItems: bound(itemsOf, atMost, tooMany),
+  minProperties: bound(membersOf, atLeast, inBody("have at least", " properties")),
+  maxProperties: bound(membersOf, atMost, tooMany),
+};
+
+/**
+ * `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have only rules of values. The server says of the object as a
+ * whole that they do not hold, and then why the nearest alternative does not.
+ */
+function combined(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+  const faults = (rule: Json): Causes => {
+    const found: Causes = [];
+    if (isObject(rule)) partial(rule, value, at, found);
+    return found;
+  };
+  const list = (name: string): readonly Causes[] =>
+    isList(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
+  const valid = (found: readonly Causes[]): number => found.filter(({ length }) => length === 0).length;
+  const nearest = (found: readonly Causes[]): Causes => found.toSorted((a, b) => a.length - b.length)[0];
+  const report = (why: string, found: Causes = []): void => {
+    causes.push(invalidField("<nil>", '""', `${JSON.stringify(at)} must ${why}`), ...found);
+  };
+  const any = list("anyOf");
+  if (any.length > 0 && valid(any) === 0) report("validate at least one schema (anyOf)", nearest(any));
+  const one = list("oneOf");
+  if (one.length > 0 && valid(one) !== 1) {
+    const none = valid(one) === 0;
+    const why = none ? "Found none valid" : `Found ${valid(one)} valid alternatives`;
+    report(`validate one and only one schema (oneOf). ${why}`, none ? nearest(one) : []);
+  }
+  const every = list("allOf");
+  if (valid(every) < every.length) {
+    causes.push(...every.flat());
+    report(`validate all the schemas (allOf)${valid(every) === 0 ? ". None validated" : ""}`);
+  }
+  if (rules.not !== undefined && faults(rules.not).length === 0) report("not validate the schema (not)");
+}
+
+/** Checks a value by a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
+function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+  const members = isObject(value) ? value : undefined;
+  if (members !== undefined) {
+    for (const name of textsOf(rules.required)) {
+      if (members[name] === undefined) causes.push(requiredField(join(at, name)));
+    }
+    for (const [name, rule] of Object.entries(isObject(rules.properties) ? rules.properties : {})) {
+      if (isObject(rule) && members[name] !== undefined) partial(rule, members[name], join(at, name), causes);
+    }
+  }
+  const { type, ...others } = rules;
+  const schema: Schema = { type: "any", rules: { ...others, ...(type === undefined ? {} : { type }) } };
+  if (value !== undefined) custom(schema, value, at, causes);
+}
