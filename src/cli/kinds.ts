@@ -126,7 +126,7 @@ const MAX_DEPTH = 400;
  *
  * @param file The path of the file, for messages.
  * @throws {UsageError} when it is not YAML, or has no definition.
- * @throws {SchemaError} when a document is no object.
+ * @throws {DocumentError} when a document is no object.
  */
 export function definitionsIn(text: string, file: string): DocumentPart[] {
   let documents: unknown[];

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import type { ObjectDraft } from "../../src/api/written.ts";
 import { kindsOfCrds } from "../../src/cli/codegen/read_documents.ts";
-import { SchemaError } from "../../src/cli/codegen/read_schema.ts";
+import { DocumentError } from "../../src/cli/codegen/read_schema.ts";
 import { definitionsIn } from "../../src/cli/kinds.ts";
 import { UsageError } from "../../src/cli/shared/usage.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
@@ -178,7 +178,7 @@ Deno.test("definitionsIn refuses text that is not YAML, or has no definitions", 
     const error = assertThrows(() => definitionsIn(text, "crd.yaml"), UsageError);
     assert(message.test(error.message), error.message);
   }
-  const error = assertThrows(() => definitionsIn("kind: Pod\n---\njust text", "crd.yaml"), SchemaError);
+  const error = assertThrows(() => definitionsIn("kind: Pod\n---\njust text", "crd.yaml"), DocumentError);
   assertEquals(error.path, "crd.yaml, document 2#");
 });
 
@@ -194,7 +194,7 @@ Deno.test("a definition that is cut off anywhere is refused, or gives kinds that
           assertEquals(kind, complete.get(kind.name), `cut off in line ${count}`);
         }
       } catch (error) {
-        if (!(error instanceof SchemaError || error instanceof UsageError)) throw error;
+        if (!(error instanceof DocumentError || error instanceof UsageError)) throw error;
         refused++;
       }
     }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import type { ApiResource } from "../../src/api/resource.ts";
-import { SchemaError, type TypeModel } from "../../src/cli/codegen/read_schema.ts";
+import { DocumentError, type TypeModel } from "../../src/cli/codegen/read_schema.ts";
 import { emitModules, moduleId, type OpenApiDocument, readOpenApi } from "../../tools/open_api.ts";
 import {
   documentOf,
@@ -130,7 +130,7 @@ Deno.test("emitModules writes names and descriptions of any kind, and nothing es
 
 Deno.test("emitModules refuses a resource whose kind is no text", () => {
   const odd = { ...RESOURCES[1], kind: [{ toString: 0 }] } as unknown as ApiResource;
-  assertThrows(() => emit(DOCUMENTS, [RESOURCES[0], odd]), SchemaError, '[{"toString":0}]');
+  assertThrows(() => emit(DOCUMENTS, [RESOURCES[0], odd]), DocumentError, '[{"toString":0}]');
 });
 
 Deno.test("emitModules of any document gives types alone, or an error of ours that names the path", () => {
@@ -154,7 +154,7 @@ Deno.test("emitModules of any document gives types alone, or an error of ours th
         try {
           files = emit(documents, resources);
         } catch (error) {
-          assert(error instanceof SchemaError, String((error as Error).stack));
+          assert(error instanceof DocumentError, String((error as Error).stack));
           assert(error.path !== "" && error.message.includes(error.path), error.message);
           refused++;
           return;
@@ -257,7 +257,7 @@ Deno.test("readOpenApi refuses kinds within kinds that would grow without bound"
     const inner = i === 29 ? {} : ref(`dev.acme.v1.K${i + 1}`);
     return [`dev.acme.v1.K${i}`, kindSchema("acme.dev", "v1", `K${i}`, { a: inner, b: inner })];
   });
-  assertThrows(() => typeOf(ref("dev.acme.v1.K0"), Object.fromEntries(kinds)), SchemaError, "more than 100000 schemas");
+  assertThrows(() => typeOf(ref("dev.acme.v1.K0"), Object.fromEntries(kinds)), DocumentError, "more than 100000 schemas");
 });
 
 Deno.test("readOpenApi refuses documents and resources that do not fit each other", () => {
@@ -303,7 +303,7 @@ Deno.test("readOpenApi refuses documents and resources that do not fit each othe
     [() => readOpenApi([document], [{ ...tab, plural: "a/b" }]), "apis/acme.dev/v1#Tab", 'Cannot use "a/b" as plural'],
   ];
   for (const [run, path, message] of cases) {
-    const error = assertThrows(run, SchemaError, message);
+    const error = assertThrows(run, DocumentError, message);
     assertEquals(error.path, path);
   }
 });

@@ -11,6 +11,7 @@ import { compareVersionPriority, defineResource } from "../../api/resource.ts";
 import { messageOf } from "../../errors/errors.ts";
 import {
   capitalized,
+  DocumentError,
   type DocumentPart,
   identifierOf,
   type KindModel,
@@ -20,7 +21,6 @@ import {
   objectAt,
   pathTo,
   readKind,
-  SchemaError,
   type SchemaSource,
   shown,
   summaryOf,
@@ -33,22 +33,22 @@ import {
 const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)?$/;
 const VERSION = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 
-/** Checks that a group and a version are names that Kubernetes allows. @throws {SchemaError} */
+/** Checks that a group and a version are names that Kubernetes allows. @throws {DocumentError} */
 export function checkGroupVersion(
   { group, version }: { readonly group: string; readonly version: string },
   path: string,
 ): void {
   if (typeof group !== "string" || !GROUP.test(group) || typeof version !== "string" || !VERSION.test(version)) {
-    throw new SchemaError(path, "a group must be a DNS name, and a version a label");
+    throw new DocumentError(path, "a group must be a DNS name, and a version a label");
   }
 }
 
-/** Checks that a resource can be defined: its parts are segments of paths. @throws {SchemaError} */
+/** Checks that a resource can be defined: its parts are segments of paths. @throws {DocumentError} */
 export function checkResourceNames(resource: Parameters<typeof defineResource>[0], path: string): void {
   try {
     defineResource(resource);
   } catch (cause) {
-    throw new SchemaError(path, messageOf(cause), { cause });
+    throw new DocumentError(path, messageOf(cause), { cause });
   }
 }
 
@@ -66,7 +66,7 @@ interface Version {
 /** Schemas of definitions have no references, and the server fills in their defaults. */
 const SOURCE: SchemaSource = {
   resolve(reference, path): never {
-    throw new SchemaError(
+    throw new DocumentError(
       path,
       `it refers to ${shown(reference)}, but a CustomResourceDefinition cannot refer to other schemas`,
     );
@@ -82,7 +82,7 @@ const SOURCE: SchemaSource = {
  * The version of a kind that Kubernetes prefers has the kind's name, and others the version behind it: `CronTab`,
  * `CronTabV1beta1`. Where two groups have a kind of one name, the first label of the group stands before it.
  *
- * @throws {SchemaError} when a definition is malformed or not complete, or two of them define the same kind.
+ * @throws {DocumentError} when a definition is malformed or not complete, or two of them define the same kind.
  */
 export function kindsOfCrds(definitions: readonly DocumentPart[]): ModuleContent {
   const versions = definitions.flatMap(servedVersions);
@@ -107,14 +107,14 @@ function servedVersions(definition: DocumentPart): Version[] {
   const { path } = definition;
   const apiVersion = at(definition, "apiVersion");
   if (apiVersion.value !== undefined && apiVersion.value !== API_VERSION) {
-    throw new SchemaError(apiVersion.path, `it must be ${shown(API_VERSION)}, but it is ${shown(apiVersion.value)}`);
+    throw new DocumentError(apiVersion.path, `it must be ${shown(API_VERSION)}, but it is ${shown(apiVersion.value)}`);
   }
   const spec = at(definition, "spec");
   const names = at(spec, "names");
   const [group, kind, plural] = [at(spec, "group"), at(names, "kind"), at(names, "plural")].map(nameAt);
   const { value: scope, path: scopePath } = at(spec, "scope");
   if (scope !== "Namespaced" && scope !== "Cluster") {
-    throw new SchemaError(scopePath, `it must be "Namespaced" or "Cluster", but it is ${shown(scope)}`);
+    throw new DocumentError(scopePath, `it must be "Namespaced" or "Cluster", but it is ${shown(scope)}`);
   }
   const place: Omit<KindModel["resource"], "version"> = {
     group,
@@ -131,12 +131,12 @@ function servedVersions(definition: DocumentPart): Version[] {
   });
   const twin = all.find(({ resource }, i) => all.findIndex((it) => it.resource.version === resource.version) !== i);
   if (twin !== undefined) {
-    throw new SchemaError(twin.part.path, `another version is named ${shown(twin.resource.version)}`);
+    throw new DocumentError(twin.part.path, `another version is named ${shown(twin.resource.version)}`);
   }
   // A document that is cut off at the end of a line is still YAML, and has lost one of these.
   const stored = all.filter(({ part }) => booleanAt(at(part, "storage"))).length;
   if (stored !== 1) {
-    throw new SchemaError(
+    throw new DocumentError(
       pathTo(path, "spec", "versions"),
       `exactly one version must be stored, but ${stored} of ${all.length} are`,
     );
@@ -144,14 +144,14 @@ function servedVersions(definition: DocumentPart): Version[] {
   return all.filter(({ part }) => booleanAt(at(part, "served")));
 }
 
-/** Returns the names of kinds, in the order of the versions, which are sorted. @throws {SchemaError} for twins. */
+/** Returns the names of kinds, in the order of the versions, which are sorted. @throws {DocumentError} for twins. */
 function namesOf(versions: readonly Version[]): readonly string[] {
   const groups = new Map<string, Map<string, DocumentPart>>();
   for (const { kind, resource: { group }, definition } of versions) {
     const known = groups.get(kind) ?? new Map<string, DocumentPart>();
     const twin = known.get(group);
     if (twin !== undefined && twin !== definition) {
-      throw new SchemaError(definition.path, `"${twin.path}" defines the kind ${shown(kind)} of this group too`);
+      throw new DocumentError(definition.path, `"${twin.path}" defines the kind ${shown(kind)} of this group too`);
     }
     groups.set(kind, known.set(group, definition));
   }
@@ -170,7 +170,7 @@ function kindOf({ kind, resource, part }: Version, name: string): KindModel {
   const schema = at(at(part, "schema"), "openAPIV3Schema");
   const type = memberOf(objectAt(schema), "type");
   if (type !== "object") {
-    throw new SchemaError(pathTo(schema.path, "type"), `it must be "object", but it is ${shown(type)}`);
+    throw new DocumentError(pathTo(schema.path, "type"), `it must be "object", but it is ${shown(type)}`);
   }
   const model = readKind(schema, SOURCE);
   const summary = summaryOf(schema);
@@ -213,7 +213,7 @@ function rulesAt(schema: DocumentPart): readonly string[] {
   return [...rules, ...inside.flatMap(rulesAt)];
 }
 
-/** A member of an object, which may be missing. @throws {SchemaError} when there is no object. */
+/** A member of an object, which may be missing. @throws {DocumentError} when there is no object. */
 function at(part: DocumentPart, name: string): DocumentPart {
   return { value: memberOf(objectAt(part), name), path: pathTo(part.path, name) };
 }
@@ -221,19 +221,19 @@ function at(part: DocumentPart, name: string): DocumentPart {
 /** The items of an optional list. */
 function itemsAt({ value, path }: DocumentPart): readonly DocumentPart[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list, but it is ${shown(value)}`);
+  if (!Array.isArray(value)) throw new DocumentError(path, `it must be a list, but it is ${shown(value)}`);
   return value.map((item, i) => ({ value: item, path: pathTo(path, i) }));
 }
 
 /** A text that must be there. */
 function nameAt(part: DocumentPart): string {
   const text = textAt(part);
-  if (text === "") throw new SchemaError(part.path, `it must be a text, but it is ${shown(part.value)}`);
+  if (text === "") throw new DocumentError(part.path, `it must be a text, but it is ${shown(part.value)}`);
   return text;
 }
 
 function booleanAt({ value, path }: DocumentPart): boolean {
-  if (typeof value !== "boolean") throw new SchemaError(path, `it must be true or false, but it is ${shown(value)}`);
+  if (typeof value !== "boolean") throw new DocumentError(path, `it must be true or false, but it is ${shown(value)}`);
   return value;
 }
 

@@ -134,9 +134,9 @@ export interface ModuleContent {
 }
 
 /** A document that cannot be turned into types. The message begins with the path of the part that is wrong. */
-export class SchemaError extends Error {
+export class DocumentError extends Error {
   /** The name of the class. */
-  override readonly name = "SchemaError";
+  override readonly name = "DocumentError";
   /** The document and the JSON pointer in it: `"apis/apps/v1#/components/schemas/Deployment"`. */
   readonly path: string;
 
@@ -189,9 +189,9 @@ export interface DocumentPart {
   readonly path: string;
 }
 
-/** Returns the value as an object. @throws {SchemaError} when it is none. */
+/** Returns the value as an object. @throws {DocumentError} when it is none. */
 export function objectAt({ value, path }: DocumentPart): DocumentObject {
-  if (!isRecord(value)) throw new SchemaError(path, `it must be an object, but it is ${shown(value)}`);
+  if (!isRecord(value)) throw new DocumentError(path, `it must be an object, but it is ${shown(value)}`);
   return value;
 }
 
@@ -205,19 +205,19 @@ export function pathTo(path: string, ...names: readonly (string | number)[]): st
   return names.reduce<string>((to, name) => `${to}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`, path);
 }
 
-/** Returns the texts of an optional list. @throws {SchemaError} when it is anything else. */
+/** Returns the texts of an optional list. @throws {DocumentError} when it is anything else. */
 export function textsAt({ value, path }: DocumentPart): readonly string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, but it is ${shown(value)}`);
+  if (!Array.isArray(value)) throw new DocumentError(path, `it must be a list of texts, but it is ${shown(value)}`);
   const wrong = value.findIndex((item) => typeof item !== "string");
-  if (wrong !== -1) throw new SchemaError(pathTo(path, wrong), `it must be a text, but it is ${shown(value[wrong])}`);
+  if (wrong !== -1) throw new DocumentError(pathTo(path, wrong), `it must be a text, but it is ${shown(value[wrong])}`);
   return [...new Set(value as string[])];
 }
 
-/** Returns an optional text; a description that is missing is empty. @throws {SchemaError} when it is anything else. */
+/** Returns an optional text; a description that is missing is empty. @throws {DocumentError} when it is anything else. */
 export function textAt({ value, path }: DocumentPart): string {
   if (value === undefined) return "";
-  if (typeof value !== "string") throw new SchemaError(path, `it must be a text, but it is ${shown(value)}`);
+  if (typeof value !== "string") throw new DocumentError(path, `it must be a text, but it is ${shown(value)}`);
   return value;
 }
 
@@ -239,7 +239,7 @@ export interface SchemaSource {
   /**
    * Returns the type that a `$ref` refers to, and the schema behind it.
    *
-   * @throws {SchemaError} when it refers to nothing.
+   * @throws {DocumentError} when it refers to nothing.
    */
   resolve(reference: string, path: string): ResolvedReference;
   /** Returns the paragraphs of the description of a field, or of a type. @default {its first sentence} */
@@ -274,7 +274,7 @@ interface Place extends DocumentPart {
  * `-preserve-unknown-fields`, `-embedded-resource`, `-list-type` and `-list-map-keys`. What only restricts values is
  * left out. An unknown `format` is ignored.
  *
- * @throws {SchemaError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
+ * @throws {DocumentError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
  */
 export function readObject(schema: DocumentPart, source: SchemaSource): ObjectModel {
   return fieldsAt({ ...schema, source, around: [schema.value] });
@@ -284,7 +284,7 @@ export function readObject(schema: DocumentPart, source: SchemaSource): ObjectMo
  * Returns the fields of a kind's schema without those that every kind has. Nobody but the server needs to write
  * `status`.
  *
- * @throws {SchemaError} as {@linkcode readObject}.
+ * @throws {DocumentError} as {@linkcode readObject}.
  */
 export function readKind(schema: DocumentPart, source: SchemaSource): ObjectModel {
   const { fields, ...rest } = readObject(schema, source);
@@ -304,10 +304,10 @@ export function summaryOf({ value, path }: DocumentPart): readonly string[] {
 function typeAt(place: Place): TypeModel {
   const schema = objectAt(place);
   if (place.around.includes(schema)) {
-    throw new SchemaError(place.path, "it refers to itself without an object with fields in between");
+    throw new DocumentError(place.path, "it refers to itself without an object with fields in between");
   }
   if (place.around.length > MAX_DEPTH) {
-    throw new SchemaError(place.path, `it is nested more than ${MAX_DEPTH} levels deep`);
+    throw new DocumentError(place.path, `it is nested more than ${MAX_DEPTH} levels deep`);
   }
   const inside = { ...place, around: [...place.around, schema] };
   const type = bareType(schema, inside);
@@ -340,7 +340,7 @@ function bareType(schema: DocumentObject, place: Place): TypeModel {
     case "object":
       return objectTypeAt(schema, place);
     default:
-      throw new SchemaError(pathTo(place.path, "type"), `${shown(type)} is not a type of JSON schemas`);
+      throw new DocumentError(pathTo(place.path, "type"), `${shown(type)} is not a type of JSON schemas`);
   }
 }
 
@@ -350,14 +350,14 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
   const all = memberOf(schema, "allOf");
   if (all === undefined) return { type: "unknown" };
   if (!Array.isArray(all)) {
-    throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, but it is ${shown(all)}`);
+    throw new DocumentError(pathTo(place.path, "allOf"), `it must be a list, but it is ${shown(all)}`);
   }
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
     isRecord(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
   );
   if (typed) {
-    throw new SchemaError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
+    throw new DocumentError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
   }
   return { type: "unknown" };
 }
@@ -377,9 +377,11 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
   const keysAt = part(place, "x-kubernetes-list-map-keys");
   const keys = textsAt(keysAt);
-  if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, but it names none");
+  if (keys.length === 0) {
+    throw new DocumentError(keysAt.path, "a list of type map must name its keys, but it names none");
+  }
   if (items.type !== "object" && items.type !== "ref") {
-    throw new SchemaError(
+    throw new DocumentError(
       pathTo(place.path, "items"),
       "the items of a list of type map must be objects that are not nullable",
     );
@@ -387,7 +389,7 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   const fields = fieldNames(part(place, "items"));
   const missing = keys.find((key) => !fields.has(key));
   if (missing !== undefined) {
-    throw new SchemaError(keysAt.path, `it names the key ${shown(missing)}, which the items do not have`);
+    throw new DocumentError(keysAt.path, `it names the key ${shown(missing)}, which the items do not have`);
   }
   return { type: "listMap", items, keys };
 }
@@ -434,7 +436,7 @@ function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   const values = memberOf(schema, "additionalProperties");
   if (isRecord(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
-  throw new SchemaError(
+  throw new DocumentError(
     pathTo(place.path, "additionalProperties"),
     `it must be a schema or a boolean, but it is ${shown(values)}`,
   );

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import fc from "npm:fast-check@^4.10.2";
 import { emitModule } from "../../../src/cli/codegen/emit_module.ts";
 import { kindsOfCrds } from "../../../src/cli/codegen/read_documents.ts";
-import { type ModuleContent, SchemaError, type TypeModel } from "../../../src/cli/codegen/read_schema.ts";
+import { DocumentError, type ModuleContent, type TypeModel } from "../../../src/cli/codegen/read_schema.ts";
 import { mutated, mutation } from "../../support/codegen/mutations.ts";
 import { assertTypesOnly } from "../../support/codegen/types_only.ts";
 import { crontabDefinition, type Members } from "../../support/crontab.ts";
@@ -199,10 +199,10 @@ Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, w
     ],
   ];
   for (const [value, path, message] of cases) {
-    const error = assertThrows(() => read(value), SchemaError, message);
+    const error = assertThrows(() => read(value), DocumentError, message);
     assertEquals(error.path, `crd.yaml, document 1#${path}`);
   }
-  const twin = assertThrows(() => read(crontabDefinition(), crontabDefinition()), SchemaError);
+  const twin = assertThrows(() => read(crontabDefinition(), crontabDefinition()), DocumentError);
   assertEquals(twin.path, "crd.yaml, document 2#");
   assertStringIncludes(twin.message, '"crd.yaml, document 1#" defines the kind "CronTab" of this group too');
 });
@@ -242,7 +242,7 @@ Deno.test("kindsOfCrds of any definition gives types alone, or an error of ours 
       try {
         text = emit(...Object.values(definitions ?? {}));
       } catch (error) {
-        assert(error instanceof SchemaError, String((error as Error).stack));
+        assert(error instanceof DocumentError, String((error as Error).stack));
         assert(error.path.startsWith("crd.yaml, document ") && error.message.includes(error.path), error.message);
         refused++;
         return;

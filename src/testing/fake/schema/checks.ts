@@ -2,12 +2,11 @@
  * The forms of texts and numbers in objects: names, labels, addresses, ports, values that are allowed, in the words of
  * kube-apiserver.
  *
- * {@linkcode Form} and {@linkcode Rule} are the types of what the rules of kinds use. Which field has which form is
+ * {@linkcode Check} and {@linkcode Rule} are the types of what the rules of kinds use. Which field has which form is
  * said there.
  *
  * @module
  */
-import { encoder } from "../../../api/object.ts";
 import {
   type Causes,
   duplicateField,
@@ -18,6 +17,16 @@ import {
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
+import {
+  type Form,
+  LABEL,
+  letterLabel,
+  limited,
+  LOWER_CASE,
+  pattern,
+  SUBDOMAIN,
+  subdomain,
+} from "../../../schema/forms.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../schema/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 
@@ -63,38 +72,7 @@ function addressRange(text: string): readonly string[] {
   return (read.value & rest) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
 }
 
-/** Returns what is wrong with a text; nothing if it has the form. */
-export type Form = (text: string) => readonly string[];
-
-function pattern(expression: string, what: string, ...examples: readonly string[]): Form {
-  const whole = new RegExp(`^${expression}$`);
-  const like = examples.map((example) => `'${example}', `).join(" or ");
-  const example = examples.length === 0 ? "(" : `(e.g. ${like}`;
-  return (text) => whole.test(text) ? [] : [`${what} ${example}regex used for validation is '${expression}')`];
-}
-
-function limited(length: number, form: Form, unit: "bytes" | "characters"): Form {
-  return (text) =>
-    3 * text.length > length && encoder.encode(text).length > length
-      ? [`must be no more than ${length} ${unit}`, ...form(text)]
-      : form(text);
-}
-
-const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
 const KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const RUN = "must consist of lower case alphanumeric characters";
-
-/** Several labels of DNS. */
-const subdomain: Form = limited(
-  253,
-  pattern(
-    SUBDOMAIN,
-    `a lowercase RFC 1123 subdomain ${RUN}, '-' or '.', and must start and end with an alphanumeric character`,
-    "example.com",
-  ),
-  "characters",
-);
 
 /** A label of DNS (RFC 1123). */
 const dnsLabel: Form = limited(63, (text) => {
@@ -104,21 +82,9 @@ const dnsLabel: Form = limited(63, (text) => {
 
 const labelForm = pattern(
   LABEL,
-  `a lowercase RFC 1123 label ${RUN} or '-', and must start and end with an alphanumeric character`,
+  `a lowercase RFC 1123 label ${LOWER_CASE} or '-', and must start and end with an alphanumeric character`,
   "my-name",
   "123-abc",
-);
-
-/** A label of DNS that begins with a letter (RFC 1035). */
-const letterLabel: Form = limited(
-  63,
-  pattern(
-    "[a-z]([-a-z0-9]*[a-z0-9])?",
-    `a DNS-1035 label ${RUN} or '-', start with an alphabetic character, and end with an alphanumeric character`,
-    "my-name",
-    "abc-123",
-  ),
-  "characters",
 );
 
 /** A subdomain below `*.`. */

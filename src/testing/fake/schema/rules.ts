@@ -8,6 +8,7 @@
  */
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
+import type { Form } from "../../../schema/forms.ts";
 import { isObject, type JsonObject } from "../../../schema/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 import {
@@ -24,7 +25,6 @@ import {
   distinct,
   EFFECTS,
   fields,
-  type Form,
   formed,
   formFaults,
   noneBelowZero,

@@ -14,6 +14,7 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
+import type { Form } from "../../../schema/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../schema/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
 import {
@@ -27,7 +28,6 @@ import {
   distinct,
   EFFECTS,
   fields,
-  type Form,
   formed,
   formFaults,
   noneBelowZero,

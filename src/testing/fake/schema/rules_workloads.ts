@@ -8,6 +8,7 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
+import type { Form } from "../../../schema/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../schema/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../schema/members.ts";
 import {
@@ -20,7 +21,6 @@ import {
   checkOneOf,
   checkShare,
   fields,
-  type Form,
   formed,
   noneBelowZero,
   numberOf,
