@@ -93,7 +93,10 @@ class Translation {
       this.#isFirst = true;
       return open.replace("(?P<", "(?<");
     }
-    if (repeat !== undefined) return repeat;
+    if (repeat !== undefined) {
+      if (repeat.match(/\d+/g)!.some((count) => Number(count) > 1000)) throw new SyntaxError("Invalid repeat count");
+      return repeat;
+    }
     if (named !== undefined) return `[:${named}:]`;
     if (bracket !== undefined) {
       this.#inClass = this.#isFirst = true;

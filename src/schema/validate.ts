@@ -16,7 +16,7 @@ import {
 } from "../client/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "./json.ts";
 import { textOf, textsOf } from "./members.ts";
-import type { ListOf, Schema, Struct } from "./object_schema.ts";
+import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { re2 } from "./re2.ts";
 
 /**
@@ -32,6 +32,13 @@ export function validateCustom(
   for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {
     if (path !== undefined) checkReplicas(object, path, causes);
   }
+  return causes;
+}
+
+/** Finds what is wrong with a value at a path, by its structural schema: a default, for instance. */
+export function valueCauses(schema: Schema, value: Json | undefined, at: string): Causes {
+  const causes: Causes = [];
+  custom(schema, value, at, causes);
   return causes;
 }
 
@@ -109,6 +116,7 @@ function customMembers(schema: Schema, value: Json | undefined, at: string, caus
     duplicates(schema, value, at, causes);
   } else if (schema.type === "map" && isObject(value)) {
     for (const key in value) custom(schema.values, value[key], join(at, key), causes);
+    absent(schema, value, at, causes);
   } else if (schema.type === "struct" && isObject(value)) {
     for (const field of schema.fields.values()) {
       const member = value[field.name];
@@ -118,6 +126,15 @@ function customMembers(schema: Schema, value: Json | undefined, at: string, caus
         custom(field.schema, member, join(at, field.name), causes);
       }
     }
+    absent(schema, value, at, causes);
+  }
+}
+
+/** Reports required members of which the schema says nothing. */
+function absent(schema: Struct | MapOf, value: JsonObject, at: string, causes: Causes): void {
+  for (const name of textsOf(schema.rules?.required)) {
+    const isField = schema.type === "struct" && schema.fields.has(name);
+    if (!isField && value[name] === undefined) causes.push(requiredField(join(at, name)));
   }
 }
 
