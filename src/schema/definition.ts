@@ -1,8 +1,8 @@
 /**
  * Finds what kube-apiserver refuses in a new CustomResourceDefinition, with its texts.
  *
- * {@linkcode definitionCauses} is the entry point. Schemas are checked by `structural.ts`. What an update may change is
- * not checked here, and neither are rules in CEL.
+ * {@linkcode definitionCauses} is the entry point. Schemas are checked by `structural.ts`. Updates may change less,
+ * which is not checked here, and neither are rules in CEL.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { type Causes, duplicateField } from "../client/protocol/refusal.ts";
 import { letterLabel, subdomain } from "./forms.ts";
 import { equalJson, isObject, type JsonObject } from "./json.ts";
 import { at, objectOr, objectsOf, textOf, textsOf } from "./members.ts";
-import { Faults, isGiven, isMember, isSet, structuralCauses } from "./structural.ts";
+import { FieldFaults, isGiven, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */
 const PARTS = {
@@ -28,7 +28,7 @@ export function definitionCauses(crd: JsonObject): Causes {
   const causes: Causes = [];
   const spec = objectOr(crd.spec);
   const versions = objectsOf(spec.versions);
-  const faults = new Faults(spec, "spec", causes);
+  const faults = new FieldFaults(spec, "spec", causes);
   nameCauses(crd, spec, causes);
   for (const [index, version] of versions.entries()) {
     const place = `versions[${index}]`;
@@ -37,7 +37,7 @@ export function definitionCauses(crd: JsonObject): Causes {
       faults.refuse(index === 0 && isSet(version.name), "version", why);
     }
     faults.require(!isObject(at(version, "schema", "openAPIV3Schema")), `${place}.schema.openAPIV3Schema`);
-    warningCauses(version, new Faults(version, `spec.${place}`, causes));
+    warningCauses(version, new FieldFaults(version, `spec.${place}`, causes));
   }
   const hasStatus = versions.some(({ subresources }) => isObject(objectOr(subresources).status));
   for (const [name, shared] of Object.entries(PARTS)) {
@@ -48,18 +48,14 @@ export function definitionCauses(crd: JsonObject): Causes {
       CHECKS[name as keyof typeof PARTS](version, place, causes, isShared ? hasStatus : statusOf);
     }
   }
-  faults.refuse(
-    new Set(versions.map(({ name }) => name)).size < versions.length,
-    "versions",
-    "must contain unique version names",
-  );
+  const isTwice = new Set(versions.map(({ name }) => name)).size < versions.length;
+  faults.refuse(isTwice, "versions", "must contain unique version names");
+  const preserved = `cannot set to true, set ${OPEN} to true in spec.versions[*].schema instead`;
   const stored = versions.filter(({ storage }) => storage === true).length;
   faults.refuse(stored !== 1, "versions", "must have exactly one version marked as storage version");
-  const none = new Faults({}, "status", causes);
-  none.refuse(stored !== 1, "storedVersions", "must have at least one stored version");
-  const preserved =
-    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
   faults.refuse(spec.preserveUnknownFields === true, "preserveUnknownFields", preserved);
+  const status = new FieldFaults({}, "status", causes);
+  status.refuse(stored !== 1, "storedVersions", "must have at least one stored version");
   conversionCauses(objectOr(spec.conversion), causes);
   return causes;
 }
@@ -68,25 +64,20 @@ const APPROVAL = "api-approved.kubernetes.io";
 
 /** Checks the group, the scope and the names. */
 function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes): void {
-  const faults = new Faults(spec, "spec", causes);
+  const faults = new FieldFaults(spec, "spec", causes);
   const group = textOf(spec.group);
   const kind = textOf(at(spec, "names", "kind"));
   const defaults = { singular: kind.toLowerCase(), listKind: kind === "" ? "" : `${kind}List`, plural: "", kind: "" };
   const given = objectOr(spec.names);
-  const names = {
-    ...given,
-    ...Object.fromEntries(Object.entries(defaults).map(([name, it]) => [name, given[name] || it])),
-  };
+  const isGivenName = ([name]: readonly [string, unknown]): boolean => isSet(given[name]);
+  const names: JsonObject = { ...defaults, ...Object.fromEntries(Object.entries(given).filter(isGivenName)) };
   faults.require(group === "", "group");
   for (const why of group === "" ? [] : subdomain(group)) faults.refuse(true, "group", why);
-  faults.refuse(
-    subdomain(group).length === 0 && !group.includes("."),
-    "group",
-    "should be a domain with at least one dot",
-  );
+  const isLabel = subdomain(group).length === 0 && !group.includes(".");
+  faults.refuse(isLabel, "group", "should be a domain with at least one dot");
   faults.require(!isSet(spec.scope), "scope");
   if (isSet(spec.scope)) faults.oneOf("scope", ["Cluster", "Namespaced"]);
-  const own = new Faults(names, "spec.names", causes);
+  const own = new FieldFaults(names, "spec.names", causes);
   for (const [name, value] of Object.entries(names)) {
     own.require(name in defaults && value === "", name);
     const isKind = name.endsWith("ind");
@@ -98,7 +89,7 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
     }
   }
   own.refuse(kind !== "" && names.listKind === kind, "listKind", "kind and listKind may not be the same");
-  const whole = new Faults(objectOr(metadata), "metadata", causes);
+  const whole = new FieldFaults(objectOr(metadata), "metadata", causes);
   const name = textOf(objectOr(metadata).name);
   for (const why of name === "" ? [] : subdomain(name)) whole.refuse(true, "name", why);
   whole.refuse(name !== `${textOf(names.plural)}.${group}`, "name", 'must be spec.names.plural+"."+spec.group');
@@ -111,7 +102,7 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
 }
 
 /** Checks the warning of a deprecated version. */
-function warningCauses({ deprecated, deprecationWarning: text }: JsonObject, faults: Faults): void {
+function warningCauses({ deprecated, deprecationWarning: text }: JsonObject, faults: FieldFaults): void {
   if (typeof text !== "string") return;
   const refuse = (holds: boolean, why: string): void => faults.refuse(holds, "deprecationWarning", why);
   refuse(deprecated !== true, "can only be set for deprecated versions");
@@ -121,7 +112,7 @@ function warningCauses({ deprecated, deprecationWarning: text }: JsonObject, fau
   refuse(/[^\P{Z} ]|\p{C}/u.test(text), "must only contain printable UTF-8 characters");
 }
 
-/** What the root may say if there is a subresource for the status, which is checked separately. */
+/** Keywords that the root may have if a subresource for the status is checked separately. */
 const AT_ROOT: readonly string[] =
   ("description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems " +
     "minItems uniqueItems multipleOf required items properties externalDocs example " +
@@ -139,38 +130,29 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
   schema: ({ schema: given }, place, causes, hasStatus) => {
     const schema = objectOr(given).openAPIV3Schema;
     if (!isObject(schema)) return;
-    const faults = new Faults(objectOr(given), place, causes);
+    const faults = new FieldFaults(objectOr(given), place, causes);
     const allowed = "is allowed as the type at the root of the schema if the status subresource is enabled";
     const isTyped = isSet(schema.type) && schema.type !== "object";
     faults.refuse(hasStatus && isTyped, "openAPIV3Schema.type", `only "object" ${allowed}`);
     const other = Object.keys(schema).find((name) => !AT_ROOT.includes(name) && isMember(schema, name));
     const only = "fields are allowed at the root of the schema if the status subresource is enabled";
-    faults.refuse(
-      hasStatus && !isTyped && other !== undefined,
-      "openAPIV3Schema",
-      `only [${AT_ROOT.join(" ")}] ${only}`,
-    );
+    const isOther = hasStatus && !isTyped && other !== undefined;
+    faults.refuse(isOther, "openAPIV3Schema", `only [${AT_ROOT.join(" ")}] ${only}`);
     causes.push(...structuralCauses(schema, `${place}.openAPIV3Schema`));
   },
   subresources: ({ subresources }, place, causes) => {
     const scale = objectOr(subresources).scale;
     if (!isObject(scale)) return;
-    const faults = new Faults(scale, `${place}.scale`, causes);
-    for (const [name, within] of [["specReplicasPath", ".spec"], ["statusReplicasPath", ".status"]]) {
-      faults.require(!isSet(scale[name]), name);
-      pathFault(faults, name, textOf(scale[name]), [within], within);
-    }
-    pathFault(
-      faults,
-      "labelSelectorPath",
-      textOf(scale.labelSelectorPath),
-      [".spec", ".status"],
-      "either .spec or .status",
-    );
+    const faults = new FieldFaults(scale, `${place}.scale`, causes);
+    faults.require(!isSet(scale.specReplicasPath), "specReplicasPath");
+    faults.require(!isSet(scale.statusReplicasPath), "statusReplicasPath");
+    pathFault(faults, "specReplicasPath", textOf(scale.specReplicasPath), [".spec"]);
+    pathFault(faults, "statusReplicasPath", textOf(scale.statusReplicasPath), [".status"]);
+    pathFault(faults, "labelSelectorPath", textOf(scale.labelSelectorPath), [".spec", ".status"]);
   },
   additionalPrinterColumns: ({ additionalPrinterColumns }, place, causes) => {
     for (const [index, column] of objectsOf(additionalPrinterColumns).entries()) {
-      const faults = new Faults({ ...column, JSONPath: column.jsonPath }, `${place}[${index}]`, causes);
+      const faults = new FieldFaults({ ...column, JSONPath: column.jsonPath }, `${place}[${index}]`, causes);
       const types = `must be one of ${COLUMN_TYPES.join(",")}`;
       faults.require(!isSet(column.name), "name");
       faults.require(!isSet(column.type), "type", types);
@@ -178,13 +160,13 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
       const isKnown = !isSet(column.format) || COLUMN_FORMATS.includes(textOf(column.format));
       faults.refuse(!isKnown, "format", `must be one of ${COLUMN_FORMATS.join(",")}`);
       faults.require(!isSet(column.jsonPath), "JSONPath");
-      pathFault(faults, "JSONPath", textOf(column.jsonPath), [""], "");
+      pathFault(faults, "JSONPath", textOf(column.jsonPath), [""]);
     }
   },
   selectableFields: ({ selectableFields, schema }, place, causes) => {
     const seen = new Set<string>();
     for (const [index, field] of objectsOf(selectableFields).entries()) {
-      const faults = new Faults(field, `${place}[${index}]`, causes);
+      const faults = new FieldFaults(field, `${place}[${index}]`, causes);
       const path = textOf(field.jsonPath);
       faults.require(path === "", "jsonPath");
       if (path === "") continue;
@@ -193,9 +175,11 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
       faults.refuse(!isPath, "jsonPath", "is an invalid path: does not refer to a valid field");
       if (!isPath) continue;
       faults.refuse(path.startsWith(".metadata."), "jsonPath", "must not point to fields in metadata");
-      const types =
-        "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
-      faults.refuse(!SELECTABLE.includes(found.type), "jsonPath", types);
+      faults.refuse(
+        !SELECTABLE.includes(found.type),
+        "jsonPath",
+        "must point to a field of type string, boolean or integer",
+      );
       if (seen.has(path)) causes.push(duplicateField(`${place}[${index}].jsonPath`, path));
       seen.add(path);
     }
@@ -210,11 +194,15 @@ function memberSchema(schema: unknown, name: string): unknown {
 }
 
 /** Reports a path of a scale or column that is not simple, or points to another part of the object. */
-function pathFault(faults: Faults, name: string, path: string, roots: readonly string[], where: string): void {
+function pathFault(faults: FieldFaults, name: string, path: string, roots: readonly string[]): void {
   if (path === "") return;
   faults.refuse(!path.startsWith("."), name, "must be a simple json path starting with .");
   const isWithin = !path.startsWith(".") || roots.some((root) => path.startsWith(`${root}.`));
-  faults.refuse(!isWithin, name, `should be a json path under ${where}`);
+  faults.refuse(
+    !isWithin,
+    name,
+    `should be a json path under ${roots.length > 1 ? "either " : ""}${roots.join(" or ")}`,
+  );
 }
 
 /** Checks how versions are converted. */
@@ -223,7 +211,7 @@ function conversionCauses({ strategy = "None", webhook }: JsonObject, causes: Ca
   const versions = textsOf(reviews);
   const { url, service } = objectOr(config);
   const shown = { strategy, webhookClientConfig: config, conversionReviewVersions: reviews };
-  const faults = new Faults(shown, "spec.conversion", causes);
+  const faults = new FieldFaults(shown, "spec.conversion", causes);
   faults.require(strategy === "", "strategy");
   if (strategy !== "") faults.oneOf("strategy", ["None", "Webhook"]);
   if (strategy !== "Webhook") {
@@ -239,11 +227,8 @@ function conversionCauses({ strategy = "None", webhook }: JsonObject, causes: Ca
     const form = "; desired format: https://host[/path]";
     faults.refuse(!/^https:/i.test(textOf(url)), `${client}.url`, `'https' is the only allowed URL scheme${form}`);
     faults.refuse(!/^\w+:\/\/[^/?#]/.test(textOf(url)), `${client}.url`, `host must be specified${form}`);
-    faults.refuse(
-      /[?#]./.test(textOf(url)),
-      `${client}.url`,
-      "query parameters and fragments are not permitted in the URL",
-    );
+    const only = "query parameters and fragments are not permitted in the URL";
+    faults.refuse(/[?#]./.test(textOf(url)), `${client}.url`, only);
   } else if (isOne) {
     const { name, namespace, port = 443, path = "/" } = objectOr(service);
     // The server confuses both.

@@ -10,13 +10,11 @@ import { messageOf, nearest, quoted } from "../errors/errors.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "./json.ts";
 import { at as memberAt, listOr, objectOr, textOf, textsOf } from "./members.ts";
 import { re2 } from "./re2.ts";
+import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
 import { join } from "./validate.ts";
 
-const INT_OR_STRING = "x-kubernetes-int-or-string";
-const LIST_TYPE = "x-kubernetes-list-type";
 const TEXTS = "title description";
 const ALTERNATIVES = ["allOf", "anyOf", "oneOf"];
-const OPEN = "x-kubernetes-preserve-unknown-fields";
 
 /** A part of a schema that cannot be lowered. */
 export interface SchemaFault {
@@ -77,6 +75,9 @@ const [KNOWN_NAMES, DROPPED_NAMES, REFUSED_NAMES] = [KNOWN, { DROPPED }, REFUSED
   Object.values(table).join(" ").split(" ")
 );
 
+/** The bounds of numbers, and their signs. */
+const BOUNDS = [["minimum", "exclusiveMinimum", 1], ["maximum", "exclusiveMaximum", -1]] as const;
+
 /** Formats that kube-apiserver checks. */
 const FORMATS = "bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 " +
   "creditcard ssn hexcolor rgbcolor byte password date duration date-time datetime k8s-short-name k8s-long-name " +
@@ -117,36 +118,37 @@ class Lowering {
   /** Lowers a schema at a path. `refs` are the references that led there. */
   lower(given: unknown, at: string, refs: readonly string[]): JsonObject {
     const { schema, refs: inner } = this.#find(given, at, refs);
-    for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
     infer(schema);
+    this.#members(schema, at, inner);
+    for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
     this.#values(schema, at);
-    const { properties, items, not } = schema;
-    if (isObject(properties)) schema.properties = this.#each(properties, at, inner);
-    if (isObject(items)) schema.items = this.lower(items, `${at}[]`, inner);
-    if (not !== undefined) schema.not = this.#nested(not, schema, at, inner);
+    if (schema.not !== undefined) schema.not = this.#nested(schema.not, schema, at, inner);
     if (equalJson(schema.not, {})) this.#fault(at, "no value is allowed. Remove the field");
     this.#map(schema, at, inner);
     this.#unique(schema, at);
     this.#required(schema, schema, at);
-    if (schema.nullable === true && isList(schema.enum) && !schema.enum.includes(null)) {
-      schema.enum = [...schema.enum, null];
-    }
+    const { nullable, enum: values } = schema;
+    if (nullable === true && isList(values) && !values.includes(null)) schema.enum = [...values, null];
     if (schema.type !== undefined || schema[INT_OR_STRING] === true || schema[OPEN] === true) return schema;
-    const rule = Object.keys(schema).find((name) =>
-      !["title", "description", "nullable", "default", "example"].includes(name)
-    );
+    const rule = Object.keys(schema).find((name) => !has(`${TEXTS} nullable default example`, name));
     if (rule !== undefined) this.#fault(at, `there is \`${rule}\` without a type. Add \`type\``);
     return { ...schema, [OPEN]: true };
   }
 
   #fault(path: string, message: string): void {
-    this.#faults.push({ path, message });
+    const isKnown = this.#faults.some((fault) => fault.path === path && fault.message === message);
+    if (!isKnown) this.#faults.push({ path, message });
   }
 
-  #each(properties: JsonObject, at: string, refs: readonly string[]): JsonObject {
-    return Object.fromEntries(
-      Object.entries(properties).map(([name, it]) => [name, this.lower(it, join(at, name), refs)]),
+  /** Lowers the schemas of fields and elements. */
+  #members(schema: MutableJson, at: string, refs: readonly string[]): void {
+    const { properties, items } = schema;
+    if (isObject(items)) schema.items = this.lower(items, `${at}[]`, refs);
+    if (!isObject(properties)) return;
+    const lowered = Object.entries(properties).map(([name, it]) =>
+      [name, this.lower(it, join(at, name), refs)] as const
     );
+    schema.properties = Object.fromEntries(lowered);
   }
 
   /** Follows references, and leaves out what is dropped or refused. */
@@ -155,24 +157,33 @@ class Lowering {
     if (!isObject(given)) {
       this.#fault(at, `a schema must be an object, but it is ${JSON.stringify(given)}. Write a schema`);
     }
-    const schema = this.#known(objectOr(given), at);
-    const { $ref, ...own } = schema;
+    const { $ref, ...schema } = this.#known(objectOr(given), at);
+    if (isList(schema.type)) this.#types(schema, schema.type, at);
     if (typeof $ref !== "string") return { schema, refs };
-    if (refs.includes($ref)) {
-      const remedy = `Kubernetes has no recursive schemas. Use { type: "object", "${OPEN}": true } at some depth`;
-      this.#fault(at, `the schema contains itself (\`$ref\` ${JSON.stringify($ref)}): ${remedy}`);
-      return { schema: { [OPEN]: true }, refs };
-    }
-    const path = $ref.split("/").slice(1).map((part) =>
-      decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~")
-    );
+    const path = $ref.split("/").slice(1).map((it) => decodeURIComponent(it).replace(/~1/g, "/").replace(/~0/g, "~"));
     const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : undefined;
-    if (target === undefined) {
-      this.#fault(at, `\`$ref\` ${JSON.stringify($ref)} is not in the schema. Put it into $defs`);
-      return { schema: { [OPEN]: true }, refs };
+    const isInside = refs.includes($ref);
+    if (target !== undefined && !isInside) {
+      const found = this.#find(target, at, [...refs, $ref]);
+      return { schema: { ...found.schema, ...schema }, refs: found.refs };
     }
-    const found = this.#find(target, at, [...refs, $ref]);
-    return { schema: { ...found.schema, ...own }, refs: found.refs };
+    const recursive = `is the schema itself. Use { type: "object", "${OPEN}": true } at some depth`;
+    const why = isInside ? recursive : "is not in the schema. Put it into $defs";
+    this.#fault(at, `\`$ref\` ${JSON.stringify($ref)} ${why}`);
+    return { schema: { [OPEN]: true }, refs };
+  }
+
+  /** Lowers a list of types. */
+  #types(schema: MutableJson, types: readonly Json[], at: string): void {
+    const rest = types.filter((type) => type !== "null");
+    if (rest.length < types.length) schema.nullable = true;
+    delete schema.type;
+    if (rest.length === 1) schema.type = rest[0];
+    else if (isEither(rest)) schema[INT_OR_STRING] = true;
+    else {
+      schema[OPEN] = true;
+      this.#fault(at, `\`type\` is ${JSON.stringify(types)}, but a field has one type. ${ONE_TYPE}`);
+    }
   }
 
   /** Returns a copy with the keywords that are lowered, and reports others. */
@@ -206,15 +217,17 @@ class Lowering {
     const inner = [...new Set(found.flatMap(({ refs }) => refs))];
     for (const { schema: part } of found) infer(part);
     const parts = found.map(({ schema }) => schema).filter(({ type }) => type !== "null");
-    if (parts.length < found.length) schema.nullable = true;
+    if (parts.length < found.length || parts.some(({ nullable }) => nullable === true)) schema.nullable = true;
+    for (const part of parts) delete part.nullable;
     const types = [...new Set([schema, ...parts].map(({ type }) => type).filter((type) => type !== undefined))];
     const valuesOf = (part: JsonObject): readonly Json[] => part.const === undefined ? listOr(part.enum) : [part.const];
     const isEnum = parts.map((part) => valuesOf(part).length > 0);
     const clashes = Object.keys(parts[0] ?? {}).filter((name) => schema[name] !== undefined && !has(TEXTS, name));
     if (parts.length === 1 && clashes.every((name) => equalJson(schema[name], parts[0][name]))) {
+      this.#members(parts[0], at, inner);
       Object.assign(schema, { ...parts[0], ...schema });
       for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
-    } else if (keyword !== "allOf" && equalJson(types.toSorted(), ["integer", "string"]) && !isEnum.includes(true)) {
+    } else if (keyword !== "allOf" && isEither(types) && !isEnum.includes(true)) {
       for (const part of parts) Object.assign(schema, { ...part, ...schema });
       schema[INT_OR_STRING] = true;
       delete schema.type;
@@ -238,17 +251,17 @@ class Lowering {
     if (type !== outer.type) outside.push("type");
     if (additionalProperties !== undefined && additionalProperties !== false) outside.push("additionalProperties");
     for (const name of outside) this.#fault(at, `an alternative has \`${name}\`. Move it out of the alternatives`);
-    const declared = this.#find(outer, at, refs).schema;
-    this.#required(rules, declared, at);
+    this.#required(rules, outer, at);
+    const properties: MutableJson = {};
     for (const [name, part] of Object.entries(objectOr(rules.properties))) {
-      const own = memberAt(declared, "properties", name);
+      const own = memberAt(outer, "properties", name);
       if (own === undefined) {
         this.#fault(join(at, name), "only an alternative has this field. Declare it in `properties`");
       }
-      const place = this.#find(own ?? {}, join(at, name), inner).schema;
-      rules.properties = { ...objectOr(rules.properties), [name]: this.#nested(part, place, join(at, name), inner) };
+      properties[name] = this.#nested(part, objectOr(own), join(at, name), inner);
     }
-    if (isObject(rules.items)) rules.items = this.#nested(rules.items, objectOr(declared.items), `${at}[]`, inner);
+    if (isObject(rules.properties)) rules.properties = properties;
+    if (isObject(rules.items)) rules.items = this.#nested(rules.items, objectOr(outer.items), `${at}[]`, inner);
     if (rules.not !== undefined) rules.not = this.#nested(rules.not, outer, at, inner);
     for (const keyword of ALTERNATIVES) {
       const parts = rules[keyword];
@@ -265,14 +278,7 @@ class Lowering {
     delete schema.const;
     delete schema.contentEncoding;
     if (isList(schema.enum) && schema.enum.includes(null)) schema.nullable = true;
-    if (isList(schema.type)) this.#types(schema, schema.type, at);
-    for (
-      const [name, exclusive, sign] of [["minimum", "exclusiveMinimum", 1], [
-        "maximum",
-        "exclusiveMaximum",
-        -1,
-      ]] as const
-    ) {
+    for (const [name, exclusive, sign] of BOUNDS) {
       const [bound, limit] = [schema[name], schema[exclusive]];
       if (bound === -sign * Number.MAX_SAFE_INTEGER) delete schema[name];
       if (typeof limit !== "number") continue;
@@ -281,19 +287,6 @@ class Lowering {
       else delete schema[exclusive];
     }
     this.#form(schema, at);
-  }
-
-  #types(schema: MutableJson, types: readonly Json[], at: string): void {
-    const rest = types.filter((type) => type !== "null");
-    if (rest.length < types.length) schema.nullable = true;
-    schema.type = rest[0];
-    if (rest.length === 1) return;
-    delete schema.type;
-    if (rest.length === 2 && rest.includes("integer") && rest.includes("string")) schema[INT_OR_STRING] = true;
-    else {
-      schema[OPEN] = true;
-      this.#fault(at, `\`type\` is ${JSON.stringify(types)}, but a field has one type. ${ONE_TYPE}`);
-    }
   }
 
   /** Keeps a pattern if RE2 has it, else a format that the server checks. */
@@ -322,10 +315,8 @@ class Lowering {
     const hasFields = isObject(properties) && Object.keys(properties).length > 0;
     if (isAny && (hasFields || values === true)) schema[OPEN] = true;
     else if (hasFields) {
-      this.#fault(
-        at,
-        "`additionalProperties` stands beside `properties`. Put the other fields into a field of their own",
-      );
+      const remedy = "Put the other fields into a field of their own";
+      this.#fault(at, `\`additionalProperties\` stands beside \`properties\`. ${remedy}`);
     } else schema.additionalProperties = this.lower(values, `${at}[*]`, refs);
   }
 
@@ -351,6 +342,10 @@ class Lowering {
       this.#fault(at, `\`required\` has ${JSON.stringify(name)}, which is not in \`properties\`. ${advice}`);
     }
   }
+}
+
+function isEither(types: readonly Json[]): boolean {
+  return equalJson(types.toSorted(), ["integer", "string"]);
 }
 
 /** True for keywords that are refused only if they say something. */
@@ -379,33 +374,29 @@ function infer(schema: MutableJson): void {
 export function standardJsonSchema(value: unknown): JsonObject | undefined {
   const isSchema = (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
   if (!isSchema) return undefined;
-  const { vendor, jsonSchema } = value["~standard"] as {
-    vendor: string;
-    jsonSchema?: Readonly<Record<string, unknown>>;
-  };
-  const fail = (path: string, message: string, cause?: unknown): SchemaError =>
+  const { vendor, jsonSchema } = value["~standard"] as StandardSchema;
+  const fail = (message: string, cause?: unknown, path = ""): SchemaError =>
     new SchemaError([{ path, message }], { cause });
-  if (jsonSchema === undefined) {
-    throw fail(
-      "",
-      `a schema of ${vendor} does not implement Standard JSON Schema. Wrap it: toStandardJsonSchema(schema)`,
-    );
-  }
-  const write = (side: "input" | "output"): JsonObject => {
+  const wrap = "Wrap the schema: toStandardJsonSchema(schema)";
+  if (jsonSchema === undefined) throw fail(`${vendor} does not write it by Standard JSON Schema. ${wrap}`);
+  const [input, output] = (["input", "output"] as const).map((side) => {
     try {
-      return (jsonSchema[side] as (options: object) => JsonObject)({ target: "draft-2020-12" });
+      return jsonSchema[side]({ target: "draft-2020-12" });
     } catch (cause) {
-      throw fail(
-        "",
-        `${vendor} cannot write the ${side} of the schema: ${messageOf(cause)}. Use a schema of plain JSON`,
-        cause,
-      );
+      const why = `${vendor} cannot write the ${side} of the schema: ${messageOf(cause)}`;
+      throw fail(`${why}. Use a schema of plain JSON`, cause);
     }
-  };
-  const input = write("input");
-  const place = difference(input, write("output"), "");
+  });
+  const place = difference(input, output, "");
   if (place === undefined) return input;
-  throw fail(place, "the schema transforms values, but the server stores them as they are. Remove the transformation");
+  const why = "the schema transforms values, but the server stores them as they are. Remove the transformation";
+  throw fail(why, undefined, place);
+}
+
+/** The property `~standard` of a library's schema. */
+interface StandardSchema {
+  readonly vendor: string;
+  readonly jsonSchema?: Readonly<Record<"input" | "output", (options: { readonly target: string }) => JsonObject>>;
 }
 
 /** The path at which the input of a schema differs from its output; defaults and unknown fields do not count. */

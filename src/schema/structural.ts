@@ -22,16 +22,19 @@ import { re2 } from "./re2.ts";
 import { valueCauses } from "./validate.ts";
 
 const EMBEDDED = "x-kubernetes-embedded-resource";
-const INT_OR_STRING = "x-kubernetes-int-or-string";
-const LIST_TYPE = "x-kubernetes-list-type";
+/** The extension that marks an integer or a text. */
+export const INT_OR_STRING = "x-kubernetes-int-or-string";
+/** The extension that says how the elements of a list are merged. */
+export const LIST_TYPE = "x-kubernetes-list-type";
 const MAP_KEYS = "x-kubernetes-list-map-keys";
 const MAP_TYPE = "x-kubernetes-map-type";
-const OPEN = "x-kubernetes-preserve-unknown-fields";
+/** The extension that keeps fields that the schema does not have. */
+export const OPEN = "x-kubernetes-preserve-unknown-fields";
 const META: readonly string[] = ["metadata", "kind", "apiVersion"];
 const TYPES: readonly string[] = ["array", "boolean", "integer", "number", "object", "string"];
 
 /** The only alternatives that may have types. */
-export const INTEGER_OR_STRING: Json = [{ type: "integer" }, { type: "string" }];
+const INTEGER_OR_STRING: Json = [{ type: "integer" }, { type: "string" }];
 
 /** True if Go takes a member as set: zero values other than numbers are as if they were absent. */
 export function isSet(value: unknown): boolean {
@@ -52,7 +55,7 @@ export function isMember(schema: JsonObject, name: string): boolean {
 }
 
 /** Collects the causes of one object, by the paths of its members. */
-export class Faults {
+export class FieldFaults {
   readonly #object: JsonObject;
   readonly #at: string;
   readonly #causes: Causes;
@@ -93,7 +96,7 @@ export class Faults {
   }
 }
 
-/** Where a schema stands. */
+/** A schema, and the place at which it stands. */
 interface Place {
   readonly schema: JsonObject;
   readonly at: string;
@@ -108,12 +111,17 @@ interface Place {
 /**
  * Returns why kube-apiserver refuses the `openAPIV3Schema` of a version; empty if it takes it.
  *
- * @param at The path of the schema in the definition: `"spec.validation.openAPIV3Schema"` if all versions have the same.
+ * @param at The path of the schema in the definition. If all versions have the same schema, it is
+ *   `"spec.validation.openAPIV3Schema"`.
  */
 export function structuralCauses(schema: JsonObject, at: string): Causes {
   const causes: Causes = [];
   const unsupported = unsupportedIn(schema);
-  new Faults(schema, at, causes).forbid(schema.nullable === true, "nullable", "nullable cannot be true at the root");
+  new FieldFaults(schema, at, causes).forbid(
+    schema.nullable === true,
+    "nullable",
+    "nullable cannot be true at the root",
+  );
   if (unsupported === undefined) {
     const structural: Causes = [];
     invariants({ schema, at, isRoot: true }, "at the root", structural);
@@ -173,7 +181,7 @@ function unsupportedIn(schema: JsonObject): string | undefined {
 
 /** Checks what each structural schema must be. `where` says in words where it stands. */
 function invariants({ schema, at, isRoot = false }: Place, where: string, causes: Causes): void {
-  const faults = new Faults(schema, at, causes);
+  const faults = new FieldFaults(schema, at, causes);
   const { type } = schema;
   const [isEmbedded, isOpen, isEither] = [EMBEDDED, OPEN, INT_OR_STRING].map((name) => schema[name] === true);
   const isMap = isGiven(schema.additionalProperties);
@@ -190,11 +198,8 @@ function invariants({ schema, at, isRoot = false }: Place, where: string, causes
     const wanted = name === "metadata" ? "object" : "string";
     faults.refuse(memberAt(properties, name, "type") !== wanted, `properties[${name}].type`, `must be ${wanted}`);
   }
-  faults.forbid(
-    isRoot && saysMore(objectOr(properties.metadata)),
-    "properties[metadata]",
-    "must not specify anything other than name and generateName, but metadata is implicitly specified",
-  );
+  const named = "must not specify anything other than name and generateName, but metadata is implicitly specified";
+  faults.forbid(isRoot && saysMore(objectOr(properties.metadata)), "properties[metadata]", named);
   const isEmpty = isEmbedded && !isOpen && !isSet(properties);
   faults.require(isEmpty, "properties", `must not be empty if ${EMBEDDED} is true without ${OPEN}`);
   valueRules(schema, at, 2, causes);
@@ -223,7 +228,7 @@ function valueRules(schema: JsonObject, at: string, skips: number, causes: Cause
     re2(textOf(schema.pattern));
   } catch (error) {
     const why = `must be a valid regular expression, but isn't: ${(error as SyntaxError).message}`;
-    new Faults(schema, at, causes).refuse(true, "pattern", why);
+    new FieldFaults(schema, at, causes).refuse(true, "pattern", why);
   }
 }
 
@@ -237,7 +242,7 @@ const NOT_NESTED: Readonly<Record<string, readonly string[]>> = {
 /** Checks a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
 function nested(schema: JsonObject, at: string, skips: number, causes: Causes): void {
   valueRules(schema, at, skips, causes);
-  const faults = new Faults(schema, at, causes);
+  const faults = new FieldFaults(schema, at, causes);
   for (const part of within(schema, at, ["properties", "items"])) nested(part.schema, part.at, 0, causes);
   for (const [wanted, names] of Object.entries(NOT_NESTED)) {
     for (const name of names) {
@@ -258,7 +263,7 @@ function completeness(values: JsonObject, schema: JsonObject, at: string, values
     const own = keyword === "items" ? schema.items : objectOr(schema.properties)[name];
     const place = `${keyword}${name === "" ? "" : `[${name}]`}`;
     if (isObject(own)) completeness(part.schema, own, `${at}.${place}`, part.at, causes);
-    else new Faults(schema, at, causes).require(true, place, `because it is defined in ${part.at}`);
+    else new FieldFaults(schema, at, causes).require(true, place, `because it is defined in ${part.at}`);
   }
 }
 
@@ -268,7 +273,7 @@ function defaults({ schema, at, isMeta = false }: Place, causes: Causes): void {
   // The server does not look at it in defaults.
   const { default: value, [INT_OR_STRING]: _, ...rules } = schema;
   if (value !== undefined && value !== null) {
-    const faults = new Faults(schema, at, causes);
+    const faults = new FieldFaults(schema, at, causes);
     const shape = schemaOfOpenApi(rules, { type: "any" });
     const unknown: string[] = [];
     prune(shape, value, "", unknown);
@@ -276,16 +281,12 @@ function defaults({ schema, at, isMeta = false }: Place, causes: Causes): void {
     faults.refuse((unknown.length > 0 || isStray) && !isMeta, "default", "must not have unknown fields");
     const missing = isEmbedded && isObject(value) ? ["apiVersion", "kind"].filter((name) => !isGiven(value[name])) : [];
     for (const name of missing) faults.require(true, `default.${name}`);
-    // Elements of sets and maps may be equal in defaults.
-    const found = missing.length > 0
-      ? []
-      : valueCauses(shape, value, `${at}.default`).filter(({ reason }) => reason !== "FieldValueDuplicate");
-    faults.refuse(isMeta && found.length > 0, "default", "must result in valid metadata");
-    if (!isMeta) {
-      causes.push(...found.map((cause) => ({
-        ...cause,
-        field: cause.field === "<nil>" ? `${at}.default` : cause.field.replace(`${at}.default[`, `${at}.default.[`),
-      })));
+    for (const cause of missing.length > 0 ? [] : valueCauses(shape, value, `${at}.default`)) {
+      // Elements of sets and maps may be equal in defaults.
+      if (cause.reason === "FieldValueDuplicate") continue;
+      faults.refuse(isMeta, "default", "must result in valid metadata");
+      const field = cause.field.replace("<nil>", `${at}.default`).replace(`${at}.default[`, `${at}.default.[`);
+      if (!isMeta) causes.push({ ...cause, field });
     }
   }
   for (const part of within(schema, at, ["properties", "items"])) {
@@ -295,7 +296,7 @@ function defaults({ schema, at, isMeta = false }: Place, causes: Causes): void {
 
 /** Checks a schema and all schemas within it by the rules that hold for each, structural or not. */
 function openApi({ schema, at, isRoot = false, isMeta = false, noDefault }: Place, causes: Causes): void {
-  const faults = new Faults(schema, at, causes);
+  const faults = new FieldFaults(schema, at, causes);
   const { type, items } = schema;
   if (isSet(type)) faults.oneOf("type", TYPES);
   faults.forbid(noDefault !== undefined && isGiven(schema.default), "default", `must not be set ${noDefault}`);
@@ -327,7 +328,7 @@ function openApi({ schema, at, isRoot = false, isMeta = false, noDefault }: Plac
 }
 
 /** Checks the elements of sets, which must be atomic, and of maps, whose keys must be there and be scalars. */
-function listRules(schema: JsonObject, faults: Faults): void {
+function listRules(schema: JsonObject, faults: FieldFaults): void {
   const list = schema[LIST_TYPE];
   const items = objectOr(schema.items);
   const [isUnique, isMap] = [list === "set", list === "map"];
@@ -337,11 +338,8 @@ function listRules(schema: JsonObject, faults: Faults): void {
   const isTyped = isUnique && schema.type === "array";
   faults.refuse(isTyped && items.type === "object" && !isWhole, `items.${MAP_TYPE}`, atomic);
   faults.refuse(isTyped && items.type === "array" && !isPlain, `items.${LIST_TYPE}`, atomic);
-  faults.forbid(
-    (isUnique || isMap) && items.nullable === true,
-    "items.nullable",
-    `cannot be nullable when ${LIST_TYPE} is ${list}`,
-  );
+  const never = `cannot be nullable when ${LIST_TYPE} is ${list}`;
+  faults.forbid((isUnique || isMap) && items.nullable === true, "items.nullable", never);
   if (!isMap) return;
   const keys = textsOf(schema[MAP_KEYS]);
   faults.require(keys.length === 0, MAP_KEYS, `must not be empty if ${LIST_TYPE} is map`);
@@ -349,11 +347,8 @@ function listRules(schema: JsonObject, faults: Faults): void {
   faults.refuse(isList(schema.items), "items", `must only have a single schema if ${LIST_TYPE} is map`);
   const isObjects = items.type === "object";
   const scalar = `must be a scalar type if parent array's ${LIST_TYPE} is map`;
-  faults.refuse(
-    isObject(schema.items) && !isObjects,
-    "items.type",
-    `must be object if parent array's ${LIST_TYPE} is map`,
-  );
+  const object = `must be object if parent array's ${LIST_TYPE} is map`;
+  faults.refuse(isObject(schema.items) && !isObjects, "items.type", object);
   for (const [index, key] of keys.entries()) {
     const found = memberAt(items, "properties", key);
     const own = objectOr(found);

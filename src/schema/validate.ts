@@ -95,7 +95,7 @@ function custom(schema: Schema, value: Json | undefined, at: string, causes: Cau
       causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
     }
   }
-  if (isList(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
+  if (isList(rules.enum) && rules.enum.length > 0 && !rules.enum.some((item: Json) => equalJson(item, value))) {
     const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
     causes.push(unsupportedField(at, value as Json, supported));
   }

@@ -8,7 +8,7 @@ import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
 import { type DefinitionCase, definitionCases, goodCases, schemaCases } from "../support/schema/definitions.ts";
 import { report, testOfAssets } from "./_cluster.ts";
 
-/** What is wrong with fields, in a form that is compared; undefined for a definition that is taken. */
+/** What is wrong with fields, in a form that is compared; empty for a definition that is taken. */
 function shown(causes: readonly { readonly field: string; readonly reason: string }[]): string {
   return [...new Set(causes.map(({ field, reason }) => `${field}: ${reason.replace("FieldValue", "")}`))].sort().join(
     "\n    ",
