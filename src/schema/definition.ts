@@ -95,10 +95,11 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
   whole.refuse(name !== `${textOf(names.plural)}.${group}`, "name", 'must be spec.names.plural+"."+spec.group');
   const approval = textOf(at(metadata, "annotations", APPROVAL));
   const isProtected = /(^|\.)(k8s|kubernetes)\.io$/.test(group);
-  const missing = `protected groups must have approval annotation ${JSON.stringify(APPROVAL)}`;
+  const see = "see https://github.com/kubernetes/enhancements/pull/1111";
+  const missing = `protected groups must have approval annotation ${JSON.stringify(APPROVAL)}, ${see}`;
   whole.require(isProtected && approval === "", `annotations[${APPROVAL}]`, missing);
   const isApproved = approval === "" || approval.startsWith("unapproved") || /^[a-z]+:\/\/[^/]/i.test(approval);
-  whole.refuse(isProtected && !isApproved, `annotations[${APPROVAL}]`, `${missing} with either a URL or a reason`);
+  whole.refuse(isProtected && !isApproved, `annotations[${APPROVAL}]`, missing);
 }
 
 /** Checks the warning of a deprecated version. */
@@ -121,6 +122,9 @@ const AT_ROOT: readonly string[] =
 const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
 const COLUMN_FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 const SELECTABLE: readonly unknown[] = ["string", "boolean", "integer"];
+const SCALAR =
+  "must point to a field of type string, boolean or integer. Enum string fields and strings with formats " +
+  "are allowed.";
 
 /** Checks a part of a version. */
 type Check = (version: JsonObject, place: string, causes: Causes, hasStatus: boolean) => void;
@@ -137,7 +141,7 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
     const other = Object.keys(schema).find((name) => !AT_ROOT.includes(name) && isMember(schema, name));
     const only = "fields are allowed at the root of the schema if the status subresource is enabled";
     const isOther = hasStatus && !isTyped && other !== undefined;
-    faults.refuse(isOther, "openAPIV3Schema", `only [${AT_ROOT.join(" ")}] ${only}`);
+    faults.refuse(isOther, "openAPIV3Schema", `only [${AT_ROOT.map(goName).join(" ")}] ${only}`);
     causes.push(...structuralCauses(schema, `${place}.openAPIV3Schema`));
   },
   subresources: ({ subresources }, place, causes) => {
@@ -187,6 +191,11 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
     if (seen.size > 8) causes.push({ reason: "FieldValueTooMany", message, field: place });
   },
 };
+
+/** The name that Go has for a keyword. */
+function goName(keyword: string): string {
+  return keyword.replace("kubernetes-", "").replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** The schema of a member; undefined if there is none. */
 function memberSchema(schema: unknown, name: string): unknown {

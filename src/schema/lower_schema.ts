@@ -127,8 +127,8 @@ class Lowering {
     this.#map(schema, at, inner);
     this.#unique(schema, at);
     this.#required(schema, schema, at);
-    const { nullable, enum: values } = schema;
-    if (nullable === true && isList(values) && !values.includes(null)) schema.enum = [...values, null];
+    const isNever = schema.nullable === true && schema.enum !== undefined;
+    if (isNever) this.#fault(at, "kube-apiserver never takes null for a field with an `enum`. Make the field optional");
     if (schema.type !== undefined || schema[INT_OR_STRING] === true || schema[OPEN] === true) return schema;
     const rule = Object.keys(schema).find((name) => !has(`${TEXTS} nullable default example`, name));
     if (rule !== undefined) this.#fault(at, `there is \`${rule}\` without a type. Add \`type\``);

@@ -281,12 +281,12 @@ function defaults({ schema, at, isMeta = false }: Place, causes: Causes): void {
     faults.refuse((unknown.length > 0 || isStray) && !isMeta, "default", "must not have unknown fields");
     const missing = isEmbedded && isObject(value) ? ["apiVersion", "kind"].filter((name) => !isGiven(value[name])) : [];
     for (const name of missing) faults.require(true, `default.${name}`);
-    for (const cause of missing.length > 0 ? [] : valueCauses(shape, value, `${at}.default`)) {
+    for (const { field, ...cause } of missing.length > 0 ? [] : valueCauses(shape, value)) {
       // Elements of sets and maps may be equal in defaults.
       if (cause.reason === "FieldValueDuplicate") continue;
       faults.refuse(isMeta, "default", "must result in valid metadata");
-      const field = cause.field.replace("<nil>", `${at}.default`).replace(`${at}.default[`, `${at}.default.[`);
-      if (!isMeta) causes.push({ ...cause, field });
+      const place = field === "" || field === "<nil>" ? "" : `.${field}`;
+      if (!isMeta) causes.push({ ...cause, field: `${at}.default${place}` });
     }
   }
   for (const part of within(schema, at, ["properties", "items"])) {

@@ -35,10 +35,10 @@ export function validateCustom(
   return causes;
 }
 
-/** Finds what is wrong with a value at a path, by its structural schema: a default, for instance. */
-export function valueCauses(schema: Schema, value: Json | undefined, at: string): Causes {
+/** Finds what is wrong with a value by its structural schema: a default, for instance. Paths begin within the value. */
+export function valueCauses(schema: Schema, value: Json): Causes {
   const causes: Causes = [];
-  custom(schema, value, at, causes);
+  custom(schema, value, "", causes);
   return causes;
 }
 
@@ -80,8 +80,8 @@ export function duplicates({ list, keys, items }: ListOf, value: readonly Json[]
 
 function custom(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
   const rules: JsonObject = schema.rules ?? {};
-  if (value === null && rules.nullable === true) return;
-  const wrong = typeFault(schema, rules, value);
+  const isNull = value === null && rules.nullable === true;
+  const wrong = isNull ? undefined : typeFault(schema, rules, value);
   if (wrong !== undefined) {
     causes.push({
       ...invalidField(
@@ -95,10 +95,12 @@ function custom(schema: Schema, value: Json | undefined, at: string, causes: Cau
       causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
     }
   }
-  if (isList(rules.enum) && rules.enum.length > 0 && !rules.enum.some((item: Json) => equalJson(item, value))) {
+  // The server never takes null for one of the values.
+  if (isList(rules.enum) && rules.enum.length > 0 && !rules.enum.some((it) => it !== null && equalJson(it, value))) {
     const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
     causes.push(unsupportedField(at, value as Json, supported));
   }
+  if (isNull) return;
   if (wrong !== undefined) return combined(rules, value, at, causes);
   for (const [name, check] of Object.entries(CHECKS)) {
     const limit = rules[name];

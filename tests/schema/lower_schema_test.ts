@@ -81,6 +81,8 @@ const REFUSED: readonly (readonly [given: JsonObject, message: string])[] = [
     { type: "object", properties: { a: text }, allOf: [{ properties: { b: text } }] },
     "spec.b: only an alternative has this",
   ],
+  [{ enum: ["a", null] }, "spec: kube-apiserver never takes null for a field with an `enum`. Make the field optional"],
+  [{ anyOf: [{ enum: ["a"] }, { type: "null" }] }, "kube-apiserver never takes null"],
   [{ if: { ...text }, then: {}, ...text }, "`if` has no structural form"],
 ];
 

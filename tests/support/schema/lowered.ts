@@ -30,7 +30,6 @@ export const LOWERED: readonly (readonly [name: string, given: JsonObject, lower
   }],
   ["const", { const: "a" }, { ...text, enum: ["a"] }],
   ["enum without a type", { enum: [1, 2] }, { ...whole, enum: [1, 2] }],
-  ["enum with null", { enum: ["a", null] }, { ...text, enum: ["a", null], nullable: true }],
   ["a type or null", { type: ["string", "null"], minLength: 1 }, { ...text, minLength: 1, nullable: true }],
   [
     "alternatives that may be null",
@@ -41,7 +40,6 @@ export const LOWERED: readonly (readonly [name: string, given: JsonObject, lower
       anyOf: [{ maxLength: 3 }, { pattern: "^a" }],
     },
   ],
-  ["an enum or null", { anyOf: [{ enum: ["a"] }, { type: "null" }] }, { ...text, enum: ["a", null], nullable: true }],
   ["integer or string", { type: ["integer", "string"] }, { [EITHER]: true }],
   ["alternatives of both", { oneOf: [{ ...whole, minimum: 1 }, { ...text, pattern: "^a" }] }, {
     [EITHER]: true,
