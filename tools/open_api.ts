@@ -12,6 +12,7 @@ import type { ModuleContent, TypeModel } from "../src/cli/codegen/read_schema.ts
 import { emitModule, type EmitOptions } from "../src/cli/codegen/emit_module.ts";
 import { type ApiResource, apiVersionOf } from "../src/api/resource.ts";
 import {
+  DocumentError,
   type DocumentObject,
   type DocumentPart,
   identifierOf,
@@ -22,7 +23,6 @@ import {
   readKind,
   readObject,
   type ResolvedReference,
-  SchemaError,
   type SchemaSource,
   type SharedTypeName,
   shown,
@@ -61,7 +61,7 @@ const MAX_INLINED = 100_000;
  * Returns a module for each version of a group that has one of `resources`, with these kinds and the types that they
  * need, and one for the types that all groups share (`"meta/v1"`). Documents of other groups are not read.
  *
- * @throws {SchemaError} when a document is malformed or missing, a resource has no schema, two resources of a version
+ * @throws {DocumentError} when a document is malformed or missing, a resource has no schema, two resources of a version
  * have one kind, or two groups begin with the same label.
  */
 export function readOpenApi(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): ModuleModel[] {
@@ -118,11 +118,11 @@ class Builder {
     const id = moduleId({ group, version });
     const other = this.#modules.get(id);
     if (other !== undefined) {
-      throw new SchemaError(id, `the groups ${shown(other.group)} and ${shown(group)} begin with the same label`);
+      throw new DocumentError(id, `the groups ${shown(other.group)} and ${shown(group)} begin with the same label`);
     }
     const name = group === "" ? `api/${version}` : `apis/${group}/${version}`;
     const found = this.#documents.get(name);
-    if (found === undefined) throw new SchemaError(name, "the server has no document of it");
+    if (found === undefined) throw new DocumentError(name, "the server has no document of it");
     const module = {
       group,
       version,
@@ -140,7 +140,7 @@ class Builder {
       checkResourceNames(resource, path);
       const twin = plurals.get(kind);
       if (twin !== undefined) {
-        throw new SchemaError(path, `the resources ${shown(twin)} and ${shown(plural)} have this kind`);
+        throw new DocumentError(path, `the resources ${shown(twin)} and ${shown(plural)} have this kind`);
       }
       plurals.set(kind, plural);
       this.#reserve(module, schemaOf(module, kind));
@@ -197,7 +197,7 @@ class Builder {
       ? reference.slice(REFERENCE.length).replaceAll("~1", "/").replaceAll("~0", "~")
       : undefined;
     if (name === undefined || !Object.hasOwn(document.schemas, name)) {
-      throw new SchemaError(path, `it refers to ${shown(reference)}, which the document does not have`);
+      throw new DocumentError(path, `it refers to ${shown(reference)}, which the document does not have`);
     }
     const label = lastLabel(name);
     const owner = this.#owners.get(name.slice(0, -label.length - 1)) ?? from;
@@ -213,7 +213,7 @@ class Builder {
     if (shared !== undefined) return { type: { type: "shared", name: shared }, schema, source };
     if (!isNamedObject(object)) {
       if (++this.#inlined > MAX_INLINED) {
-        throw new SchemaError(path, `more than ${MAX_INLINED} schemas would stand in place of references to them`);
+        throw new DocumentError(path, `more than ${MAX_INLINED} schemas would stand in place of references to them`);
       }
       return { schema, source };
     }
@@ -258,7 +258,7 @@ function schemaOf({ group, version, document }: ModuleDraft, kind: string): stri
       memberOf(kinds[0], "version") === version && memberOf(kinds[0], "kind") === kind;
   });
   if (found.length === 1) return found[0];
-  throw new SchemaError(
+  throw new DocumentError(
     path,
     found.length === 0
       ? `it has no schema of the kind ${shown(kind)}`

@@ -179,11 +179,7 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
       faults.refuse(!isPath, "jsonPath", "is an invalid path: does not refer to a valid field");
       if (!isPath) continue;
       faults.refuse(path.startsWith(".metadata."), "jsonPath", "must not point to fields in metadata");
-      faults.refuse(
-        !SELECTABLE.includes(found.type),
-        "jsonPath",
-        "must point to a field of type string, boolean or integer",
-      );
+      faults.refuse(!SELECTABLE.includes(found.type), "jsonPath", SCALAR);
       if (seen.has(path)) causes.push(duplicateField(`${place}[${index}].jsonPath`, path));
       seen.add(path);
     }

@@ -9,7 +9,7 @@ import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
 import { type DefinitionCase, definitionCases, goodCases, schemaCases } from "../support/schema/definitions.ts";
 import { report, testOfAssets } from "./_cluster.ts";
 
-/** What is wrong with fields, in a form that is compared; empty for a definition that is taken. */
+/** Paths and reasons in a form that is compared; empty for a definition that is taken. */
 function reasonsOf(causes: readonly StatusCause[]): string {
   return linesOf(causes.map(({ field, reason = "" }) => `${field}: ${reason.replace("FieldValue", "")}`));
 }

@@ -257,7 +257,11 @@ Deno.test("readOpenApi refuses kinds within kinds that would grow without bound"
     const inner = i === 29 ? {} : ref(`dev.acme.v1.K${i + 1}`);
     return [`dev.acme.v1.K${i}`, kindSchema("acme.dev", "v1", `K${i}`, { a: inner, b: inner })];
   });
-  assertThrows(() => typeOf(ref("dev.acme.v1.K0"), Object.fromEntries(kinds)), DocumentError, "more than 100000 schemas");
+  assertThrows(
+    () => typeOf(ref("dev.acme.v1.K0"), Object.fromEntries(kinds)),
+    DocumentError,
+    "more than 100000 schemas",
+  );
 });
 
 Deno.test("readOpenApi refuses documents and resources that do not fit each other", () => {
