@@ -8,6 +8,7 @@
  */
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
+import { definitionCauses } from "../../../schema/definition.ts";
 import type { Form } from "../../../schema/forms.ts";
 import { isObject, type JsonObject } from "../../../schema/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
@@ -382,23 +383,6 @@ const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.NetworkPolicySpec": fields({ "policyTypes[]": oneOf("Ingress", "Egress") }),
 };
 
-const definition: Rule = ({ metadata, spec }, _, causes) => {
-  const { name } = objectOr(metadata);
-  const { group, names, versions } = objectOr(spec);
-  if (textOf(name) !== `${textOf(objectOr(names).plural)}.${textOf(group)}`) {
-    refuseValue(causes, "metadata.name", name, 'must be spec.names.plural+"."+spec.group');
-  }
-  const all = objectsOf(versions);
-  all.forEach(({ schema }, index) => {
-    if (isObject(objectOr(schema).openAPIV3Schema)) return;
-    causes.push(requiredField(`spec.versions[${index}].schema.openAPIV3Schema`));
-  });
-  if (all.filter(({ storage }) => storage === true).length !== 1) {
-    refuseValue(causes, "spec.versions", versions, "must have exactly one version marked as storage version");
-    refuseValue(causes, "status.storedVersions", null, "must have at least one stored version");
-  }
-};
-
 function policyRules(isNamespaced: boolean): Rule {
   return ({ rules }, _, causes) => {
     objectsOf(rules).forEach((rule, index) => {
@@ -461,14 +445,7 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 
 /** The rules of the types of policy, rights, leases and definitions. */
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
-  "apiextensions/v1.CustomResourceDefinition": definition,
-  "apiextensions/v1.CustomResourceDefinitionSpec": fields({
-    group: "subdomain",
-    scope: oneOf("Cluster", "Namespaced"),
-    "names.plural": "letterLabel",
-    "names.singular": "letterLabel",
-    "versions[].name": "letterLabel",
-  }),
+  "apiextensions/v1.CustomResourceDefinition": (object, _, causes) => void causes.push(...definitionCauses(object)),
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
   "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,

@@ -6,7 +6,7 @@ import { Deployment } from "../../../../src/kinds/apps/v1.ts";
 import { ConfigMap } from "../../../../src/kinds/core/v1.ts";
 import { PodDisruptionBudget } from "../../../../src/kinds/policy/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, brief, Lines, OPEN_SCHEMA, Widget } from "../../../support/fake_server.ts";
+import { ask, brief, Lines, Widget } from "../../../support/fake_server.ts";
 import { statusObject } from "../../../support/transport.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -396,7 +396,9 @@ Deno.test({ name: `kubectl explains the fields of the fake's kinds${without}`, i
 });
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const schema = OPEN_SCHEMA;
+const OPEN = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+const SIZED = { ...OPEN, properties: { size: { type: "integer" } } };
+const schema = { openAPIV3Schema: { ...OPEN, properties: { spec: SIZED } } };
 const WIDGETS = "/apis/example.com/v1/namespaces/answers/widgets";
 
 function definition(overrides: Record<string, unknown> = {}): unknown {
