@@ -153,6 +153,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "node:process",
         "node:tls",
         "node:tty",
+        "node:url",
       ],
     },
   };

@@ -126,7 +126,7 @@ function compareSpecs(
   }
 }
 
-/** The names of a kind, with those that the server fills in. */
+/** The names of a kind, including names that the server fills in. */
 function namesOf({ names }: JsonObject): JsonObject {
   const kind = textOf(objectOr(names).kind);
   return { singular: kind.toLowerCase(), listKind: `${kind}List`, ...objectOr(names) };
