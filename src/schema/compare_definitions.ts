@@ -9,7 +9,7 @@
 import { equalJson, isList, isObject, type JsonObject } from "./json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "./members.ts";
 
-/** Who is affected by a change. Whether a rule in CEL refuses stored objects depends on their values. */
+/** Who is affected by a change. Whether a new rule or another pattern refuses stored objects depends on their values. */
 export type Broken = "stored objects" | "possibly stored objects" | "clients";
 
 type Consequence = readonly [breaks: Broken, text: string];
@@ -24,6 +24,7 @@ const POSSIBLE: Consequence = ["possibly stored objects", "It may refuse updates
 const APPLIES: Consequence = ["clients", "Server-side applies merge it in another way. Keep it, or tell its owners"];
 const DEFAULTED: Consequence = ["clients", "Objects without it change their meaning. Keep it, or write the old value"];
 const CALLS: Consequence = ["clients", "Programs that use it fail. Keep it, or announce the change"];
+const WEBHOOK: Consequence = ["clients", "Requests fail while the webhook does not answer. Start it first"];
 const STATUS: Consequence = ["clients", "Updates of objects ignore status. Let programs write the subresource"];
 
 /** What has changed. */
@@ -58,8 +59,8 @@ type Report = (change: ChangeName, consequence: Consequence, path: string, detai
  * Names the changes between two definitions that break stored objects or clients, in the order of the definition. What
  * becomes wider (a new optional field, another enum value, a looser bound) is not reported.
  *
- * - A new rule in `x-kubernetes-validations` is reported as `"possibly stored objects"`: only your objects show whether
- *   it refuses them.
+ * - A new rule in `x-kubernetes-validations` or another pattern is reported as `"possibly stored objects"`: only your
+ *   objects show whether it refuses them.
  * - Versions that objects may be stored in are `status.storedVersions` of `before`, or its storage version if it has no
  *   status.
  * - If a whole part is new, its bounds and required fields are not reported, because no stored object has the part.
@@ -112,7 +113,11 @@ function compareSpecs(
   lost(names.shortNames, newNames.shortNames, (it) => report("short name removed", CALLS, "spec.names.shortNames", it));
   lost(names.categories, newNames.categories, (it) => report("category removed", CALLS, "spec.names.categories", it));
   const [strategy, newStrategy] = [before, after].map((spec) => objectOr(spec.conversion).strategy ?? "None");
-  text("conversion changed", UNREAD, "spec.conversion.strategy", strategy, newStrategy);
+  // With one version, nothing is converted.
+  if (listOr(after.versions).length > 1) {
+    const consequence = newStrategy === "Webhook" ? WEBHOOK : UNREAD;
+    text("conversion changed", consequence, "spec.conversion.strategy", strategy, newStrategy);
+  }
   if (before.preserveUnknownFields === true && after.preserveUnknownFields !== true) {
     report("unknown fields removed", PRUNED, "spec.preserveUnknownFields");
   }
@@ -237,8 +242,9 @@ function compareValues(before: JsonObject, after: JsonObject, path: string, repo
   if (typeof multipleOf === "number" && !(typeof step === "number" && step % multipleOf === 0)) {
     narrowed("bound narrowed", `multipleOf ${step ?? "none"} to ${multipleOf}`);
   }
-  if (pattern !== undefined && pattern !== before.pattern) {
-    narrowed(before.pattern === undefined ? "pattern added" : "pattern changed", textOf(pattern));
+  if (pattern !== undefined && before.pattern === undefined) narrowed("pattern added", textOf(pattern));
+  else if (pattern !== undefined && pattern !== before.pattern) {
+    report("pattern changed", POSSIBLE, path, `${before.pattern} to ${pattern}`);
   }
   if (format !== before.format && FORMATS.has(textOf(format).replaceAll("-", ""))) {
     narrowed("format changed", `${before.format ?? "none"} to ${format}`);

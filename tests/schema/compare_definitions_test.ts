@@ -72,8 +72,8 @@ Deno.test("compareDefinitions reports changes of schemas that break in both dire
     [
       { ...text, pattern: "^a" },
       { ...text, pattern: "^b" },
-      ["pattern changed v1 spec: stored objects"],
-      ["pattern changed v1 spec: stored objects"],
+      ["pattern changed v1 spec: possibly stored objects"],
+      ["pattern changed v1 spec: possibly stored objects"],
     ],
     [
       { ...text, format: "uuid" },
@@ -208,11 +208,12 @@ Deno.test("compareDefinitions reports changes of the definition", () => {
     [names({ shortNames: ["ws"] }), names({}), ["short name removed spec.names.shortNames: clients"], []],
     [names({ categories: ["all"] }), names({}), ["category removed spec.names.categories: clients"], []],
     [
-      definition(base),
-      definition(base, hook),
-      ["conversion changed spec.conversion.strategy: stored objects"],
+      definition([...base, { ...version(text), name: "v2" }]),
+      definition([...base, { ...version(text), name: "v2" }], hook),
+      ["conversion changed spec.conversion.strategy: clients"],
       ["conversion changed spec.conversion.strategy: stored objects"],
     ],
+    [definition(base), definition(base, hook), [], []],
     [definition(base), definition(base, { conversion: { strategy: "None" } }), [], []],
     [
       definition(base, { preserveUnknownFields: true }),
