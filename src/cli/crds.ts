@@ -48,13 +48,9 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
     const found = await Promise.all([...after.keys()].map((name) => installed.getOrUndefined(name, { signal })));
     before = found.filter((crd) => crd !== undefined);
   }
-  const changes = before.flatMap((crd) =>
-    compareDefinitions(crd, after.get(nameOf(crd))).map((change) => ({ definition: nameOf(crd), ...change }))
-  );
+  const changes = before.flatMap((crd) => compareDefinitions(crd, after.get(nameOf(crd))));
   if (output === "json") terminal.result(jsonText(changes, 2));
-  else {for (const { definition, breaks, message } of changes) {
-      terminal.result(plain(`${definition}: ${message} (breaks ${breaks})`));
-    }}
+  else for (const { breaks, message } of changes) terminal.result(plain(`${message} (breaks ${breaks})`));
   const breaking = changes.filter(({ breaks }) => breaks !== "possibly stored objects").length;
   terminal.say(`${before.length} compared, ${breaking} breaking changes, ${changes.length - breaking} to check`);
   return breaking > 0 ? EXIT_CODE.failed : EXIT_CODE.done;

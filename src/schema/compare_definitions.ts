@@ -7,9 +7,9 @@
  * @module
  */
 import { equalJson, isList, isObject, type JsonObject } from "./json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "./members.ts";
+import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "./members.ts";
 
-/** Who is affected by a change. Whether a new rule or another pattern refuses stored objects depends on their values. */
+/** What a change breaks. Whether a new rule or another pattern refuses stored objects depends on their values. */
 export type Broken = "stored objects" | "possibly stored objects" | "clients";
 
 type Consequence = readonly [breaks: Broken, text: string];
@@ -29,17 +29,19 @@ const STATUS: Consequence = ["clients", "Updates of objects ignore status. Let p
 
 /** What has changed. */
 export type ChangeName =
-  | `${"group" | "plural" | "kind" | "scope" | "name" | "conversion" | "scale" | "type" | "pattern" | "format"} changed`
+  | `${"group" | "plural" | "kind" | "scope" | "conversion" | "scale" | "type" | "pattern" | "format"} changed`
   | `${"combination" | "list type" | "list keys" | "map type" | "default"} changed`
-  | `${"definition" | "short name" | "category" | "version" | "stored version" | "subresource" | "column"} removed`
-  | `${"selectable field" | "field" | "unknown fields" | "int-or-string" | "nullable" | "enum value"} removed`
-  | `${"default" | "default of a required field"} removed`
+  | `${"definition" | "name" | "version" | "stored version" | "subresource" | "column"} removed`
+  | `${"selectable field" | "field" | "unknown fields" | "int-or-string"} removed`
+  | `${"nullable" | "enum value" | "default"} removed`
   | `${"status" | "required" | "embedded resource" | "enum" | "pattern" | "combination" | "rule"} added`
   | "version not served"
   | "bound narrowed";
 
 /** A change that breaks something. */
 export interface DefinitionChange {
+  /** The name of the definition, `"websites.example.com"`. */
+  readonly definition: string;
   /** What has changed: `"field removed"`, `"bound narrowed"`, `"scope changed"`, … */
   readonly change: ChangeName;
   /** What it breaks. */
@@ -76,10 +78,11 @@ type Report = (change: ChangeName, consequence: Consequence, path: string, detai
  */
 export function compareDefinitions(before: object, after: object | undefined): readonly DefinitionChange[] {
   const changes: DefinitionChange[] = [];
+  const definition = textOf(objectOr((before as JsonObject).metadata).name);
   const reportOf = (version?: string): Report => (change, [breaks, text], path, detail = "") => {
-    const place = [version, path || "the object"].filter((part) => part !== undefined).join(" ");
+    const place = [definition, version ?? "", path || "the object"].filter((part) => part !== "").join(" ");
     const message = `${place}: ${change}${detail && ` (${detail})`}. ${text}`;
-    changes.push({ change, breaks, ...(version === undefined ? {} : { version }), path, message });
+    changes.push({ definition, change, breaks, ...(version === undefined ? {} : { version }), path, message });
   };
   const old = specOf(before);
   if (after === undefined) reportOf()("definition removed", DELETED, "spec");
@@ -108,10 +111,10 @@ function compareSpecs(
   const [names, newNames] = [namesOf(before), namesOf(after)];
   text("plural changed", FIXED, "spec.names.plural", names.plural, newNames.plural);
   text("kind changed", FIXED, "spec.names.kind", names.kind, newNames.kind);
-  text("name changed", CALLS, "spec.names.singular", names.singular, newNames.singular);
-  text("name changed", CALLS, "spec.names.listKind", names.listKind, newNames.listKind);
-  lost(names.shortNames, newNames.shortNames, (it) => report("short name removed", CALLS, "spec.names.shortNames", it));
-  lost(names.categories, newNames.categories, (it) => report("category removed", CALLS, "spec.names.categories", it));
+  for (const name of ["singular", "listKind", "shortNames", "categories"]) {
+    const [old, now] = [names[name], newNames[name]].map((given) => isList(given) ? given : [given ?? []].flat());
+    lost(old, now, (given) => report("name removed", CALLS, `spec.names.${name}`, given));
+  }
   const [strategy, newStrategy] = [before, after].map((spec) => objectOr(spec.conversion).strategy ?? "None");
   // With one version, nothing is converted.
   if (listOr(after.versions).length > 1) {
@@ -165,9 +168,6 @@ function compareVersions(before: JsonObject, after: JsonObject, report: Report):
 const OPEN = "x-kubernetes-preserve-unknown-fields";
 const INT_OR_STRING = "x-kubernetes-int-or-string";
 const EMBEDDED = "x-kubernetes-embedded-resource";
-const LIST_TYPE = "x-kubernetes-list-type";
-const LIST_KEYS = "x-kubernetes-list-map-keys";
-const MAP_TYPE = "x-kubernetes-map-type";
 
 /** A schema of any value. */
 const ANY: JsonObject = { [OPEN]: true };
@@ -188,27 +188,26 @@ function compareSchemas(before: JsonObject, after: JsonObject, path: string, rep
   if (isObject(before.items) && isObject(after.items)) compareSchemas(before.items, after.items, `${path}[]`, report);
   const [fields, newFields] = [objectOr(before.properties), objectOr(after.properties)];
   const [rest, newRest] = [restOf(before), restOf(after)];
-  const at = (name: string): string => path === "" ? name : `${path}.${name}`;
+  const placeOf = (name: string): string => path === "" ? name : `${path}.${name}`;
   // What every object has, whatever its schema says.
   const given = path === "" || after[EMBEDDED] === true ? ["apiVersion", "kind", "metadata"] : [];
   for (const name of new Set([...Object.keys(fields), ...Object.keys(newFields)])) {
-    const [field, newField] = [fields[name] ?? rest, newFields[name] ?? newRest];
+    const [field, newField] = [at(fields, name) ?? rest, at(newFields, name) ?? newRest];
     if (field === undefined || given.includes(name)) continue;
-    if (newField === undefined) report("field removed", PRUNED, at(name));
-    else compareSchemas(objectOr(field), objectOr(newField), at(name), report);
+    if (newField === undefined) report("field removed", PRUNED, placeOf(name));
+    else compareSchemas(objectOr(field), objectOr(newField), placeOf(name), report);
   }
   if (rest !== undefined && newRest !== undefined && newRest !== ANY) {
-    compareSchemas(rest, newRest, at("*"), report);
+    compareSchemas(rest, newRest, placeOf("*"), report);
   } else if (rest !== undefined && newRest === undefined) {
-    report(rest === ANY ? "unknown fields removed" : "field removed", PRUNED, at("*"));
+    report(rest === ANY ? "unknown fields removed" : "field removed", PRUNED, placeOf("*"));
   }
-  const needed = textsOf(before.required);
-  for (const name of textsOf(after.required)) {
-    if (objectOr(newFields[name]).default !== undefined || given.includes(name)) continue;
-    if (!needed.includes(name)) report("required added", REQUIRED, at(name));
-    else if (objectOr(fields[name]).default !== undefined) {
-      report("default of a required field removed", REQUIRED, at(name));
-    }
+  // Fields that no default fills in.
+  const [needed, newNeeded] = [before, after].map(({ required, properties }) =>
+    textsOf(required).filter((name) => at(properties, name, "default") === undefined)
+  );
+  for (const name of newNeeded) {
+    if (!needed.includes(name) && !given.includes(name)) report("required added", REQUIRED, placeOf(name));
   }
 }
 
@@ -278,9 +277,11 @@ function isNarrower(before: JsonObject, after: JsonObject, name: string): boolea
 
 /** Compares the types of lists and maps, which say how an apply merges them. */
 function compareMerging(before: JsonObject, after: JsonObject, path: string, report: Report): void {
-  const [list, newList] = [before, after].map((schema) => textOf(schema[LIST_TYPE]) || "atomic");
-  const [keys, newKeys] = [before, after].map((schema) => textsOf(schema[LIST_KEYS]).toSorted().join());
-  const [map, newMap] = [before, after].map((schema) => textOf(schema[MAP_TYPE]) || "granular");
+  const [list, newList] = [before, after].map((schema) => textOf(schema["x-kubernetes-list-type"]) || "atomic");
+  const [keys, newKeys] = [before, after].map((schema) =>
+    textsOf(schema["x-kubernetes-list-map-keys"]).toSorted().join()
+  );
+  const [map, newMap] = [before, after].map((schema) => textOf(schema["x-kubernetes-map-type"]) || "granular");
   if (list !== newList) {
     report("list type changed", newList === "atomic" ? APPLIES : NARROWED, path, `${list} to ${newList}`);
   } else if (keys !== newKeys) report("list keys changed", NARROWED, path, `${keys} to ${newKeys}`);

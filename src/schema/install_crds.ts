@@ -54,8 +54,9 @@ export class BreakingChangeError extends InformerError {
   readonly changes: readonly DefinitionChange[];
 
   /** Creates an error about these changes. */
-  constructor(message: string, changes: readonly DefinitionChange[]) {
-    super(message);
+  constructor(changes: readonly DefinitionChange[]) {
+    const messages = changes.map(({ message }) => message).join(". ");
+    super(`Cannot install definitions: stored objects would break. ${messages}. To install anyway, set allowBreaking`);
     this.changes = changes;
   }
 }
@@ -123,20 +124,17 @@ export async function installCrds(
     const changes = before === undefined ? [] : compareDefinitions(before, { metadata: { name }, spec });
     return { name, before, draft: { metadata: { name, labels, annotations }, spec }, changes };
   }));
-  const breaking = plans.flatMap(({ name, changes }) =>
-    changes.filter(({ breaks }) => breaks === "stored objects").map((change) => ({ name, change }))
-  );
-  if (breaking.length > 0 && !allowBreaking) {
-    const lines = breaking.map(({ name, change }) => `"${name}": ${change.message}`).join(". ");
-    const message =
-      `Cannot install definitions: stored objects would break. ${lines}. To install them anyway, set allowBreaking`;
-    throw new BreakingChangeError(message, breaking.map(({ change }) => change));
-  }
+  const breaking = plans.flatMap(({ changes }) => changes.filter(({ breaks }) => breaks === "stored objects"));
+  if (breaking.length > 0 && !allowBreaking) throw new BreakingChangeError(breaking);
   const installed: InstalledCrd[] = [];
   for (const { name, before, draft, changes } of plans) {
     const owner = { fieldManager, force, dryRun, signal };
     const after = await collection.apply(draft as Apply<CustomResourceDefinition>, owner).catch(explain(name));
-    const result = before === undefined ? "created" : isSame(before, after) ? "unchanged" : "changed";
+    const result = before === undefined
+      ? "created"
+      : equalJson(partsOf(before), partsOf(after))
+      ? "unchanged"
+      : "changed";
     installed.push({ name, result, changes });
   }
   for (const { name } of dryRun ? [] : plans) {
@@ -149,25 +147,19 @@ export async function installCrds(
   return installed;
 }
 
-/** Compares what an install can change. */
-function isSame(before: CustomResourceDefinition, after: CustomResourceDefinition): boolean {
-  const [old, now] = [before, after].map(({ metadata: { labels, annotations }, spec }) => ({
-    labels,
-    annotations,
-    spec,
-  }));
-  return equalJson(old, now);
+/** Returns what an install can change. */
+function partsOf({ metadata: { labels, annotations }, spec }: CustomResourceDefinition): object {
+  return { labels, annotations, spec };
 }
 
 /** Returns a function that throws the server's refusal with the name of the CRD, and the remedy for a conflict. */
 function explain(name: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof StatusError)) throw error;
-    const owners = error.status.details?.causes?.flatMap(({ message }) =>
-      /^conflict with (.*)/.exec(message ?? "")?.[1] ?? []
-    );
-    const why = isConflict(error) && owners?.length
-      ? `${[...new Set(owners)].join(" and ")} owns fields with other values. To take them over, set force`
+    const causes = error.status.details?.causes ?? [];
+    const owners = new Set(causes.map(({ message }) => message?.replace("conflict with ", "")));
+    const why = isConflict(error) && owners.size > 0
+      ? `${[...owners].join(" and ")} owns fields with other values. To take them over, set force`
       : error.status.message;
     throw new StatusError(`Cannot install definition "${name}": ${why}`, error.status, { cause: error });
   };

@@ -54,7 +54,7 @@ Deno.test("informer crds --compare names what breaks, and exits with 1", async (
   assertEquals(text, {
     code: 1,
     out: [
-      "as.acme.dev: v1 spec: bound narrowed (maximum none to 5). Other stored values become invalid. Correct them, or " +
+      "as.acme.dev v1 spec: bound narrowed (maximum none to 5). Other stored values become invalid. Correct them, or " +
       "add a version (breaks stored objects)",
     ],
     err: ["2 compared, 1 breaking changes, 0 to check"],
@@ -70,7 +70,7 @@ Deno.test("informer crds --compare names what breaks, and exits with 1", async (
   });
   assertStringIncludes(message, "maximum none to 5");
   assertEquals((await run("crds", "--compare", narrow, old)).out.map((line) => line.split(". ")[0]), [
-    "cs.acme.dev: spec: definition removed",
+    "cs.acme.dev spec: definition removed",
   ]);
   const rules = folder.write("rules.ts", moduleOf(definition("as", RULE), bs));
   const checked = await run("crds", "--compare", old, rules);
@@ -97,7 +97,7 @@ Deno.test("informer crds --compare-cluster compares with the installed definitio
   assertEquals(same, { code: 0, out: [], err: ["1 compared, 0 breaking changes, 0 to check"] });
   const narrow = await run("crds", ...at, folder.write("narrow.ts", moduleOf(definition("bs", NARROW))));
   assertEquals([narrow.code, narrow.out.length], [1, 1]);
-  assertMatch(narrow.out[0], /^bs\.acme\.dev: v1 spec: bound narrowed /);
+  assertMatch(narrow.out[0], /^bs\.acme\.dev v1 spec: bound narrowed /);
   using closed = new FakeApiServer({ authorize: () => false });
   await using refusing = await serve(closed);
   const refused = await run("crds", "--compare-cluster", "--server", refusing.url, CRONTAB_FILE);

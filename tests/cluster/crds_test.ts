@@ -90,7 +90,7 @@ cluster.anywhere(
       "bound narrowed spec.size",
       "field removed spec.host",
     ]);
-    assertStringIncludes(error.message, '"parts.crds.example.com": v1 spec.host: field removed');
+    assertStringIncludes(error.message, "parts.crds.example.com v1 spec.host: field removed");
     const definitions = client.resource(CustomResourceDefinition);
     assertEquals(await definitions.getOrUndefined("others.crds.example.com"), undefined);
     assertEquals((await objects.get("a")).spec, { size: 9, host: "x" });

@@ -91,7 +91,7 @@ Deno.test("compareDefinitions reports changes of schemas that break in both dire
     [
       { ...withDefault, ...required },
       object({ a: text }, required),
-      ["default removed v1 spec.a: clients", "default of a required field removed v1 spec.a: stored objects"],
+      ["default removed v1 spec.a: clients", "required added v1 spec.a: stored objects"],
       [],
     ],
     [
@@ -107,6 +107,7 @@ Deno.test("compareDefinitions reports changes of schemas that break in both dire
       ["list keys changed v1 spec: stored objects"],
     ],
     [keyed("a", "b"), keyed("b", "a"), [], []],
+    [object({ constructor: text }), object({}), ["field removed v1 spec.constructor: stored objects"], []],
     [
       object({}),
       object({ a: text }, required),
@@ -157,7 +158,10 @@ Deno.test("compareDefinitions names places in lists and maps, and leaves out wha
     object({ m: { type: "object", additionalProperties: { type: "array", items: object({ leaf }) } } });
   const [change] = compareDefinitions(ofSpec(deep(text)), ofSpec(deep({ ...text, maxLength: 3 })));
   assertEquals([change.path, change.version], ["spec.m.*[].leaf", "v1"]);
-  assertStringIncludes(change.message, "v1 spec.m.*[].leaf: bound narrowed (maxLength none to 3). ");
+  assertStringIncludes(
+    change.message,
+    "websites.example.com v1 spec.m.*[].leaf: bound narrowed (maxLength none to 3). ",
+  );
   const ofRoot = (properties: JsonObject): JsonObject =>
     definition([version({}, { schema: { openAPIV3Schema: object(properties) } })]);
   assertEquals(changes(ofRoot({ kind: text, metadata: { type: "object" }, extra: text }), ofRoot({})), [
@@ -201,12 +205,12 @@ Deno.test("compareDefinitions reports changes of the definition", () => {
     [
       names({}),
       names({ singular: "site" }),
-      ["name changed spec.names.singular: clients"],
-      ["name changed spec.names.singular: clients"],
+      ["name removed spec.names.singular: clients"],
+      ["name removed spec.names.singular: clients"],
     ],
     [names({}), names({ singular: "website", listKind: "WebsiteList" }), [], []],
-    [names({ shortNames: ["ws"] }), names({}), ["short name removed spec.names.shortNames: clients"], []],
-    [names({ categories: ["all"] }), names({}), ["category removed spec.names.categories: clients"], []],
+    [names({ shortNames: ["ws"] }), names({}), ["name removed spec.names.shortNames: clients"], []],
+    [names({ categories: ["all"] }), names({}), ["name removed spec.names.categories: clients"], []],
     [
       definition([...base, { ...version(text), name: "v2" }]),
       definition([...base, { ...version(text), name: "v2" }], hook),
