@@ -114,7 +114,7 @@ export {
 } from "./src/api/status.ts";
 export { errorLine } from "./src/errors/errors.ts";
 export { InformerError } from "./src/errors/informer_error.ts";
-export { accessUsed, Client, type ClientOptions, findResource, installCrds } from "./src/client/client.ts";
+export { accessUsed, Client, type ClientOptions, findResource } from "./src/client/client.ts";
 export { readableNamespaces } from "./src/client/readable_namespaces.ts";
 export { type Credentials, logRequests, type RequestReport } from "./src/client/http/connection.ts";
 export type { ObjectList, ResourceClient } from "./src/client/resource_client.ts";
@@ -172,3 +172,4 @@ export {
   withMaxWait,
 } from "./src/workqueue/rate_limiter.ts";
 export type { Trigger } from "./src/workqueue/triggers.ts";
+export { installCrds } from "./src/schema/install_crds.ts";

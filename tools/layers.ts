@@ -101,7 +101,17 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: ["@std/async"],
     },
     "testing/control_plane": {
-      folders: ["api", "async", "client", "errors", "kinds", "connect", "connect/kubeconfig", "connect/runtime"],
+      folders: [
+        "api",
+        "async",
+        "client",
+        "errors",
+        "kinds",
+        "schema",
+        "connect",
+        "connect/kubeconfig",
+        "connect/runtime",
+      ],
       packages: [
         "js-yaml",
         "node:child_process",
@@ -117,7 +127,19 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     "cli/codegen": { folders: ["api", "errors"], packages: [] },
     // The entry for declarations, which exports types of the same rooms as mod.ts.
     "types.ts": {
-      folders: ["api", "entry", "async", "errors", "client", "reflector", "queue", "store", "informer", "workqueue"],
+      folders: [
+        "api",
+        "entry",
+        "async",
+        "errors",
+        "client",
+        "reflector",
+        "queue",
+        "store",
+        "informer",
+        "workqueue",
+        "schema",
+      ],
       packages: [],
     },
     cli: {
@@ -131,6 +153,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "node:process",
         "node:tls",
         "node:tty",
+        "node:url",
       ],
     },
   };

@@ -261,6 +261,27 @@ export const COMMANDS: readonly CommandText[] = [
     load: async () => (await import("./kinds.ts")).kinds,
   },
   {
+    usage: "crds <files...:string>",
+    summary: "Print the CRDs of your kinds, or find out what a change breaks.",
+    description:
+      "Prints the CRDs of all kinds that modules define with defineKind. To compare, name modules, or files with CRDs in " +
+      "YAML or JSON. The exit code is 1 if a change breaks stored objects or clients. New rules in CEL are only printed.",
+    permissions: `--allow-read of the files. For --compare-cluster: ${CONNECTED}`,
+    types: { report: ["text", "json"] },
+    flags: {
+      "--compare": "What the second file breaks, compared with the first.",
+      "--compare-cluster": "What the files break, compared with the CRDs in the cluster.",
+      "-o, --output <format:report>": "Format of the output. text: YAML, or a line for each change.",
+    },
+    connection: CONNECTION,
+    examples: {
+      "Install your kinds": "informer crds kinds.ts | kubectl apply -f -",
+      "Check a new version of your kinds": "informer crds --compare crds.yaml kinds.ts",
+      "Check it against a cluster": "informer crds --compare-cluster kinds.ts",
+    },
+    load: async () => (await import("./crds.ts")).crds,
+  },
+  {
     usage: "doctor [resources...:string]",
     summary: "Find out why you cannot connect or watch, and what to do.",
     description:

@@ -83,6 +83,7 @@ async function candidates(
   if (current.startsWith("-")) {
     return options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description })));
   }
+  if (command.getName() === "crds") return "files";
   const given = before.filter((word, i) => !word.startsWith("-") && !(optionOf(before[i - 1])?.args.length));
   return wordsOf(await argumentsOf(command.getName(), given, current, namesOf));
 }

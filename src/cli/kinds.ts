@@ -125,10 +125,11 @@ const MAX_DEPTH = 400;
  * are found too; objects of other kinds are skipped.
  *
  * @param file The path of the file, for messages.
+ * @param flag The flag that names it, for messages.
  * @throws {UsageError} when it is not YAML, or has no definition.
  * @throws {DocumentError} when a document is no object.
  */
-export function definitionsIn(text: string, file: string): DocumentPart[] {
+export function definitionsIn(text: string, file: string, flag = "--file"): DocumentPart[] {
   let documents: unknown[];
   try {
     // Aliases would let a small file grow without bound; generators of definitions write none.
@@ -137,7 +138,7 @@ export function definitionsIn(text: string, file: string): DocumentPart[] {
     const place = cause instanceof YAMLException && cause.mark !== undefined
       ? `${cause.reason} at line ${cause.mark.line + 1}, column ${cause.mark.column + 1}`
       : messageOf(cause);
-    throw new UsageError(`--file: "${file}" is neither valid YAML nor valid JSON: ${place}`, { cause });
+    throw new UsageError(`${flag}: "${file}" is neither valid YAML nor valid JSON: ${place}`, { cause });
   }
   const parts = documents.map((value, i) => ({
     value,
@@ -146,7 +147,7 @@ export function definitionsIn(text: string, file: string): DocumentPart[] {
   const objects = parts.filter(({ value }) => value !== null && value !== undefined).flatMap(objectsAt);
   const found = objects.filter((part) => memberOf(objectAt(part), "kind") === KIND);
   if (found.length === 0) {
-    throw new UsageError(`--file: "${file}" has no ${KIND} among its ${objects.length} objects; name another file`);
+    throw new UsageError(`${flag}: "${file}" has no ${KIND} among its ${objects.length} objects; name another file`);
   }
   return found;
 }

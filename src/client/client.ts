@@ -13,16 +13,13 @@ import { type Impersonation, impersonationProblem } from "../api/impersonation.t
 import type { Transport } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
-import { type ApiResource, apiVersionOf, DEFINITIONS, type Resource, resourceName } from "../api/resource.ts";
+import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
 import { isNotFound } from "../api/status.ts";
-import type { Apply, ObjectDraft } from "../api/written.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
-import { monotonicMs, sleep } from "../async/time.ts";
+import { monotonicMs } from "../async/time.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
-import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { Collection } from "./collection.ts";
 import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
@@ -717,98 +714,4 @@ function nearestTo(resources: readonly ApiResource[], wanted: string): string[] 
 function quote(names: readonly string[], word = "and"): string {
   const quoted = names.map((name) => `"${name}"`);
   return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${word} ${quoted.at(-1)}`;
-}
-
-/** Options for {@linkcode installCrds}. */
-export interface InstallCrdsOptions extends Abortable {
-  /** The manager that owns the fields in the CRDs. @default {"kube-informer"} */
-  readonly fieldManager?: string;
-}
-
-/** The wait between two checks of a CRD, in milliseconds. It doubles from the first to the last value. */
-const LOOK_MS = { first: 50, last: 1_000 };
-
-/**
- * Installs CRDs, and waits until the server serves their kinds. Call it before you use a custom kind for the first
- * time.
- *
- * 1. It applies each CRD with server-side apply, and takes over fields from other managers.
- * 2. It waits until each CRD is established, and discovery lists its served versions.
- * 3. It calls {@linkcode Client.forgetDiscovery}.
- *
- * A CRD that is already installed and unchanged costs three requests. The client needs the verbs `get`, `create` and
- * `patch` for `customresourcedefinitions`. Pass a signal with a time limit, because the wait is otherwise unlimited. If
- * the cluster has several API servers, another one may respond with 404 a moment longer.
- *
- * @throws {StatusError} if the server refuses a CRD.
- * @throws {InformerError} if another CRD already has the same names.
- * @throws the signal's reason.
- *
- * @example
- * ```ts
- * import { Client, type ObjectDraft, findResource, installCrds } from "@kube/informer";
- * import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
- * import { FakeApiServer } from "@kube/informer/testing";
- * import { assertEquals } from "@std/assert";
- *
- * const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
- * const websites: ObjectDraft<CustomResourceDefinition> = {
- *   metadata: { name: "websites.example.com" },
- *   spec: {
- *     group: "example.com",
- *     scope: "Namespaced",
- *     names: { plural: "websites", kind: "Website" },
- *     versions: [{ name: "v1", served: true, storage: true, schema }],
- *   },
- * };
- * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * await installCrds(client, [websites], { signal: AbortSignal.timeout(60_000) });
- * assertEquals(findResource(await client.discover(), "websites").kind, "Website");
- * ```
- */
-export async function installCrds(
-  client: Client,
-  definitions: readonly ObjectDraft<CustomResourceDefinition>[],
-  options: InstallCrdsOptions = {},
-): Promise<void> {
-  checkNames("install definitions", options, "signal fieldManager");
-  const { signal, fieldManager = "kube-informer" } = options;
-  const collection = client.resource(DEFINITIONS as Resource<CustomResourceDefinition>);
-  for (const definition of definitions) {
-    await collection.apply(definition as Apply<CustomResourceDefinition>, { fieldManager, force: true, signal });
-  }
-  for (const { metadata: { name = "" } } of definitions) {
-    for (let waitMs = LOOK_MS.first;; waitMs = Math.min(2 * waitMs, LOOK_MS.last)) {
-      if (await isServed(client, await collection.get(name, { signal }), signal)) break;
-      await sleep(waitMs, { signal });
-    }
-  }
-  client.forgetDiscovery();
-}
-
-/** @throws {InformerError} if the server does not accept the CRD's names. */
-async function isServed(
-  client: Client,
-  { metadata: { name }, spec: { group, names, versions }, status }: CustomResourceDefinition,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const find = (type: string) => status?.conditions?.find((condition) => condition.type === type);
-  const accepted = find("NamesAccepted");
-  if (accepted?.status === "False") throw new InformerError(`Cannot serve "${name}": ${accepted.message}`);
-  if (find("Established")?.status !== "True") return false;
-  for (const { name: version, served } of versions) {
-    if (served && !(await pluralsOf(client, `/apis/${group}/${version}`, signal)).includes(names.plural)) return false;
-  }
-  return true;
-}
-
-async function pluralsOf(client: Client, path: string, signal: AbortSignal | undefined): Promise<string[]> {
-  try {
-    const answer = await client.fetch(path, { signal });
-    const { resources } = await answer.json() as { readonly resources: readonly { readonly name: string }[] };
-    return resources.map(({ name }) => name);
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
 }

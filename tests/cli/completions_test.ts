@@ -70,6 +70,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .command("watch <resources...:string>", "Watches.").option("--cache <file:string>", "A file.").reset()
     .command("kinds", "Writes.").option("--file <file:string>", "A file.").option("--out <file:string>", "A file.")
     .option("--group <group:string>", "A group.").reset()
+    .command("crds <files...:string>", "Prints.").option("--compare", "Compares.").reset()
     .command("completions <shell:string>", "Completes.").reset()
     .command("fake", "Serves.").reset();
   const found = await complete(program, line.split(" "), () => Promise.resolve(cluster));
@@ -77,7 +78,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
 }
 
 Deno.test("complete offers commands and their flags", async () => {
-  assertEquals(await offered(""), ["get", "wait", "logs", "demo", "watch", "kinds", "completions", "fake"]);
+  assertEquals(await offered(""), ["get", "wait", "logs", "demo", "watch", "kinds", "crds", "completions", "fake"]);
   assertEquals(await offered("w"), ["wait", "watch"]);
   assertEquals(await offered("get --n"), ["--namespace"]);
   assertEquals(await offered("get pods -"), [
@@ -95,6 +96,7 @@ Deno.test("complete offers the values of flags: formats, namespaces and files", 
     ...["files", "files"],
     [],
   ]);
+  assertEquals([await offered("crds k"), await offered("crds --compare old.yaml ")], ["files", "files"]);
   assertEquals(await offered("get --context "), ["production", "staging"]);
   assertEquals(await offered("wait pods --for "), ["ready", "deleted", "condition="]);
   assertEquals(await offered("wait --for = r"), ["ready"]);

@@ -117,6 +117,19 @@ Deno.test("kinds --file --out names the permissions that it needs, and runs with
   assertStringIncludes(await Deno.readTextFile(folder.file("kinds.ts")), "export interface CronTab ");
 });
 
+Deno.test("crds needs to read its files, and nothing else", async () => {
+  await using folder = new Folder();
+  const [file, module] = [CRONTAB_FILE, folder.write("kinds.ts", "export const Tab = { crd: { kind: 1 } };")];
+  const refused = await informer([], ["crds", file]);
+  assertEquals([refused.code, refused.out], [2, ""]);
+  const flags = [...refused.err.matchAll(/--allow-\S+/g)].map(([flag]) => flag);
+  assertEquals(flags, [`--allow-read=${file}`]);
+  const { code, out, err } = await informer(flags, ["crds", "--compare", file, file]);
+  assertEquals([code, out, err], [0, "", "1 compared, 0 breaking changes, 0 to check\n"]);
+  assertStringIncludes((await informer([], ["crds", module])).err, "--allow-read");
+  assertStringIncludes((await informer([`--allow-read=${module}`], ["crds", module])).err, "exports no kind");
+});
+
 Deno.test("dashboard and alerts need no permission", async () => {
   for (const [command, text] of [["dashboard", '"panels": ['], ["alerts", "alert: ControllerNotSynced"]]) {
     assertEquals(await flagsIn(command), []);

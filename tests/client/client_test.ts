@@ -2,12 +2,13 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows }
 import { type ApiResource, defineResource } from "../../src/api/resource.ts";
 import { rolesYaml } from "../../src/api/roles.ts";
 import { isForbidden, StatusError } from "../../src/api/status.ts";
-import { accessUsed, Client, findResource, installCrds } from "../../src/client/client.ts";
+import { accessUsed, Client, findResource } from "../../src/client/client.ts";
 import { VERSION } from "../../src/client/version.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
+import { installCrds } from "../../src/schema/install_crds.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import {
@@ -582,7 +583,7 @@ const DEFINITION_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 class Installing implements Disposable {
   readonly time = new FakeTime();
   readonly server = new FakeApiServer();
-  /** The conditions that the next looks at a definition show, one set for each; then those of the server. */
+  /** The conditions that the next looks after a write show, one set for each; then those of the server. */
   readonly conditions: object[][] = [];
   readonly client: Client = new Client({
     server: "http://fake",
@@ -595,7 +596,8 @@ class Installing implements Disposable {
   }
 
   async #respond(request: Request): Promise<Response> {
-    const isLook = request.method === "GET" && new URL(request.url).pathname === DEFINITION_PATH;
+    const isWritten = this.server.requests.some(({ verb }) => verb === "patch");
+    const isLook = isWritten && request.method === "GET" && new URL(request.url).pathname === DEFINITION_PATH;
     const response = await this.server.fetch(request);
     const conditions = isLook ? this.conditions.shift() : undefined;
     return conditions === undefined ? response : Response.json({ ...await response.json(), status: { conditions } });
@@ -622,7 +624,7 @@ Deno.test("installCrds waits until each kind is established and listed, and forg
   let isOver = false;
   const installed = installCrds(client, [definitionOf(Widget), definitionOf(Gadget)]).then(() => isOver = true);
   await time.tickAsync(50 + 100 + 199);
-  assertEquals([isOver, installing.asked(DEFINITION_PATH), installing.asked("/apis/acme.dev/v1")], [false, 1 + 3, 1]);
+  assertEquals([isOver, installing.asked(DEFINITION_PATH), installing.asked("/apis/acme.dev/v1")], [false, 2 + 3, 1]);
   await time.tickAsync(1);
   await installed;
   const after = kindsOf(installing);
@@ -633,7 +635,7 @@ Deno.test("installCrds waits until each kind is established and listed, and forg
   const again = installCrds(client, [definitionOf(Widget)]);
   await time.tickAsync(0);
   await again;
-  assertEquals(server.requests.slice(asked).map(({ verb }) => verb), ["patch", "get", "get"]);
+  assertEquals(server.requests.slice(asked).map(({ verb }) => verb), ["get", "patch", "get", "get"]);
 });
 
 Deno.test("installCrds rejects when names are taken, the server refuses, or its signal aborts", async () => {
@@ -657,7 +659,7 @@ Deno.test("installCrds rejects when names are taken, the server refuses, or its 
   conditions.push(...Array.from({ length: 20 }, () => []));
   const stopped = assertRejects(() => installCrds(client, [definitionOf(Widget)], stop), Error, "enough");
   await time.tickAsync(5_000);
-  assertEquals(conditions.length, 20 - 5 - 4); // after 0, 50, 150, 350, 750, 1550 ms, and then each second
+  assertEquals(conditions.length, 20 - 1 - 5 - 4); // before, after 0, 50, 150, 350, 750, 1550 ms, and then each second
   stop.abort(new Error("enough"));
   await time.tickAsync(0);
   await stopped;

@@ -41,13 +41,14 @@ import { isNotFound } from "../../api/status.ts";
 import type { ObjectDraft } from "../../api/written.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
-import { Client, type ClientOptions, installCrds } from "../../client/client.ts";
+import { Client, type ClientOptions } from "../../client/client.ts";
 import { lastCertificate } from "../../connect/kubeconfig/certificates.ts";
 import { httpTransport } from "../../connect/transport.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
+import { installCrds } from "../../schema/install_crds.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
 
 /** Options for {@linkcode startControlPlane}. */
@@ -296,7 +297,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     const { signal } = this.#stop;
     using client = this.client();
     await this.#once(() => client.resource(Namespace).get("default", { signal }));
-    await installCrds(client, definitions, { signal });
+    await installCrds(client, definitions, { force: true, allowBreaking: true, signal });
     for (const { spec } of definitions) {
       for (const { name: version, served } of spec.versions) {
         if (!served) continue;

@@ -1,0 +1,193 @@
+/**
+ * Installs definitions of custom kinds, and waits until the server serves them.
+ *
+ * {@linkcode installCrds} is the entry point. `compare_definitions.ts` decides what breaks stored objects. It does not
+ * migrate objects, and deletes nothing.
+ *
+ * @module
+ */
+import type { Abortable } from "../api/options.ts";
+import { DEFINITIONS, type Resource } from "../api/resource.ts";
+import { isConflict, isNotFound, StatusError } from "../api/status.ts";
+import type { Apply, ObjectDraft } from "../api/written.ts";
+import { sleep } from "../async/time.ts";
+import type { Client } from "../client/client.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
+import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
+import { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
+import { equalJson } from "./json.ts";
+
+/** A kind that has its definition, like the result of `defineKind`. */
+export interface DefinedKind {
+  /** The definition. */
+  readonly crd: { readonly metadata: { readonly name: string }; readonly spec: object };
+}
+
+/** Options for {@linkcode installCrds}. */
+export interface InstallCrdsOptions extends Abortable {
+  /** The manager that owns the fields in the CRDs. @default {"kube-informer"} */
+  readonly fieldManager?: string;
+  /** If `true`, it takes over fields that other managers own, e.g. kubectl or Helm. @default {false} */
+  readonly force?: boolean;
+  /** If `true`, it also makes changes that break stored objects. @default {false} */
+  readonly allowBreaking?: boolean;
+  /** If `true`, the server checks the CRDs, but stores nothing, and there is no wait. @default {false} */
+  readonly dryRun?: boolean;
+}
+
+/** What {@linkcode installCrds} did with one CRD. */
+export interface InstalledCrd {
+  /** The CRD's name, `"websites.example.com"`. */
+  readonly name: string;
+  /** `"created"` if the server did not have it before, `"changed"` if its labels, annotations or spec differ now. */
+  readonly result: "created" | "changed" | "unchanged";
+  /** What the change breaks, including what clients notice. */
+  readonly changes: readonly DefinitionChange[];
+}
+
+/** Thrown by {@linkcode installCrds} instead of changes that break stored objects. Nothing was installed. */
+export class BreakingChangeError extends InformerError {
+  /** `"BreakingChangeError"`. */
+  override readonly name = "BreakingChangeError";
+  /** The changes that break stored objects, in all CRDs. */
+  readonly changes: readonly DefinitionChange[];
+
+  /** Creates an error about these changes. */
+  constructor(changes: readonly DefinitionChange[]) {
+    const messages = changes.map(({ message }) => message).join(". ");
+    super(`Cannot install definitions: stored objects would break. ${messages}. To install anyway, set allowBreaking`);
+    this.changes = changes;
+  }
+}
+
+/** The wait between two checks of a CRD, in milliseconds. It doubles from the first to the last value. */
+const LOOK_MS = { first: 50, last: 1_000 };
+
+/**
+ * Installs CRDs, and waits until the server serves their kinds. Call it before you use a custom kind for the first
+ * time.
+ *
+ * 1. It reads the installed CRDs, and stops before it writes anything if a change would break stored objects.
+ * 2. It applies each CRD with server-side apply.
+ * 3. It waits until each CRD is established, and discovery lists its served versions.
+ * 4. It calls `Client.forgetDiscovery`.
+ *
+ * Several programs may call it at the same time with the same CRDs. A CRD that is already installed and unchanged costs
+ * four requests. The client needs the verbs `get`, `create` and `patch` for `customresourcedefinitions`. Pass a signal
+ * with a time limit, because the wait is otherwise unlimited. If the cluster has several API servers, another one may
+ * respond with 404 a moment longer.
+ *
+ * @param kinds Kinds with a definition, or drafts of CRDs, e.g. from `readCrds`. Their status is not sent.
+ * @throws {BreakingChangeError} if a change breaks stored objects, see `compareDefinitions`.
+ * @throws {StatusError} if the server refuses a CRD, or with 409 (`isConflict`) if another manager owns its fields.
+ * @throws {InformerError} if another CRD already has the same names, or if the CRD is being deleted.
+ * @throws the signal's reason.
+ *
+ * @example
+ * ```ts
+ * import { Client, type ObjectDraft, findResource, installCrds } from "@kube/informer";
+ * import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+ * const websites: ObjectDraft<CustomResourceDefinition> = {
+ *   metadata: { name: "websites.example.com" },
+ *   spec: {
+ *     group: "example.com",
+ *     scope: "Namespaced",
+ *     names: { plural: "websites", kind: "Website" },
+ *     versions: [{ name: "v1", served: true, storage: true, schema }],
+ *   },
+ * };
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * const [{ result }] = await installCrds(client, [websites], { signal: AbortSignal.timeout(60_000) });
+ * assertEquals(result, "created");
+ * assertEquals(findResource(await client.discover(), "websites").kind, "Website");
+ * ```
+ */
+export async function installCrds(
+  client: Client,
+  kinds: readonly (DefinedKind | ObjectDraft<CustomResourceDefinition>)[],
+  options: InstallCrdsOptions = {},
+): Promise<readonly InstalledCrd[]> {
+  checkNames("install definitions", options, "signal fieldManager force allowBreaking dryRun");
+  const { signal, fieldManager = "kube-informer", force, allowBreaking = false, dryRun } = options;
+  const collection = client.resource(DEFINITIONS as Resource<CustomResourceDefinition>);
+  const drafts = kinds.map((kind) => ("crd" in kind ? kind.crd : kind) as ObjectDraft<CustomResourceDefinition>);
+  const plans = await Promise.all(drafts.map(async ({ metadata: { name = "", labels, annotations }, spec }) => {
+    const before = await collection.getOrUndefined(name, { signal });
+    if (before?.metadata.deletionTimestamp !== undefined) {
+      throw new InformerError(`Cannot install definition "${name}": it is being deleted. Try again when it is gone`);
+    }
+    const changes = before === undefined ? [] : compareDefinitions(before, { metadata: { name }, spec });
+    return { name, before, draft: { metadata: { name, labels, annotations }, spec }, changes };
+  }));
+  const breaking = plans.flatMap(({ changes }) => changes.filter(({ breaks }) => breaks === "stored objects"));
+  if (breaking.length > 0 && !allowBreaking) throw new BreakingChangeError(breaking);
+  const installed: InstalledCrd[] = [];
+  for (const { name, before, draft, changes } of plans) {
+    const owner = { fieldManager, force, dryRun, signal };
+    const after = await collection.apply(draft as Apply<CustomResourceDefinition>, owner).catch(explain(name));
+    const result = before === undefined
+      ? "created"
+      : equalJson(partsOf(before), partsOf(after))
+      ? "unchanged"
+      : "changed";
+    installed.push({ name, result, changes });
+  }
+  for (const { name } of dryRun ? [] : plans) {
+    for (let waitMs = LOOK_MS.first;; waitMs = Math.min(2 * waitMs, LOOK_MS.last)) {
+      if (await isServed(client, await collection.get(name, { signal }), signal)) break;
+      await sleep(waitMs, { signal });
+    }
+  }
+  client.forgetDiscovery();
+  return installed;
+}
+
+/** Returns what an install can change. */
+function partsOf({ metadata: { labels, annotations }, spec }: CustomResourceDefinition): object {
+  return { labels, annotations, spec };
+}
+
+/** Returns a function that throws the server's refusal with the name of the CRD, and the remedy for a conflict. */
+function explain(name: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof StatusError)) throw error;
+    const causes = error.status.details?.causes ?? [];
+    const owners = new Set(causes.map(({ message }) => message?.replace("conflict with ", "")));
+    const why = isConflict(error) && owners.size > 0
+      ? `${[...owners].join(" and ")} owns fields with other values. To take them over, set force`
+      : error.status.message;
+    throw new StatusError(`Cannot install definition "${name}": ${why}`, error.status, { cause: error });
+  };
+}
+
+/** @throws {InformerError} if the server does not accept the CRD's names. */
+async function isServed(
+  client: Client,
+  { metadata: { name }, spec: { group, names, versions }, status }: CustomResourceDefinition,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const find = (type: string) => status?.conditions?.find((condition) => condition.type === type);
+  const accepted = find("NamesAccepted");
+  if (accepted?.status === "False") throw new InformerError(`Cannot serve "${name}": ${accepted.message}`);
+  if (find("Established")?.status !== "True") return false;
+  for (const { name: version, served } of versions) {
+    if (served && !(await pluralsOf(client, `/apis/${group}/${version}`, signal)).includes(names.plural)) return false;
+  }
+  return true;
+}
+
+async function pluralsOf(client: Client, path: string, signal: AbortSignal | undefined): Promise<string[]> {
+  try {
+    const answer = await client.fetch(path, { signal });
+    const { resources } = await answer.json() as { readonly resources: readonly { readonly name: string }[] };
+    return resources.map(({ name }) => name);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { loadAll } from "js-yaml";
+import type { ObjectDraft } from "../../src/api/written.ts";
+import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
+import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
+import { Folder, serve } from "../support/serve.ts";
+import { run } from "../support/session.ts";
+
+/** A module that exports kinds with these definitions, and other values. */
+function moduleOf(...definitions: readonly object[]): string {
+  const kinds = definitions.map((crd, index) => `export const Kind${index} = { crd: ${JSON.stringify(crd)} };`);
+  return ["export const port = 80;", "export default function main() {}", ...kinds].join("\n");
+}
+
+/** The definition with another name, whose first version has this schema of `spec`. */
+function definition(plural: string, spec: object): Record<string, unknown> {
+  const openAPIV3Schema = { type: "object", properties: { spec } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.acme.dev` },
+    spec: {
+      group: "acme.dev",
+      scope: "Namespaced",
+      names: { plural, kind: plural },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
+
+const [WIDE, NARROW] = [{ type: "integer" }, { type: "integer", maximum: 5 }];
+const RULE = { type: "integer", "x-kubernetes-validations": [{ rule: "self > 1" }] };
+
+Deno.test("informer crds prints the definitions of modules and files, as YAML and JSON", async () => {
+  await using folder = new Folder();
+  const [a, b] = [definition("as", WIDE), definition("bs", NARROW)];
+  const module = folder.write("kinds.ts", `const size: number = 1;\n${moduleOf(a, b)}`);
+  const yaml = await run("crds", module);
+  assertEquals([yaml.code, yaml.err], [0, []]);
+  assertEquals(loadAll(yaml.out.join("\n")), [a, b]);
+  const json = await run("crds", module, CRONTAB_FILE, "-o", "json");
+  assertEquals(JSON.parse(json.out.join("\n")), { apiVersion: "v1", kind: "List", items: [a, b, crontabDefinition()] });
+  const again = folder.write("again.yaml", yaml.out.join("\n"));
+  assertEquals((await run("crds", again)).out, yaml.out);
+});
+
+Deno.test("informer crds --compare names what breaks, and exits with 1", async () => {
+  await using folder = new Folder();
+  const [as, bs, cs] = ["as", "bs", "cs"].map((plural) => definition(plural, WIDE));
+  const old = folder.write("old.json", JSON.stringify({ kind: "List", items: [as, bs] }));
+  const narrow = folder.write("narrow.ts", moduleOf(definition("as", NARROW), bs, cs));
+  const text = await run("crds", "--compare", old, narrow);
+  assertEquals(text, {
+    code: 1,
+    out: [
+      "as.acme.dev v1 spec: bound narrowed (maximum none to 5). Other stored values become invalid. Correct them, or " +
+      "add a version (breaks stored objects)",
+    ],
+    err: ["2 compared, 1 breaking changes, 0 to check"],
+  });
+  const json = await run("crds", "--compare", old, narrow, "-o", "json");
+  const [{ message, ...change }] = JSON.parse(json.out.join("\n"));
+  assertEquals(change, {
+    definition: "as.acme.dev",
+    change: "bound narrowed",
+    breaks: "stored objects",
+    version: "v1",
+    path: "spec",
+  });
+  assertStringIncludes(message, "maximum none to 5");
+  assertEquals((await run("crds", "--compare", narrow, old)).out.map((line) => line.split(". ")[0]), [
+    "cs.acme.dev spec: definition removed",
+  ]);
+  const rules = folder.write("rules.ts", moduleOf(definition("as", RULE), bs));
+  const checked = await run("crds", "--compare", old, rules);
+  assertEquals([checked.code, checked.err], [0, ["2 compared, 0 breaking changes, 1 to check"]]);
+  assertStringIncludes(checked.out[0], "rule added (self > 1)");
+});
+
+Deno.test("informer crds --compare-cluster compares with the installed definitions", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  for (const plural of ["as", "bs"]) {
+    server.create(
+      CustomResourceDefinition,
+      definition(plural, WIDE) as unknown as ObjectDraft<CustomResourceDefinition>,
+    );
+  }
+  await using served = await serve(server);
+  const at = ["--compare-cluster", "--server", served.url];
+  const same = await run(
+    "crds",
+    ...at,
+    folder.write("same.ts", moduleOf(definition("as", WIDE), definition("cs", WIDE))),
+  );
+  assertEquals(same, { code: 0, out: [], err: ["1 compared, 0 breaking changes, 0 to check"] });
+  const narrow = await run("crds", ...at, folder.write("narrow.ts", moduleOf(definition("bs", NARROW))));
+  assertEquals([narrow.code, narrow.out.length], [1, 1]);
+  assertMatch(narrow.out[0], /^bs\.acme\.dev v1 spec: bound narrowed /);
+  using closed = new FakeApiServer({ authorize: () => false });
+  await using refusing = await serve(closed);
+  const refused = await run("crds", "--compare-cluster", "--server", refusing.url, CRONTAB_FILE);
+  assertEquals([refused.code, refused.out], [3, []]);
+});
+
+Deno.test("informer crds says what is wrong with its files and flags", async () => {
+  await using folder = new Folder();
+  const cases: [RegExp, ...string[]][] = [
+    [/^error: Missing argument\(s\): files/],
+    [/--compare needs two files, the old and the new one/, "--compare", CRONTAB_FILE],
+    [/--compare needs two files.* without --compare-cluster/, "--compare", "--compare-cluster", "a.yaml", "b.yaml"],
+    [/crds: ".*no\.yaml" cannot be read: there is no such file; name a module/, folder.file("no.yaml")],
+    [/crds: ".*no\.ts" cannot be read: Module not found.*; name a module/, folder.file("no.ts")],
+    [/crds: ".*empty\.ts" exports no kind of defineKind/, folder.write("empty.ts", "export const a = 1;")],
+    [/crds: ".*wrong\.ts" cannot be read: .*; name a module/, folder.write("wrong.ts", "export const a = ;")],
+    [/crds: ".*pod\.yaml" has no CustomResourceDefinition/, folder.write("pod.yaml", "kind: Pod")],
+  ];
+  for (const [message, ...args] of cases) {
+    const result = await run("crds", ...args);
+    assertEquals([result.code, result.out, result.err.length], [2, [], 1], result.err.join("\n"));
+    assertMatch(result.err[0], message);
+  }
+});

@@ -1,0 +1,75 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { isConflict, StatusError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
+import { BreakingChangeError, installCrds } from "../../src/schema/install_crds.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
+import { definitionOf, Gadget, Widget } from "../support/widgets.ts";
+
+/** The definition of widgets, whose `spec` has these fields. */
+function widgets(properties: object): ReturnType<typeof definitionOf> {
+  const spec = { type: "object", properties };
+  return definitionOf(Widget, { schema: { openAPIV3Schema: { type: "object", properties: { spec } } } });
+}
+
+const SIZE = { size: { type: "integer" } };
+
+/** A kind with its definition, as `defineKind` makes it. */
+const kind = (crd: ReturnType<typeof definitionOf>) => ({
+  ...Widget,
+  crd: { ...crd, metadata: { name: crd.metadata.name!, labels: { app: "shop" } } },
+});
+
+Deno.test("installCrds takes kinds and drafts, and says what it did with each", async () => {
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const results = async (...kinds: Parameters<typeof installCrds>[1]): Promise<string[]> =>
+    (await installCrds(client, kinds)).map(({ name, result }) => `${result} ${name}`);
+  const both = ["widgets.acme.dev", "gadgets.acme.dev"];
+  assertEquals(await results(kind(widgets(SIZE)), definitionOf(Gadget)), both.map((name) => `created ${name}`));
+  assertEquals(await results(kind(widgets(SIZE)), definitionOf(Gadget)), both.map((name) => `unchanged ${name}`));
+  const wider = kind(widgets({ ...SIZE, host: { type: "string" } }));
+  assertEquals(await results(wider), ["changed widgets.acme.dev"]);
+  assertEquals((await client.resource(CustomResourceDefinition).get(both[0])).metadata.labels, { app: "shop" });
+});
+
+Deno.test("installCrds writes nothing if one change breaks stored objects, unless that is allowed", async () => {
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  await installCrds(client, [widgets(SIZE)]);
+  const kinds = [definitionOf(Gadget), widgets({})];
+  const error = await assertRejects(() => installCrds(client, kinds), BreakingChangeError);
+  assertEquals(error.changes.map(({ definition, path }) => `${definition} ${path}`), ["widgets.acme.dev spec.size"]);
+  assertStringIncludes(
+    error.message,
+    "Cannot install definitions: stored objects would break. widgets.acme.dev v1 spec.",
+  );
+  assertStringIncludes(error.message, "To install anyway, set allowBreaking");
+  assertEquals(server.requests.filter(({ verb }) => verb === "patch").length, 1);
+  const dry = await installCrds(client, kinds, { allowBreaking: true, dryRun: true });
+  assertEquals(dry.map(({ result, changes }) => [result, changes.length]), [["created", 0], ["changed", 1]]);
+  assertEquals(await client.resource(CustomResourceDefinition).getOrUndefined("gadgets.acme.dev"), undefined);
+  await installCrds(client, kinds, { allowBreaking: true });
+  assertEquals((await installCrds(client, kinds)).map(({ result }) => result), ["unchanged", "unchanged"]);
+});
+
+Deno.test("installCrds names the definition, the owner of its fields, and the remedy", async () => {
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const definitions = client.resource(CustomResourceDefinition);
+  await definitions.create(widgets(SIZE), { fieldManager: "kubectl-create" });
+  const wider = widgets({ ...SIZE, host: { type: "string" } });
+  const error = await assertRejects(() => installCrds(client, [wider]), StatusError);
+  assertEquals([isConflict(error), error.message.split(" using ")[0]], [
+    true,
+    'Cannot install definition "widgets.acme.dev": "kubectl-create"',
+  ]);
+  assertStringIncludes(error.message, "owns fields with other values. To take them over, set force");
+  assertEquals((await installCrds(client, [wider], { force: true }))[0].result, "changed");
+  server.failNext(403, 1, ({ verb }) => verb === "patch");
+  await assertRejects(
+    () => installCrds(client, [wider]),
+    StatusError,
+    'Cannot install definition "widgets.acme.dev": ',
+  );
+});
