@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     errors: { folders: ["async"], packages: [] },
     api: { folders: ["errors"], packages: [] },
     entry: { folders: ["api"], packages: [] },
-    client: { folders: ["api", "entry", "async", "errors", "kinds"], packages: [] },
+    client: { folders: ["api", "entry", "async", "errors", "kinds", "client/protocol"], packages: [] },
     reflector: { folders: ["api", "async", "errors"], packages: [] },
     queue: { folders: ["errors"], packages: [] },
     store: { folders: ["errors"], packages: [] },

@@ -8,6 +8,7 @@
  * @module
  */
 import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
+import type { StatusCause } from "./status.ts";
 
 /** A column in the table that a server prints for a kind (`TableColumnDefinition` in meta.k8s.io/v1). */
 export interface TableColumn {
@@ -56,6 +57,11 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
    * @default {all fields}
    */
   readonly fields?: readonly string[];
+  /**
+   * Loads a function that finds what the server would refuse in an object, or in its update from `previous`. Kinds of
+   * `defineKind` have it. @default {nothing is checked}
+   */
+  readonly loadValidator?: () => Promise<(object: object, previous?: object) => readonly StatusCause[]>;
   /** Carries the type `T`. Never set. */
   readonly $type?: T;
 }

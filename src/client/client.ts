@@ -27,7 +27,7 @@ import { VERSION } from "./version.ts";
 
 /** The names of all client options. */
 const CLIENT_OPTIONS =
-  "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning onRequest";
+  "server namespace transport credentials userAgent compress retries maxObjectBytes validate onWarning onRequest";
 
 /** The names of the options of `Client.resource`, which reconciles call often. */
 const SELECTION_OPTIONS = namesOf<Selection>()(
@@ -319,6 +319,14 @@ export interface ClientOptions {
    */
   readonly maxObjectBytes?: number;
   /**
+   * If `true`, checks objects of kinds from `defineKind` before it sends a create or an update, with their rules in
+   * CEL. A wrong object rejects with the 422 that the server would send. Patches and applies are not checked, because
+   * they are no complete objects. Wrong parts that the server accepts unchanged in an update are refused.
+   *
+   * @default {false}
+   */
+  readonly validate?: boolean;
+  /**
    * Called with the text of each `Warning` header from the server. If it throws, the request rejects with that error.
    * By default, warnings are ignored.
    */
@@ -375,6 +383,7 @@ export class Client implements ResourceClients, Disposable {
   /** The namespace for objects that you create or address by name, or `""` for none. */
   readonly namespace: string;
   readonly #server: URL;
+  readonly #validate: boolean;
   #connection: Connection;
   /** Receives discovery errors if there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
@@ -395,6 +404,7 @@ export class Client implements ResourceClients, Disposable {
     const { userAgent = `kube-informer/${VERSION}`, compress = true, retries = 10, maxObjectBytes } = options;
     checkCounts("create a client", { retries, maxObjectBytes });
     this.namespace = namespace;
+    this.#validate = options.validate ?? false;
     this.#server = serverOf(options.server);
     this.#connection = new Connection({
       server: this.#server,
@@ -437,6 +447,7 @@ export class Client implements ResourceClients, Disposable {
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,
       namespace: this.namespace,
+      validate: this.#validate,
     });
   }
 

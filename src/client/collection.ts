@@ -86,7 +86,6 @@ import {
   patchRequest,
   type ResourceClient,
   type ResourceClientOptions,
-  type ResourceClients,
   type SubresourceDraft,
   type Target,
   updateRequest,
@@ -94,6 +93,7 @@ import {
   writeOf,
   type WriteOptions,
 } from "./resource_client.ts";
+import { refuseInvalid } from "./valid_writes.ts";
 import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
 
 /** The shortest time between the starts of two attempts (client-go `tools/watch/retrywatcher.go`). */
@@ -342,6 +342,14 @@ function confirmationOr<A>(answer: A): A | ApiStatus {
   return isStatus(answer) ? statusFrom({ status: "Success", ...answer }, 200) : answer;
 }
 
+/** Options for a {@linkcode Collection}. */
+interface CollectionOptions extends ResourceClientOptions {
+  /** See `ResourceClients.namespace`. */
+  readonly namespace: string;
+  /** See `ClientOptions.validate`. */
+  readonly validate?: boolean;
+}
+
 /** Implements {@linkcode ResourceClient} with a {@linkcode Connection}. */
 export class Collection<T extends KubernetesObject> implements ResourceClient<T> {
   /** The objects' resource. */
@@ -349,7 +357,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** The part of the collection that lists and watches cover. */
   readonly selection: Selection;
   readonly #connection: Connection;
-  readonly #options: Pick<ResourceClients, "namespace"> & ResourceClientOptions;
+  readonly #options: CollectionOptions;
   readonly #memory = new WatchMemory();
 
   /**
@@ -360,7 +368,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     connection: Connection,
     resource: Resource<T>,
     selection: Selection,
-    options: Pick<ResourceClients, "namespace"> & ResourceClientOptions,
+    options: CollectionOptions,
   ) {
     this.resource = resource;
     this.#connection = connection;
@@ -560,8 +568,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     type: NonNullable<ObjectWrite["sent"]>["type"],
     body: unknown,
   ): Promise<T> {
-    const answer = await this.#json(spec, options);
     const { subresource = "" } = options;
+    if (this.#options.validate && (type === "create" || type === "update")) {
+      await refuseInvalid(this.resource, spec, subresource, (key) => this.#options.cached?.(this.resource, key));
+    }
+    const answer = await this.#json(spec, options);
     this.#wrote(options, () => writeOf(this.resource, answer, { type, subresource, body }));
     return answer.value as T;
   }

@@ -38,6 +38,17 @@ export interface CacheOptions extends DecodeOptions {
    */
   readonly freeze?: boolean;
   /**
+   * If `true`, objects of kinds from `defineKind` that do not fit their schema are neither cached nor delivered. They
+   * may be older than the schema, or the CRD in the cluster may allow more. `status().invalid` has them, with causes.
+   *
+   * - A cached object that no longer fits is deleted with `event.reason` `"invalid"`. Do not clean up in that case: it
+   *   exists, and is added again when it fits.
+   * - Each object is parsed and checked when it arrives. Kinds without a schema are not checked.
+   *
+   * @default {false}
+   */
+  readonly validate?: boolean;
+  /**
    * The resync period in milliseconds, for handlers that set none: the handler gets all cached objects again, as
    * updates with `resync: true`. 0 and `Infinity` mean never. @default {0}
    */
@@ -241,6 +252,7 @@ type PollOptions = { readonly pollMs?: number; readonly shard?: unknown };
 
 /** The defaults of {@linkcode CacheOptions}. */
 export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "consistencyCheck" | "cluster">> = {
+  validate: false,
   managedFields: "drop",
   secretAnnotations: [],
   parse: "lazy",
@@ -276,7 +288,7 @@ export type AnyOptions = CachedSelection & SharedIndexInformerOptions<Kubernetes
   readonly fields?: readonly string[];
 };
 
-const CACHE = "parse freeze resyncMs reflector graceMs consistencyCheck managedFields secretAnnotations";
+const CACHE = "parse freeze validate resyncMs reflector graceMs consistencyCheck managedFields secretAnnotations";
 
 const SELECTION = "namespaces namespace labelSelector fieldSelector";
 

@@ -152,6 +152,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       { collection, cache, processor, changes, report, counted },
       options.reflector,
       options.pollMs,
+      options.validate,
     );
     this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);

@@ -498,6 +498,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#checkFixed("restore");
     this.#checkEmpty();
     const { parts, header } = await this.#read(snapshot, this.#scope.record(cluster));
+    await this.#sync.valid?.load();
     this.#checkEmpty();
     const staged = this.#parts.map((part) => part.restoring(header.at));
     try {

@@ -9,6 +9,7 @@
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
+import type { StatusCause } from "../api/status.ts";
 import { type Durations, sumOfDurations } from "../async/histogram.ts";
 import { monotonicMs, timedController } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
@@ -61,6 +62,11 @@ export interface InformerStatus {
   readonly namespaces?: readonly NamespaceStatus[];
   /** The number of cached objects. */
   readonly objects: number;
+  /**
+   * The objects that do not fit their kind's schema, with at most ten causes each. They are not cached. Only set with
+   * the option `validate`.
+   */
+  readonly invalid?: readonly { readonly key: string; readonly causes: readonly StatusCause[] }[];
   /** The bytes that the cache holds, if the factory has `maxBytes`. 0 after the informer has stopped. */
   readonly memory?: CountedBytes;
   /** The progress of a running list: objects received, and objects left, if the server sends their number. */
@@ -152,6 +158,7 @@ export function syncStatus<T extends KubernetesObject>(
     resourceVersion: sync.resourceVersion,
     ...(parts[0].namespace === undefined ? {} : { namespaces: parts.map(({ status }) => status) }),
     objects,
+    ...(sync.valid === undefined ? {} : { invalid: sync.valid.objects }),
     ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
     ...(listing ? { listing } : {}),
     ...(lastByteAt === 0 ? {} : { lastByteAt: new Date(lastByteAt) }),

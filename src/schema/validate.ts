@@ -15,20 +15,33 @@ import {
   unsupportedField,
 } from "../client/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "./json.ts";
-import { textOf, textsOf } from "./members.ts";
+import { objectOr, textOf, textsOf } from "./members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { re2 } from "./re2.ts";
+import type { CompiledRules } from "./rules/load.ts";
+
+/** The paths of a scale, as a CRD has them. */
+export interface ScalePaths {
+  /** Path to the desired replicas: `".spec.replicas"`. */
+  readonly specReplicasPath: string;
+  /** Path to the current replicas: `".status.replicas"`. */
+  readonly statusReplicasPath: string;
+  /** Path to the pods' selector, a text. @default {none} */
+  readonly labelSelectorPath?: string;
+}
 
 /**
- * Finds what is wrong with an object of a custom kind, by its structural schema and the paths of its scale.
+ * Finds what is wrong with an object of a custom kind, by its structural schema and the paths of its scale. In an
+ * update from `previous`, parts that have not changed are not checked: the server calls this ratcheting.
  */
 export function validateCustom(
   schema: Struct,
   object: JsonObject,
-  scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string },
+  scale?: ScalePaths,
+  previous?: JsonObject,
 ): Causes {
   const causes: Causes = [];
-  custom(schema, object, "", causes);
+  custom(schema, object, previous, "", causes);
   for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {
     if (path !== undefined) checkReplicas(object, path, causes);
   }
@@ -38,8 +51,23 @@ export function validateCustom(
 /** Finds what is wrong with a value by its structural schema: a default, for instance. Paths begin within the value. */
 export function valueCauses(schema: Schema, value: Json): Causes {
   const causes: Causes = [];
-  custom(schema, value, "", causes);
+  custom(schema, value, undefined, "", causes);
   return causes;
+}
+
+/**
+ * Finds what is wrong with an object of a custom kind, by its schema and its rules in CEL. Rules are not evaluated where
+ * the schema does not hold.
+ */
+export function customCauses(
+  schema: Struct,
+  rules: CompiledRules | undefined,
+  object: JsonObject,
+  previous?: JsonObject,
+  scale?: ScalePaths,
+): Causes {
+  const causes = validateCustom(schema, object, scale, previous);
+  return rules === undefined || causes.length > 0 ? causes : rules.check(object, previous);
 }
 
 /** Checks the replicas of a scale. The server's causes begin with the point of the path. */
@@ -62,23 +90,43 @@ export function join(at: string, name: string): string {
   return at === "" ? name : `${at}.${name}`;
 }
 
-/** Reports elements of a set that are equal, and of a map whose keys are. */
-export function duplicates({ list, keys, items }: ListOf, value: readonly Json[], at: string, causes: Causes): void {
-  if (list === "atomic" || value.length < 2) return;
+/** Returns what identifies an element of a list: itself in a set, its keys in a map. */
+function identityOf({ list, keys, items }: ListOf): (item: Json) => Json {
   const fields = items.type === "struct" ? items.fields : undefined;
-  const key = (item: Json): Json =>
+  return (item) =>
     list === "set" || !isObject(item) ? item : Object.fromEntries(
       keys.map((name) => [name, item[name] ?? fields?.get(name)?.default]).filter(([, found]) => found !== undefined),
     );
+}
+
+/** Reports elements of a set that are equal, and of a map whose keys are. */
+export function duplicates(schema: ListOf, value: readonly Json[], at: string, causes: Causes): void {
+  if (schema.list === "atomic" || value.length < 2) return;
+  const identity = identityOf(schema);
   const seen: Json[] = [];
   value.forEach((item, index) => {
-    const found = key(item);
+    const found = identity(item);
     if (seen.some((other) => equalJson(other, found))) causes.push(duplicateField(`${at}[${index}]`, found));
     else seen.push(found);
   });
 }
 
-function custom(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+/** Returns a function that finds the previous element of a list of type map; other lists have no such elements. */
+function previousItems(schema: ListOf, previous: Json | undefined): (item: Json) => Json | undefined {
+  if (schema.list !== "map" || !isList(previous)) return () => undefined;
+  const identity = identityOf(schema);
+  const known = previous.map((item) => ({ item, id: identity(item) }));
+  return (item) => known.find(({ id }) => equalJson(id, identity(item)))?.item;
+}
+
+function custom(
+  schema: Schema,
+  value: Json | undefined,
+  previous: Json | undefined,
+  at: string,
+  causes: Causes,
+): void {
+  if (previous !== undefined && equalJson(value, previous)) return;
   const rules: JsonObject = schema.rules ?? {};
   const isNull = value === null && rules.nullable === true;
   const wrong = isNull ? undefined : typeFault(schema, rules, value);
@@ -109,15 +157,23 @@ function custom(schema: Schema, value: Json | undefined, at: string, causes: Cau
     if (cause !== undefined) causes.push(cause);
   }
   combined(rules, value, at, causes);
-  customMembers(schema, value, at, causes);
+  customMembers(schema, value, previous, at, causes);
 }
 
-function customMembers(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+function customMembers(
+  schema: Schema,
+  value: Json | undefined,
+  previous: Json | undefined,
+  at: string,
+  causes: Causes,
+): void {
+  const before = objectOr(previous);
   if (schema.type === "list" && isList(value)) {
-    value.forEach((item, index) => custom(schema.items, item, `${at}[${index}]`, causes));
+    const known = previousItems(schema, previous);
+    value.forEach((item, index) => custom(schema.items, item, known(item), `${at}[${index}]`, causes));
     duplicates(schema, value, at, causes);
   } else if (schema.type === "map" && isObject(value)) {
-    for (const key in value) custom(schema.values, value[key], join(at, key), causes);
+    for (const key in value) custom(schema.values, value[key], before[key], join(at, key), causes);
     absent(schema, value, at, causes);
   } else if (schema.type === "struct" && isObject(value)) {
     for (const field of schema.fields.values()) {
@@ -125,7 +181,7 @@ function customMembers(schema: Schema, value: Json | undefined, at: string, caus
       if (field.required && member === undefined) causes.push(requiredField(join(at, field.name)));
       // The metadata of an embedded object are typed.
       if (member !== undefined && field.schema.rules !== undefined) {
-        custom(field.schema, member, join(at, field.name), causes);
+        custom(field.schema, member, before[field.name], join(at, field.name), causes);
       }
     }
     absent(schema, value, at, causes);
@@ -260,5 +316,5 @@ function partial(rules: JsonObject, value: Json | undefined, at: string, causes:
   }
   const { type, ...others } = rules;
   const schema: Schema = { type: "any", rules: { ...others, ...(type === undefined ? {} : { type }) } };
-  if (value !== undefined) custom(schema, value, at, causes);
+  if (value !== undefined) custom(schema, value, undefined, at, causes);
 }

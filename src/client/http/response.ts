@@ -91,11 +91,13 @@ export async function readJsonResponse(
       isQuoted ? { cause } : {},
     );
   }
-  if (isStatus(value) && value.status === "Failure") {
-    const status = statusFrom(value, response.status);
-    throw new StatusError(`Cannot ${action}: ${explain(status)}`, status);
-  }
+  if (isStatus(value) && value.status === "Failure") throw failureOf(action, statusFrom(value, response.status));
   return { text, value };
+}
+
+/** Returns the error for a request that was refused with this `Status`. */
+export function failureOf(action: string, status: StatusError["status"]): StatusError {
+  return new StatusError(`Cannot ${action}: ${explain(status)}`, status);
 }
 
 /** The content type of a body: JSON, or the plain text of a log. */

@@ -17,6 +17,7 @@ import { Histogram } from "../../async/histogram.ts";
 import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
 import { LongTimer, monotonicMs, timedController } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import { errorObserver } from "../../errors/errors.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";
@@ -43,6 +44,7 @@ import {
   type WatchedKindOptions,
 } from "./options.ts";
 import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
+import type { DeletedEvent } from "../../informer/events/event.ts";
 import { type ObjectChange, passedPaths } from "./predicates.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
@@ -473,7 +475,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Adds the keys that an event of a source concerns. */
   #enqueue(source: KeySource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
     const { map, predicates } = source;
-    const hasMoved = event.type === "deleted" && event.reason === "moved";
+    const hasMoved = event.type === "deleted" && event.reason !== undefined;
+    if (map === undefined && event.type === "deleted" && event.reason === "invalid") this.#warnOfInvalid(event);
     if (map === undefined && (hasMoved || event.type !== "deleted")) this.#shards?.present(event.key);
     if (hasMoved) {
       if (map === undefined) this.#writes.drop(event.key);
@@ -494,6 +497,20 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#eventErrors++;
       this.#report(error, event.key);
     }
+  }
+
+  /** Reports an object that is not reconciled until it fits its kind, and so keeps its finalizers. */
+  #warnOfInvalid({ key, object }: DeletedEvent<KubernetesObject>): void {
+    const { finalizers = [] } = object.metadata;
+    if (finalizers.length === 0) return;
+    const names = finalizers.map((name) => `"${name}"`).join(", ");
+    this.#report(
+      new InformerError(
+        `Cannot reconcile "${key}": it does not fit its kind's schema any more. It keeps the finalizers ${names}, so a ` +
+          "deletion waits until it fits. Mend the object: status().invalid of the informer has the causes",
+      ),
+      key,
+    );
   }
 
   /** Adds a key for an event, unless the event shows a write by the key's own reconcile. */

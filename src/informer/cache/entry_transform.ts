@@ -64,6 +64,11 @@ export class EntryTransform<T extends KubernetesObject> {
     return taken;
   }
 
+  /** Returns an entry to read an object as it arrived. What is read is shared with the cached entry if it can be. */
+  arrived(entry: CacheEntry<T>): CacheEntry<T> {
+    return this.#options.transform === undefined ? this.apply(entry) : entry;
+  }
+
   /** `true` if objects are cached as they arrive, neither transformed nor frozen. */
   get isPlain(): boolean {
     return this.#options.transform === undefined && this.#options.parts === undefined;

@@ -57,14 +57,15 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    */
   readonly finalStateUnknown: boolean;
   /**
-   * `"moved"` if the object still exists on the server, but the informer stopped following it. Do not clean up in that
-   * case. Otherwise not set. An object moves in these cases:
+   * Set if the object still exists on the server, but the informer stopped following it. Do not clean up in that case.
+   * `"invalid"` if it does not fit its kind's schema any more (`CacheOptions.validate`): it is added again when it does.
+   * `"moved"` in these cases:
    *
    * - Its shard range went to another process (`SharedIndexInformerOptions.shard`).
    * - Its namespace left the selection (`namespaces: { labels }` or `"readable"`).
    * - Its cluster was removed from the `ClusterSet`.
    */
-  readonly reason?: "moved";
+  readonly reason?: "moved" | "invalid";
 }
 
 /** The end of the initial objects. */
@@ -198,7 +199,7 @@ export class Updated<T extends KubernetesObject> extends EntryEvent<T> implement
 /** See {@linkcode DeletedEvent}. */
 export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implements DeletedEvent<T> {
   readonly finalStateUnknown: boolean;
-  declare readonly reason?: "moved";
+  declare readonly reason?: "moved" | "invalid";
   /** The entry that was cached; `entry` may be a later state. */
   readonly before: CacheEntry<T>;
 
@@ -206,7 +207,7 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
     entry: CacheEntry<T>,
     quarantine: Quarantine<T>,
     finalStateUnknown: boolean,
-    reason?: "moved",
+    reason?: "moved" | "invalid",
     before: CacheEntry<T> = entry,
   ) {
     super(entry, quarantine);

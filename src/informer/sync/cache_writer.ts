@@ -18,7 +18,7 @@ import type { Indexer, StoreReplacement } from "../../store/indexer.ts";
 import type { EntryTransform, Quarantine } from "../cache/entry_transform.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
-import { Added, Deleted, noteListed, Updated } from "../events/event.ts";
+import { Added, Deleted, type DeletedEvent, noteListed, Updated } from "../events/event.ts";
 import type { Processor } from "../events/processor.ts";
 
 /** The shortest time between two lists that outdated changes lead to, in milliseconds. */
@@ -217,11 +217,11 @@ export class CacheWriter<T extends KubernetesObject> {
     }
   }
 
-  /** Deletes a cached object that was not deleted on the server: another process follows it. */
-  moved(known: CacheEntry<T>): void {
+  /** Deletes a cached object that was not deleted on the server: another process follows it, or it does not fit. */
+  moved(known: CacheEntry<T>, reason: DeletedEvent<T>["reason"] = "moved"): void {
     this.moves++;
     this.#delete(known);
-    this.#processor.log.append(new Deleted(known, this.#quarantine, false, "moved"));
+    this.#processor.log.append(new Deleted(known, this.#quarantine, false, reason));
     this.#counted?.wrote("list");
   }
 

@@ -35,6 +35,7 @@ import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { PartSync } from "./part_sync.ts";
 import { PolledSource } from "./polled_source.ts";
 import { StateKeeper } from "./state.ts";
+import { ValidObjects } from "./valid_objects.ts";
 
 function withDecodeOptions<T>(
   source: ListerWatcher<T>,
@@ -76,6 +77,8 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly counted: CountedCache<T> | undefined;
   /** Writes to the cache. */
   readonly writer: CacheWriter<T>;
+  /** The objects that are kept out because they do not fit their kind, if objects are checked. */
+  readonly valid: ValidObjects | undefined;
   /** The worst state of the parts. */
   readonly state: StateKeeper = new StateKeeper();
   /** `true` if a watch may resume from the version that another part has reached. */
@@ -101,7 +104,9 @@ export class CollectionSync<T extends KubernetesObject> {
     >,
     reflector: ReflectorOptions | undefined,
     pollMs?: number,
+    validate?: boolean,
   ) {
+    this.valid = validate ? ValidObjects.of(collection.scope.resource) : undefined;
     this.collection = collection;
     this.cache = cache;
     this.processor = processor;

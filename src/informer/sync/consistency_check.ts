@@ -105,7 +105,17 @@ const listedAnew = abortReason("The collection is being listed");
 /** The part whose objects are compared. */
 type Checked<T extends KubernetesObject> = Pick<
   PartSync<T>,
-  "source" | "known" | "cached" | "serverKeyOf" | "gate" | "repair" | "remove" | "relist" | "pageSize" | "check"
+  | "source"
+  | "known"
+  | "cached"
+  | "serverKeyOf"
+  | "gate"
+  | "repair"
+  | "remove"
+  | "relist"
+  | "pageSize"
+  | "check"
+  | "valid"
 >;
 
 /** A list of the server, compared with the cache as it arrived. */
@@ -282,6 +292,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     const differences: Difference<T>[] = [];
     for (const listed of suspects) {
       const cached = this.#part.cached(listed.key);
+      if (cached === undefined && this.#part.valid?.keepsOut(listed.key)) continue;
       if (cached === undefined) differences.push({ listed });
       else if (!isSame(cached, listed) && !isOlder(version, cached.resourceVersion)) {
         differences.push({ cached, listed });

@@ -30,6 +30,7 @@ import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
+import type { ValidObjects } from "./valid_objects.ts";
 import { VersionGate } from "./version_gate.ts";
 
 /** A consistency check that runs, as the part sees it whose objects are compared. */
@@ -214,13 +215,13 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
 
   /** Takes an addition of the watch. */
   add(entry: CacheEntry<T>): void {
-    if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
+    if (this.#shard?.hasListed(entry) || this.#keepsOut(entry)) return;
     this.#pass("Added", entry);
   }
 
   /** Takes a change of the watch. */
   update(entry: CacheEntry<T>): void {
-    if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
+    if (this.#shard?.hasListed(entry) || this.#keepsOut(entry)) return;
     this.#pass("Updated", entry);
   }
 
@@ -228,6 +229,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   delete(entry: CacheEntry<T>): void {
     if (this.#shard?.hasListed(entry)) return;
     this.check?.deleted(entry.key);
+    this.valid?.forget(entry.key);
     this.#pass("Deleted", entry);
   }
 
@@ -237,7 +239,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
     const fills = this.#keys === undefined && !this.hasSynced && collection.cache.store.size === 0;
-    const replacement = this.#ofShard(this.counted(fills ? collection.writer.replacing() : this.#queue.replacing()));
+    const replacement = this.#filtered(this.counted(fills ? collection.writer.replacing() : this.#queue.replacing()));
     return this.#shard?.replacing(replacement) ?? replacement;
   }
 
@@ -267,6 +269,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
   repair(entry: CacheEntry<T>): void {
+    if (this.#keepsOut(entry)) return;
     const taken = this.#collection.cache.entryTransform.apply(entry);
     noteListed(taken);
     this.#pass("Updated", taken);
@@ -278,10 +281,15 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     while (this.#queue.pop(this.#process));
   }
 
-  /** Removes a cached object that another process follows from now on. */
-  moved(entry: CacheEntry<T>): void {
-    this.#collection.writer.moved(entry);
+  /** Removes a cached object that another process follows from now on, or that does not fit its kind. */
+  moved(entry: CacheEntry<T>, reason?: "invalid"): void {
+    this.#collection.writer.moved(entry, reason);
     this.#keys?.touched(entry.key);
+  }
+
+  /** The objects that are kept out because they do not fit their kind, if objects are checked. */
+  get valid(): ValidObjects | undefined {
+    return this.#collection.valid;
   }
 
   /** Ends a watch, so that ranges that came are listed before it resumes. */
@@ -339,6 +347,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     using _shard = this.#shard?.start();
     this.#hasBegun = true;
     if (this.#shard !== undefined) await this.#shard.ready(options); // others begin at once
+    if (this.valid !== undefined) await this.valid.load();
     if (this.#isRestored) await this.#askForRestored(options.signal);
     await this.#reflector.run(options);
   }
@@ -373,25 +382,38 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
   }
 
-  /** A replacement without the objects of other controllers of a shard, which a streaming list has. */
-  #ofShard(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
-    const { shard } = this.source;
-    if (shard?.by !== "controller") return replacement;
+  /** A replacement without the objects that are kept out. */
+  #filtered(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
+    const { valid } = this;
+    if (valid === undefined && this.source.shard?.by !== "controller") return replacement;
     const { delete: remove, commit, abandon } = replacement;
+    const listed = new Set<ObjectKey>();
     return {
       delete: remove.bind(replacement),
-      commit: commit.bind(replacement),
+      commit: (resourceVersion) => {
+        valid?.listed(listed, this.namespace);
+        commit.call(replacement, resourceVersion);
+      },
       abandon: abandon.bind(replacement),
-      add: (entries) => replacement.add(entries.filter((entry) => shard.has(entry))),
+      add: (entries) => {
+        if (valid !== undefined) { for (const { key } of entries) listed.add(key); }
+        replacement.add(entries.filter((entry) => !this.#keepsOut(entry)));
+      },
     };
   }
 
-  /** Returns true for an object of another shard, and removes the cached one: its controller is another one now. */
-  #leaves(entry: CacheEntry<T>): boolean {
+  /** Returns `true` for an object of another shard, or one that does not fit its kind, and removes the cached one. */
+  #keepsOut(entry: CacheEntry<T>): boolean {
     const { shard } = this.source;
-    if (shard?.by !== "controller" || entry.key === "" || shard.has(entry)) return false;
+    if (entry.key === "") return false;
+    const leaves = shard?.by === "controller" && !shard.has(entry); // its controller is another one now
+    const { entryTransform } = this.#collection.cache;
+    const isInvalid = !leaves && this.valid?.fits(entryTransform.arrived(entry)) === false;
+    if (!leaves && !isInvalid) return false;
     const cached = this.cached(entry.key);
-    if (cached !== undefined && !isOlder(entry.resourceVersion, cached.resourceVersion)) this.moved(cached);
+    if (cached !== undefined && !isOlder(entry.resourceVersion, cached.resourceVersion)) {
+      this.moved(cached, isInvalid ? "invalid" : undefined);
+    }
     return true;
   }
 
@@ -488,6 +510,7 @@ interface PartOwner<T extends KubernetesObject> {
   readonly cache: ObjectCache<T>;
   readonly counted: CountedCache<T> | undefined;
   readonly writer: CacheWriter<T>;
+  readonly valid: ValidObjects | undefined;
   lacksKind(phase: ReflectorPhase): boolean;
   entered(phase: ReflectorPhase, changed: boolean): void;
   synced(): void;

@@ -31,6 +31,7 @@ import { goJson } from "../wire/go_text.ts";
 import { isObject, type JsonObject } from "../../../schema/json.ts";
 import { objectOr, textOf } from "../../../schema/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
+import { loadRules } from "../../../schema/rules/load.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
@@ -239,6 +240,7 @@ export class RequestHandler {
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
+      if (this.#resources.needsRules(route, body)) await loadRules();
       return this.#resources.answer(context, route, attributes, body);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();

@@ -64,6 +64,7 @@ import {
 } from "../wire/exchange.ts";
 import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/json.ts";
 import { listOr, objectOr, textOf } from "../../../schema/members.ts";
+import { hasRules, loadedRules } from "../../../schema/rules/load.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
@@ -226,6 +227,14 @@ export class ResourceHandler {
     }
     for (const text of warnings) response.headers.append("warning", `299 - ${JSON.stringify(text)}`);
     return response;
+  }
+
+  /** Returns `true` for a write that rules in CEL are about, which have not been loaded. */
+  needsRules(route: ResourceRoute, body: string): boolean {
+    if (body === "" || loadedRules() !== undefined) return false;
+    const { openAPIV3Schema } = this.#parts.store.collection(route)?.definition ?? {};
+    const isDefinition = route.plural === "customresourcedefinitions" && body.includes("x-kubernetes-validations");
+    return isDefinition || (openAPIV3Schema !== undefined && hasRules(openAPIV3Schema));
   }
 
   #resolve({ group, version, plural, namespace, name, subresource }: ResourceRoute): StoredCollection {

@@ -9,6 +9,8 @@
 import { defined } from "../../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
+import { type CompiledRules, hasRules, loadedRules } from "../../../schema/rules/load.ts";
+import type { ScalePaths } from "../../../schema/validate.ts";
 import { schemaOf, structNamed } from "../schema/schema.ts";
 import { schemaOfKind, type Struct } from "../../../schema/object_schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
@@ -32,7 +34,7 @@ export interface PrinterColumn {
 }
 
 /** A resource to serve, with its discovery fields. */
-export interface ResourceDefinition extends Omit<Resource, "representation" | "$type"> {
+export interface ResourceDefinition extends Omit<Resource, "representation" | "$type" | "loadValidator"> {
   /** Singular name. @default {the kind in lower case} */
   readonly singular?: string;
   /** Short names: `["po"]`. @default {none} */
@@ -44,14 +46,7 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   /** A custom resource's subresources: `"status"` and `"scale"`. @default {["status"]} */
   readonly subresources?: readonly string[];
   /** Paths for the scale, like in `subresources.scale`. @default {.spec.replicas and .status.replicas} */
-  readonly scale?: {
-    /** Path to the desired replicas: `".spec.replicas"`. */
-    readonly specReplicasPath: string;
-    /** Path to the current replicas: `".status.replicas"`. */
-    readonly statusReplicasPath: string;
-    /** Path to the pods' selector, a text. @default {none} */
-    readonly labelSelectorPath?: string;
-  };
+  readonly scale?: ScalePaths;
   /** Columns after the name in tables, which `kubectl get` shows. @default {the age} */
   readonly columns?: readonly PrinterColumn[];
   /** Selectable fields, in addition to `metadata.name` and `metadata.namespace`. @default {none} */
@@ -60,11 +55,10 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   readonly openAPIV3Schema?: object;
 }
 
-/** Paths of a custom resource's scale. */
-export type ScalePaths = NonNullable<ResourceDefinition["scale"]>;
-
 /** The complete definition of a served resource. */
 export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema" | "scale">> {
+  /** A custom kind's rules in CEL; undefined if it has none, or while they are not loaded. */
+  readonly rules: CompiledRules | undefined;
   /** A custom kind's schema as its definition has it; undefined if it has none. */
   readonly openAPIV3Schema: JsonObject | undefined;
   /** Paths of the scale; undefined for the usual ones. */
@@ -124,6 +118,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
   const openAPIV3Schema = isObject(rules) ? rules : undefined;
   let schema: Struct | undefined;
+  let compiled: CompiledRules | undefined;
   return {
     singular: kind.toLowerCase(),
     shortNames: [],
@@ -145,6 +140,10 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
       return schema ??= builtIn === undefined
         ? schemaOfKind(openAPIV3Schema, structNamed("meta/v1.ObjectMeta"))
         : schemaOf(group, version, kind);
+    },
+    get rules(): CompiledRules | undefined {
+      if (openAPIV3Schema === undefined || !hasRules(openAPIV3Schema)) return undefined;
+      return compiled ??= loadedRules()?.compile(openAPIV3Schema);
     },
     fields,
     openAPIV3Schema,
@@ -363,6 +362,9 @@ function readColumn(line: string, described: Map<string, string>): PrintedColumn
 
 /** Completes a definition: from the built-in resources if these have it, else from the argument. */
 export function definitionOf(resource: ResourceDefinition): Definition {
+  const { crd } = resource as { readonly crd?: unknown }; // of a kind of `defineKind`
+  const own = isObject(crd) ? crdResources(crd).find((kind) => sameResource(kind, resource)) : undefined;
+  if (own !== undefined) return define(own);
   const known = builtInResources().find((kind) => sameResource(kind, resource));
   return define(resource, known ?? (isBuiltInGroup(resource.group) ? resource : undefined));
 }

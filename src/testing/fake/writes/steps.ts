@@ -15,7 +15,7 @@ import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../sch
 import type { Struct } from "../../../schema/object_schema.ts";
 import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateTyped } from "../schema/validate.ts";
-import { validateCustom } from "../../../schema/validate.ts";
+import { customCauses } from "../../../schema/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
 import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../schema/json.ts";
@@ -342,8 +342,9 @@ function validate(draft: Draft): void {
   const { definition, schema, old, object, mode: { subresource }, causes } = draft;
   const { custom, scale } = definition;
   if (schema === undefined) return;
+  if (custom) causes.push(...customCauses(schema, definition.rules, object, old, scale));
   const check = (object: JsonObject): Causes => {
-    const found = custom ? validateCustom(schema, object, scale) : validateTyped(schema, object);
+    const found = custom ? [] : validateTyped(schema, object);
     checkMetadata(definition, objectOr(object.metadata), found);
     return found;
   };

@@ -1,0 +1,20 @@
+/**
+ * Kinds that you write in TypeScript: one schema gives the resource, its types, its CRD and its validation.
+ *
+ * {@linkcode defineKind} is the entry point. {@linkcode installCrds} brings definitions to a cluster, and
+ * {@linkcode compareDefinitions} names what a change breaks. Rules in CEL load their library when the first one arrives.
+ *
+ * @module
+ */
+export {
+  type DefinedKind,
+  type DefinedObject,
+  defineKind,
+  type KindColumn,
+  type KindDefinition,
+  type KindOf,
+  type KindSchema,
+} from "./define_kind.ts";
+export type { EmbeddedObject, JsonSchema, SchemaRule, SchemaType, StandardJsonSchema, ValueOf } from "./json_schema.ts";
+export { SchemaError } from "./lower_schema.ts";
+export type { ScalePaths } from "./validate.ts";

@@ -1,0 +1,41 @@
+/**
+ * Validates objects of a custom kind without a server: defaults, schema, and rules in CEL.
+ *
+ * {@linkcode loadValidator} is the entry point. It asks no webhooks, and checks no metadata.
+ *
+ * @module
+ */
+import type { StatusCause } from "../api/status.ts";
+import type { JsonObject } from "./json.ts";
+import { objectOr } from "./members.ts";
+import { type ScalarSchema, schemaOfKind, type Struct } from "./object_schema.ts";
+import { prune } from "./prune.ts";
+import { hasRules, loadRules } from "./rules/load.ts";
+import { customCauses, type ScalePaths } from "./validate.ts";
+import { SchemaError } from "./lower_schema.ts";
+
+/** Finds what the server would refuse in an object, or in its update from `previous`. */
+export type Validator = (object: object, previous?: object) => readonly StatusCause[];
+
+const UNCHECKED: ScalarSchema = { type: "any" };
+
+/**
+ * Returns what checks objects by a schema of a CRD.
+ *
+ * @throws {SchemaError} if a rule in CEL is wrong, or too expensive.
+ */
+export async function loadValidator(rules: JsonObject, scale?: ScalePaths): Promise<Validator> {
+  const schema = schemaOfKind(rules, UNCHECKED);
+  const compiled = hasRules(rules) ? (await loadRules()).compile(rules) : undefined;
+  const faults = compiled?.causes ?? [];
+  if (faults.length > 0) {
+    throw new SchemaError("check an object", faults.map(({ field = "", message = "" }) => ({ path: field, message })));
+  }
+  return (object, previous): readonly StatusCause[] =>
+    customCauses(schema, compiled, complete(schema, object), previous && complete(schema, previous), scale);
+}
+
+/** The object as the server has it: without unknown fields, and with defaults. */
+function complete(schema: Struct, object: object): JsonObject {
+  return objectOr(prune(schema, object as JsonObject, "", []));
+}
