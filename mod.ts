@@ -172,4 +172,3 @@ export {
   withMaxWait,
 } from "./src/workqueue/rate_limiter.ts";
 export type { Trigger } from "./src/workqueue/triggers.ts";
-export { installCrds } from "./src/schema/install_crds.ts";

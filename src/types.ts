@@ -73,8 +73,6 @@ export type { ErrorJson } from "./errors/informer_error.ts";
 export type { BackoffOptions } from "./async/time.ts";
 export type { Durations } from "./async/histogram.ts";
 export type { DiscoverOptions } from "./client/client.ts";
-export type { DefinedKind, InstallCrdsOptions, InstalledCrd } from "./schema/install_crds.ts";
-export type { DefinitionChange } from "./schema/compare_definitions.ts";
 export type { LogLine, LogOptions } from "./client/logs.ts";
 export type {
   AppliedIfChanged,

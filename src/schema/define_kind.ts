@@ -17,7 +17,7 @@ import type { JsonObject } from "./json.ts";
 import type { JsonSchema, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "./lower_schema.ts";
 import type { ScalePaths } from "./validate.ts";
-import { loadValidator } from "./validator.ts";
+import { faultsOf, loadValidator } from "./validator.ts";
 
 /** A schema for `spec` or `status`: a literal, or what a library has made. */
 export type KindSchema = JsonSchema | StandardJsonSchema;
@@ -165,15 +165,18 @@ export function defineKind<
   );
   const schema = schemaOfObjects(definition);
   const crd = definitionOf(definition, schema);
-  refuseFaults(kind, crd as unknown as JsonObject);
+  const faults = definitionCauses(crd as unknown as JsonObject);
+  if (faults.length > 0) throw new SchemaError(faultsOf(faults));
   const load = () => validator ??= loadValidator(schema, scale);
   let validator: ReturnType<typeof loadValidator> | undefined;
   return Object.freeze({
     ...resource,
     crd,
     loadValidator: load,
-    validate: async (object: object, { previous }: { readonly previous?: object } = {}) =>
-      (await load())(object, previous),
+    validate: async (object: object, options: { readonly previous?: object } = {}) => {
+      checkNames("validate an object", options, "previous");
+      return (await load())(object, options.previous);
+    },
   });
 }
 
@@ -190,7 +193,7 @@ function schemaOfObjects({ kind, description, spec, status, rules }: AnyDefiniti
     if (schema === undefined) return undefined;
     return lowerSchema(standardJsonSchema(schema) ?? schema as unknown as JsonObject, name);
   };
-  if (spec === undefined) throw new SchemaError(`define the kind "${kind}"`, [{ path: "spec", message: "is missing" }]);
+  if (spec === undefined) throw new SchemaError([{ path: "spec", message: `"${kind}" has no schema` }]);
   return defined({
     description,
     type: "object",
@@ -228,15 +231,4 @@ function definitionOf(definition: AnyDefinition, schema: JsonObject): ObjectDraf
       versions: [own, ...older],
     },
   } as ObjectDraft<CustomResourceDefinition>;
-}
-
-const SCHEMA_PATH = /^spec\.(?:validation|versions\[\d+\]\.schema)\.openAPIV3Schema\.?/;
-
-/** @throws {SchemaError} with what kube-apiserver would refuse. */
-function refuseFaults(kind: string, crd: JsonObject): void {
-  const faults = definitionCauses(crd).map(({ field = "", message = "" }) => ({
-    path: field.replace(SCHEMA_PATH, "").replace(/(^|\.)properties\[([^\]]+)\]/g, "$1$2"),
-    message,
-  }));
-  if (faults.length > 0) throw new SchemaError(`define the kind "${kind}"`, faults);
 }

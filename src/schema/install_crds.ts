@@ -19,7 +19,7 @@ import { compareDefinitions, type DefinitionChange } from "./compare_definitions
 import { equalJson } from "./json.ts";
 
 /** A kind that has its definition, like the result of `defineKind`. */
-export interface DefinedKind {
+interface WithCrd {
   /** The definition. */
   readonly crd: { readonly metadata: { readonly name: string }; readonly spec: object };
 }
@@ -109,7 +109,7 @@ const LOOK_MS = { first: 50, last: 1_000 };
  */
 export async function installCrds(
   client: Client,
-  kinds: readonly (DefinedKind | ObjectDraft<CustomResourceDefinition>)[],
+  kinds: readonly (WithCrd | ObjectDraft<CustomResourceDefinition>)[],
   options: InstallCrdsOptions = {},
 ): Promise<readonly InstalledCrd[]> {
   checkNames("install definitions", options, "signal fieldManager force allowBreaking dryRun");

@@ -6,6 +6,8 @@
  *
  * @module
  */
+export { BreakingChangeError, installCrds, type InstallCrdsOptions, type InstalledCrd } from "./install_crds.ts";
+export { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
 export {
   type DefinedKind,
   type DefinedObject,
@@ -16,5 +18,5 @@ export {
   type KindSchema,
 } from "./define_kind.ts";
 export type { EmbeddedObject, JsonSchema, SchemaRule, SchemaType, StandardJsonSchema, ValueOf } from "./json_schema.ts";
-export { SchemaError } from "./lower_schema.ts";
+export { SchemaError, type SchemaFault } from "./lower_schema.ts";
 export type { ScalePaths } from "./validate.ts";

@@ -12,7 +12,7 @@ import { type ScalarSchema, schemaOfKind, type Struct } from "./object_schema.ts
 import { prune } from "./prune.ts";
 import { hasRules, loadRules } from "./rules/load.ts";
 import { customCauses, type ScalePaths } from "./validate.ts";
-import { SchemaError } from "./lower_schema.ts";
+import { SchemaError, type SchemaFault } from "./lower_schema.ts";
 
 /** Finds what the server would refuse in an object, or in its update from `previous`. */
 export type Validator = (object: object, previous?: object) => readonly StatusCause[];
@@ -29,10 +29,20 @@ export async function loadValidator(rules: JsonObject, scale?: ScalePaths): Prom
   const compiled = hasRules(rules) ? (await loadRules()).compile(rules) : undefined;
   const faults = compiled?.causes ?? [];
   if (faults.length > 0) {
-    throw new SchemaError("check an object", faults.map(({ field = "", message = "" }) => ({ path: field, message })));
+    throw new SchemaError(faultsOf(faults));
   }
   return (object, previous): readonly StatusCause[] =>
     customCauses(schema, compiled, complete(schema, object), previous && complete(schema, previous), scale);
+}
+
+const SCHEMA_PATH = /^spec\.(?:validation|versions\[\d+\]\.schema)\.openAPIV3Schema\.?/;
+
+/** Returns what kube-apiserver refuses in a definition by the paths of the schema that was written: `spec.image`. */
+export function faultsOf(causes: readonly StatusCause[]): SchemaFault[] {
+  return causes.map(({ field = "", message = "" }) => ({
+    path: field.replace(SCHEMA_PATH, "").replace(/(^|\.)properties\[([^\]]+)\]/g, "$1$2"),
+    message,
+  }));
 }
 
 /** The object as the server has it: without unknown fields, and with defaults. */

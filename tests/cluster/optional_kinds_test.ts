@@ -1,8 +1,8 @@
+import { installCrds } from "@kube/informer/schema";
 import {
   type Client,
   defineResource,
   errorLine,
-  installCrds,
   isExpired,
   isForbidden,
   type KubernetesObject,

@@ -1,8 +1,8 @@
 // The project that `informer init` writes, on a real server: its definition, its role, and its program.
+import { installCrds } from "@kube/informer/schema";
 import {
   type Client,
   defineResource,
-  installCrds,
   type KubernetesObject,
   type ObjectDraft,
   type Resource,

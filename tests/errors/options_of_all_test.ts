@@ -10,6 +10,7 @@ import { ConfigMap, Node, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import * as logs from "../../src/logs/mod.ts";
 import * as relay from "../../src/relay/client/mod.ts";
 import * as edge from "../../src/relay/server/mod.ts";
+import * as schema from "../../src/schema/mod.ts";
 import { chaos } from "../../src/testing/chaos/mod.ts";
 import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
@@ -36,6 +37,8 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "ListerWatcher.watchChanges, OrderedView.changes, OrderedView.rows, ResourceClients.resource",
   "It needs programs of a control plane; it passes the options to `new Client`": "ControlPlane.client",
 };
+
+const KIND = { group: "example.com", version: "v1", kind: "A", plural: "as", spec: { type: "object" } } as const;
 
 /** Calls that must be refused, by the name of the function. */
 type Calls = Readonly<Record<string, () => unknown>>;
@@ -74,7 +77,9 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
     "ResourceClient.watchChanges": () => first(maps.watchChanges({ ...typo })),
     "createOrUpdate": () => reconcile.createOrUpdate(maps, draft, () => {}, { ...typo }),
     "finalize": () => reconcile.finalize(maps, map, { finalizer: "example.com/a", cleanup: () => {}, ...typo }),
-    "installCrds": () => core.installCrds(client, [], { ...typo }),
+    "installCrds": () => schema.installCrds(client, [], { ...typo }),
+    "defineKind": () => schema.defineKind({ ...KIND, ...typo }),
+    "DefinedKind.validate": () => schema.defineKind(KIND).validate({}, { ...typo }),
     "logRequests": () => core.logRequests(() => {}, { ...typo }),
     "ownerReferenceTo": () => reconcile.ownerReferenceTo(map, { ...typo }),
     "readableNamespaces": () => core.readableNamespaces(client, [Pod], { ...typo }),

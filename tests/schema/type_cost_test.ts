@@ -71,10 +71,13 @@ export async function run${kind}(client: Client, informers: SharedInformerFactor
 }
 
 const IMPORTS =
-  `import { type Apply, Client, type MergePatch, type ObjectDraft, SharedInformerFactory } from "@kube/informer";\n`;
+  `import { type Apply, Client, type MergePatch, type ObjectDraft, SharedInformerFactory } from "@kube/informer";
+import { defineKind, type KindOf } from "@kube/informer/schema";
+export type Both = [typeof defineKind, KindOf<never>];
+`;
 const USES = KINDS.map(({ kind }) => use(kind)).join("");
 
-const DEFINED = `${IMPORTS}import { defineKind, type KindOf } from "@kube/informer/schema";\n` +
+const DEFINED = IMPORTS +
   KINDS.map(({ kind, spec, status }) =>
     `export const K${kind} = defineKind({ group: "example.com", version: "v1", kind: "K${kind}", plural: "k${kind}s", spec: ${
       JSON.stringify(spec)

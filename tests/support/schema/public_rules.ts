@@ -1052,8 +1052,7 @@ const COMPOSITE: RuledKind = {
       { rule: "self.mode != 'Pipeline' || !has(self.of) || has(self.pipeline)" },
       { rule: "!has(self.of) || has(self.by) || has(self.reason)", message: "by or reason is needed" },
       {
-        rule:
-          "!has(self.claimNames) || !has(self.names) || self.claimNames.kind != self.names.kind",
+        rule: "!has(self.claimNames) || !has(self.names) || self.claimNames.kind != self.names.kind",
       },
       { rule: "!has(self.maybe) || self.maybe != 'none'" },
       { rule: "self.?forProvider.?size.orValue(1) > 0", message: "the size is 0" },
