@@ -1,4 +1,4 @@
-// kinds.ts: defines the kind Website. Its types come from here, and `deno task crds` writes definition.yaml.
+// kinds.ts: defines the kind Website. Its types come from here, and the task `crds` writes definition.yaml.
 import { defineKind, type KindOf } from "@kube/informer/schema";
 
 export const Website = defineKind({

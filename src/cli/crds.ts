@@ -38,7 +38,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
     const { yamlText } = await import("./terminal/yaml.ts");
     const items = [...after.values()];
     if (output === "json") terminal.result(jsonText({ apiVersion: "v1", kind: "List", items }, 2));
-    else terminal.result(items.map((crd) => yamlText(crd)).join("\n---\n"));
+    else terminal.result(items.map((crd) => yamlText(crd, true)).join("\n---\n"));
     return EXIT_CODE.done;
   }
   let before: readonly object[] = first;

@@ -74,10 +74,10 @@ Deno.test(
       return out;
     };
     await call("install", "--no-audit", "--no-fund");
-    const kinds = Deno.readTextFileSync(join(project, "kinds.ts"));
-    Deno.writeTextFileSync(join(project, "kinds.ts"), kinds.split("\n").slice(0, 8).join("\n"));
-    await call("run", "kinds");
-    assertEquals(Deno.readTextFileSync(join(project, "kinds.ts")), kinds);
+    const definition = Deno.readTextFileSync(join(project, "definition.yaml"));
+    Deno.writeTextFileSync(join(project, "definition.yaml"), "");
+    await call("run", "crds");
+    assertEquals(Deno.readTextFileSync(join(project, "definition.yaml")), definition);
     const checked = await call("run", "ok"); // types, tests
     assertMatch(checked, /the controller converges in 25 seeds/);
     assertMatch(checked, /pass 7\n.*fail 0\n/);

@@ -10,11 +10,11 @@ import { escaped, UNPRINTABLE } from "./terminal.ts";
 const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
 
 /**
- * Formats a value as YAML: keys in alphabetical order, lists not indented, and no control characters that a terminal
- * obeys. Without a final line end.
+ * Formats a value as YAML: keys in alphabetical order, and no control characters that a terminal obeys. Lists are not
+ * indented, as kubectl prints them, unless it is for a file that a formatter may check. Without a final line end.
  */
-export function yamlText(value: unknown): string {
-  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: "double", transform })
+export function yamlText(value: unknown, indentsLists = false): string {
+  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: !indentsLists, quoteStyle: "double", transform })
     .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
 }
 
