@@ -1,7 +1,7 @@
 /**
- * Rules like those of public CRDs, in small schemas of our own, with objects that they accept and refuse.
+ * Rules like the rules in public CRDs, in small schemas of our own, with objects that they accept and refuse.
  *
- * The facts are those of Gateway API, Cluster API, Karpenter, cert-manager and Crossplane; schemas, names and messages
+ * The facts come from Gateway API, Cluster API, Karpenter, cert-manager and Crossplane; schemas, names and messages
  * are written again. {@linkcode RULED_KINDS} is the entry point.
  *
  * @module
@@ -1116,7 +1116,7 @@ const COMPOSITE: RuledKind = {
   ],
 };
 
-/** Kinds with rules like those of public CRDs. */
+/** Kinds with rules like the rules in public CRDs. */
 export const RULED_KINDS: readonly RuledKind[] = [GATEWAY, ROUTE, POOL, CLUSTER, CERTIFICATE, COMPOSITE];
 
 /** Returns the schema of a kind's objects. */
