@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../schema/compare_definitions.ts";
-import { at, objectOr, textOf } from "../schema/members.ts";
+import { at, objectOr, textOf } from "../schema/values/members.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";

@@ -6,11 +6,10 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type JsonObject } from "./json.ts";
-import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "./members.ts";
+import { equalJson, isList, isObject, type JsonObject } from "./values/json.ts";
+import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
 
-/** What a change breaks. Whether a new rule or another pattern refuses stored objects depends on their values. */
-export type Broken = "stored objects" | "possibly stored objects" | "clients";
+type Broken = DefinitionChange["breaks"];
 
 type Consequence = readonly [breaks: Broken, text: string];
 
@@ -27,25 +26,24 @@ const CALLS: Consequence = ["clients", "Programs that use it fail. Keep it, or a
 const WEBHOOK: Consequence = ["clients", "Requests fail while the webhook does not answer. Start it first"];
 const STATUS: Consequence = ["clients", "Updates of objects ignore status. Let programs write the subresource"];
 
-/** What has changed. */
-export type ChangeName =
-  | `${"group" | "plural" | "kind" | "scope" | "conversion" | "scale" | "type" | "pattern" | "format"} changed`
-  | `${"combination" | "list type" | "list keys" | "map type" | "default"} changed`
-  | `${"definition" | "name" | "version" | "stored version" | "subresource" | "column"} removed`
-  | `${"selectable field" | "field" | "unknown fields" | "int-or-string"} removed`
-  | `${"nullable" | "enum value" | "default"} removed`
-  | `${"status" | "required" | "embedded resource" | "enum" | "pattern" | "combination" | "rule"} added`
-  | "version not served"
-  | "bound narrowed";
+type ChangeName = DefinitionChange["change"];
 
 /** A change that breaks something. */
 export interface DefinitionChange {
   /** The name of the definition, `"websites.example.com"`. */
   readonly definition: string;
   /** What has changed: `"field removed"`, `"bound narrowed"`, `"scope changed"`, … */
-  readonly change: ChangeName;
-  /** What it breaks. */
-  readonly breaks: Broken;
+  readonly change:
+    | `${"group" | "plural" | "kind" | "scope" | "conversion" | "scale" | "type" | "pattern" | "format"} changed`
+    | `${"combination" | "list type" | "list keys" | "map type" | "default"} changed`
+    | `${"definition" | "name" | "version" | "stored version" | "subresource" | "column"} removed`
+    | `${"selectable field" | "field" | "unknown fields" | "int-or-string"} removed`
+    | `${"nullable" | "enum value" | "default"} removed`
+    | `${"status" | "required" | "embedded resource" | "enum" | "pattern" | "combination" | "rule"} added`
+    | "version not served"
+    | "bound narrowed";
+  /** What it breaks. Whether a new rule or another pattern refuses stored objects depends on their values. */
+  readonly breaks: "stored objects" | "possibly stored objects" | "clients";
   /** The version that has changed, `"v1"`. Absent if the change concerns the definition. */
   readonly version?: string;
   /** The field of the objects (`"spec.ports[].name"`, `"spec.labels.*"`), or else the field of the definition. */

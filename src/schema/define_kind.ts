@@ -13,10 +13,10 @@ import type { ObjectDraft } from "../api/written.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../kinds/apiextensions/v1.ts";
 import { definitionCauses } from "./definition.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./values/json.ts";
 import type { JsonSchema, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "./lower_schema.ts";
-import type { ScalePaths } from "./validate.ts";
+import type { ScalePaths } from "./values/validate.ts";
 import { faultsOf, loadValidator } from "./validator.ts";
 
 /** A schema for `spec` or `status`: a literal, or what a library has made. */
@@ -56,7 +56,7 @@ export interface KindDefinition<Group, Version, Kind, Scope, Spec, Status> {
   readonly shortNames?: readonly string[];
   /** Groups of kinds for commands: `["all"]`. @default {none} */
   readonly categories?: readonly string[];
-  /** What the kind is for. `kubectl explain` shows it. */
+  /** The purpose of the kind. `kubectl explain` shows it. */
   readonly description?: string;
   /** The schema of `spec`, which users write. Each object has one. */
   readonly spec: Spec;

@@ -7,9 +7,9 @@
  * @module
  */
 import { type Causes, duplicateField } from "../client/protocol/refusal.ts";
-import { letterLabel, subdomain } from "./forms.ts";
-import { equalJson, isObject, type JsonObject } from "./json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "./members.ts";
+import { letterLabel, subdomain } from "./values/forms.ts";
+import { equalJson, isObject, type JsonObject } from "./values/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
 import { FieldFaults, isGiven, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */

@@ -16,13 +16,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
-import { equalJson } from "./json.ts";
-
-/** A kind that has its definition, like the result of `defineKind`. */
-interface WithCrd {
-  /** The definition. */
-  readonly crd: { readonly metadata: { readonly name: string }; readonly spec: object };
-}
+import { equalJson } from "./values/json.ts";
 
 /** Options for {@linkcode installCrds}. */
 export interface InstallCrdsOptions extends Abortable {
@@ -109,7 +103,7 @@ const LOOK_MS = { first: 50, last: 1_000 };
  */
 export async function installCrds(
   client: Client,
-  kinds: readonly (WithCrd | ObjectDraft<CustomResourceDefinition>)[],
+  kinds: readonly ({ readonly crd: ObjectDraft<CustomResourceDefinition> } | ObjectDraft<CustomResourceDefinition>)[],
   options: InstallCrdsOptions = {},
 ): Promise<readonly InstalledCrd[]> {
   checkNames("install definitions", options, "signal fieldManager force allowBreaking dryRun");

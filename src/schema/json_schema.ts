@@ -15,7 +15,7 @@ export type SchemaType = "string" | "integer" | "number" | "boolean" | "object" 
 export interface SchemaRule {
   /** The expression, which is true for valid values: `"self.min <= self.max"`. */
   readonly rule: string;
-  /** What is wrong if it is not. @default {"failed rule: " and the rule} */
+  /** The message if it is not. @default {"failed rule: " and the rule} */
   readonly message?: string;
   /** An expression that computes the message. It falls back to `message`. */
   readonly messageExpression?: string;
@@ -30,7 +30,8 @@ export interface SchemaRule {
 /**
  * A JSON schema: draft 7 or 2020-12, and the keywords of Kubernetes.
  *
- * `defineKind` brings it into the structural form that CRDs need. What has no such form is refused, with its path.
+ * `defineKind` brings it into the structural form that CRDs need. A schema without such a form is refused, with its
+ * path.
  */
 export interface JsonSchema {
   /** The type, or several of which one is `"null"`. */
@@ -41,7 +42,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   /** Names of fields that an object must have. */
   readonly required?: readonly string[];
-  /** The schema of values by any name. `false` beside `properties` says what Kubernetes does anyway. */
+  /** The schema of values by any name. With `properties`, `false` says what Kubernetes does anyway. */
   readonly additionalProperties?: JsonSchema | boolean;
   /** The schema of an array's elements. */
   readonly items?: JsonSchema;
@@ -157,7 +158,12 @@ interface Scalars {
   readonly null: null;
 }
 
-type Value<S, Defs> = S extends Deciding
+/**
+ * The type of a part of a schema.
+ *
+ * @internal
+ */
+export type Value<S, Defs> = S extends Deciding
   ? DecidedValue<S, Defs> | (S extends { readonly nullable: true } ? null : never)
   : S extends ScalarSchema ? Scalars[S["type"]]
   : PlainValue<S, Defs>;
@@ -224,7 +230,11 @@ export interface EmbeddedObject {
   readonly metadata?: Partial<ObjectMeta>;
 }
 
-/** A value of a library's type, as it is cached: read-only at any depth. */
+/**
+ * A value of a library's type, as it is cached: read-only at any depth.
+ *
+ * @internal
+ */
 export type ReadonlyValue<T> = T extends string | number | boolean | null | undefined ? T
   : T extends readonly (infer Item)[] ? readonly ReadonlyValue<Item>[]
   : unknown extends T ? T

@@ -7,11 +7,11 @@
  * @module
  */
 import { messageOf, nearest, quoted } from "../errors/errors.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "./json.ts";
-import { at as memberAt, listOr, objectOr, textOf, textsOf } from "./members.ts";
-import { re2 } from "./re2.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "./values/json.ts";
+import { at as memberAt, listOr, objectOr, textOf, textsOf } from "./values/members.ts";
+import { re2 } from "./values/re2.ts";
 import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
-import { join } from "./validate.ts";
+import { join } from "./values/validate.ts";
 
 const TEXTS = "title description";
 const ALTERNATIVES = ["allOf", "anyOf", "oneOf"];

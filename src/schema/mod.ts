@@ -2,7 +2,8 @@
  * Kinds that you write in TypeScript: one schema gives the resource, its types, its CRD and its validation.
  *
  * {@linkcode defineKind} is the entry point. {@linkcode installCrds} brings definitions to a cluster, and
- * {@linkcode compareDefinitions} names what a change breaks. Rules in CEL load their library when the first one arrives.
+ * {@linkcode compareDefinitions} names what a change breaks. Rules in CEL load their library when the first one
+ * arrives.
  *
  * @module
  */
@@ -19,4 +20,4 @@ export {
 } from "./define_kind.ts";
 export type { EmbeddedObject, JsonSchema, SchemaRule, SchemaType, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 export { SchemaError, type SchemaFault } from "./lower_schema.ts";
-export type { ScalePaths } from "./validate.ts";
+export type { ScalePaths } from "./values/validate.ts";

@@ -14,12 +14,12 @@ import {
   requiredField,
   unsupportedField,
 } from "../client/protocol/refusal.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "./json.ts";
-import { at as memberAt, objectOr, textOf, textsOf } from "./members.ts";
-import { schemaOfOpenApi } from "./object_schema.ts";
-import { prune } from "./prune.ts";
-import { re2 } from "./re2.ts";
-import { valueCauses } from "./validate.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "./values/json.ts";
+import { at as memberAt, objectOr, textOf, textsOf } from "./values/members.ts";
+import { schemaOfOpenApi } from "./values/object_schema.ts";
+import { prune } from "./values/prune.ts";
+import { re2 } from "./values/re2.ts";
+import { valueCauses } from "./values/validate.ts";
 
 const EMBEDDED = "x-kubernetes-embedded-resource";
 /** The extension that marks an integer or a text. */

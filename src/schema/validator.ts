@@ -6,12 +6,12 @@
  * @module
  */
 import type { StatusCause } from "../api/status.ts";
-import type { JsonObject } from "./json.ts";
-import { objectOr } from "./members.ts";
-import { type ScalarSchema, schemaOfKind, type Struct } from "./object_schema.ts";
-import { prune } from "./prune.ts";
+import type { JsonObject } from "./values/json.ts";
+import { objectOr } from "./values/members.ts";
+import { type ScalarSchema, schemaOfKind, type Struct } from "./values/object_schema.ts";
+import { prune } from "./values/prune.ts";
 import { hasRules, loadRules } from "./rules/load.ts";
-import { customCauses, type ScalePaths } from "./validate.ts";
+import { customCauses, type ScalePaths } from "./values/validate.ts";
 import { SchemaError, type SchemaFault } from "./lower_schema.ts";
 
 /** Finds what the server would refuse in an object, or in its update from `previous`. */

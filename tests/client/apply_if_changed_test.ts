@@ -19,7 +19,7 @@ import { NetworkPolicy } from "../../src/kinds/networking/v1.ts";
 import { PodDisruptionBudget } from "../../src/kinds/policy/v1.ts";
 import { RoleBinding } from "../../src/kinds/rbac/v1.ts";
 import { schemaOf } from "../../src/testing/fake/schema/schema.ts";
-import type { Schema } from "../../src/schema/object_schema.ts";
+import type { Schema } from "../../src/schema/values/object_schema.ts";
 import { SERVED_TEXT } from "../../src/testing/fake/schema/served.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { customKinds } from "../support/twin/drafts.ts";

@@ -1,11 +1,11 @@
 import { type Client, defineResource, type KubernetesObject, type Resource, StatusError } from "@kube/informer";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/schema/json.ts";
-import { schemaOfKind } from "../../src/schema/object_schema.ts";
-import { prune } from "../../src/schema/prune.ts";
+import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/schema/values/json.ts";
+import { schemaOfKind } from "../../src/schema/values/object_schema.ts";
+import { prune } from "../../src/schema/values/prune.ts";
 import { hasRules, loadRules } from "../../src/schema/rules/load.ts";
-import { validateCustom } from "../../src/schema/validate.ts";
+import { validateCustom } from "../../src/schema/values/validate.ts";
 import { define, Definition, definitionName, onceServed, versionsOf } from "../support/cluster/definitions.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { RULED_KINDS, type RuledKind, schemaOfRuled } from "../support/schema/public_rules.ts";

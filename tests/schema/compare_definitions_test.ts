@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { compareDefinitions } from "../../src/schema/compare_definitions.ts";
-import { isObject, type Json, type JsonObject } from "../../src/schema/json.ts";
-import { schemaOfOpenApi, type Struct } from "../../src/schema/object_schema.ts";
-import { prune } from "../../src/schema/prune.ts";
-import { validateCustom } from "../../src/schema/validate.ts";
+import { isObject, type Json, type JsonObject } from "../../src/schema/values/json.ts";
+import { schemaOfOpenApi, type Struct } from "../../src/schema/values/object_schema.ts";
+import { prune } from "../../src/schema/values/prune.ts";
+import { validateCustom } from "../../src/schema/values/validate.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import {
   mutated,

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { re2 } from "../../src/schema/re2.ts";
+import { re2 } from "../../src/schema/values/re2.ts";
 
 /** Expressions, values that each matches, and values that it does not, as Go 1.26 has it. */
 const CASES: readonly (readonly [source: string, matched: readonly string[], unmatched: readonly string[]])[] = [

@@ -1,4 +1,4 @@
-// What the types of defined kinds cost the compiler, in instantiations, beside generated types.
+// What the types of defined kinds cost the compiler, in instantiations, compared with generated types.
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import ts from "npm:typescript@^5.9.3";
@@ -96,8 +96,8 @@ const GENERATED = IMPORTS + emitModule(
 ) + USES;
 
 /**
- * Returns the numbers of instantiations with which the compiler checks a program, which has no errors: its own file, and
- * then all files with it, as `tsc` and a linked checkout do.
+ * Returns the numbers of instantiations with which the compiler checks a program, which has no errors: its own file,
+ * and then all files with it, as `tsc` and a linked checkout do.
  */
 function instantiations(name: string, text: string): { readonly own: number; readonly all: number } {
   const file = `${ROOT}tests/schema/${name}.ts`;

@@ -34,7 +34,7 @@ const Website = defineKind({
 });
 type Website = KindOf<typeof Website>;
 
-/** A server that takes any Website, as one whose CRD allows more than the schema here. */
+/** A server that takes any Website, like a server whose CRD allows more than the schema here. */
 const Loose = {
   group: "example.com",
   version: "v1",

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { PodSpec } from "../../src/kinds/core/v1.ts";
 import { structNamed } from "../../src/testing/fake/schema/schema.ts";
-import type { Schema } from "../../src/schema/object_schema.ts";
+import type { Schema } from "../../src/schema/values/object_schema.ts";
 import { REFERENCES, templateReferences } from "../../src/workloads/template_references.ts";
 
 /** Paths in a PodSpec that end like a reference, and name no object that `templateReferences` could return. */

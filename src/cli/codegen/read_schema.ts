@@ -214,7 +214,11 @@ export function textsAt({ value, path }: DocumentPart): readonly string[] {
   return [...new Set(value as string[])];
 }
 
-/** Returns an optional text; a description that is missing is empty. @throws {DocumentError} when it is anything else. */
+/**
+ * Returns an optional text; a description that is missing is empty.
+ *
+ * @throws {DocumentError} when it is anything else.
+ */
 export function textAt({ value, path }: DocumentPart): string {
   if (value === undefined) return "";
   if (typeof value !== "string") throw new DocumentError(path, `it must be a text, but it is ${shown(value)}`);
@@ -274,7 +278,8 @@ interface Place extends DocumentPart {
  * `-preserve-unknown-fields`, `-embedded-resource`, `-list-type` and `-list-map-keys`. What only restricts values is
  * left out. An unknown `format` is ignored.
  *
- * @throws {DocumentError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
+ * @throws {DocumentError} when the schema is malformed, holds itself other than by a named type, or is nested too
+ * deeply.
  */
 export function readObject(schema: DocumentPart, source: SchemaSource): ObjectModel {
   return fieldsAt({ ...schema, source, around: [schema.value] });

@@ -64,7 +64,9 @@ export class EntryTransform<T extends KubernetesObject> {
     return taken;
   }
 
-  /** Returns an entry to read an object as it arrived. What is read is shared with the cached entry if it can be. */
+  /**
+   * Returns an entry to read an object as it arrived. It shares its parts with the cached entry if they can be shared.
+   */
   arrived(entry: CacheEntry<T>): CacheEntry<T> {
     return this.#options.transform === undefined ? this.apply(entry) : entry;
   }

@@ -58,8 +58,8 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
   readonly finalStateUnknown: boolean;
   /**
    * Set if the object still exists on the server, but the informer stopped following it. Do not clean up in that case.
-   * `"invalid"` if it does not fit its kind's schema any more (`CacheOptions.validate`): it is added again when it does.
-   * `"moved"` in these cases:
+   * `"invalid"` if it does not fit its kind's schema any more (`CacheOptions.validate`): it is added again when it
+   * does. `"moved"` in these cases:
    *
    * - Its shard range went to another process (`SharedIndexInformerOptions.shard`).
    * - Its namespace left the selection (`namespaces: { labels }` or `"readable"`).

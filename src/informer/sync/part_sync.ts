@@ -402,7 +402,10 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     };
   }
 
-  /** Returns `true` for an object of another shard, or one that does not fit its kind, and removes the cached one. */
+  /**
+   * Returns `true` for an object of another shard, or an object that does not fit its kind, and removes the cached
+   * one.
+   */
   #keepsOut(entry: CacheEntry<T>): boolean {
     const { shard } = this.source;
     if (entry.key === "") return false;

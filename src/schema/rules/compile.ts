@@ -16,9 +16,9 @@ import {
   requiredField,
   unsupportedField,
 } from "../../client/protocol/refusal.ts";
-import type { Json, JsonObject } from "../json.ts";
-import { objectOr, objectsOf, textOf } from "../members.ts";
-import { join } from "../validate.ts";
+import type { Json, JsonObject } from "../values/json.ts";
+import { objectOr, objectsOf, textOf } from "../values/members.ts";
+import { join } from "../values/validate.ts";
 import { Meter } from "./cost.ts";
 import { oldItem, type Pair, Ratchet } from "./correlation.ts";
 import { Declarations, type Declared, escapeName, hasRules, REQUEST_BYTES } from "./declared_types.ts";

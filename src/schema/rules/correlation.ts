@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../json.ts";
-import { textsOf } from "../members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../values/json.ts";
+import { textsOf } from "../values/members.ts";
 
 /** A value, its value before the update, and their schema. */
 export interface Pair {

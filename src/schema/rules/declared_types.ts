@@ -6,9 +6,9 @@
  * @module
  */
 import type { Environment } from "@marcbachmann/cel-js";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../members.ts";
-import { oncePer } from "../object_schema.ts";
+import { isList, isObject, type Json, type JsonObject } from "../values/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../values/members.ts";
+import { oncePer } from "../values/object_schema.ts";
 
 /** The bytes that a request may have. They bound what has no limit in the schema. */
 export const REQUEST_BYTES: number = 3 * 1024 * 1024;

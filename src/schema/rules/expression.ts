@@ -8,7 +8,7 @@
  * @module
  */
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
-import { re2 } from "../re2.ts";
+import { re2 } from "../values/re2.ts";
 import { add, ANY_SIZE, type Call, callCost, comparison, type Range, times, union, weighted } from "./cost.ts";
 import { type Declared, RESERVED } from "./declared_types.ts";
 

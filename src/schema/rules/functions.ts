@@ -8,9 +8,9 @@
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
-import { equalJson, isObject, type Json } from "../json.ts";
-import { textsOf } from "../members.ts";
-import { re2 } from "../re2.ts";
+import { equalJson, isObject, type Json } from "../values/json.ts";
+import { textsOf } from "../values/members.ts";
+import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
 import { Address, IpNetwork, ParsedUrl } from "./network.ts";

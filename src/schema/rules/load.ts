@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../values/json.ts";
 import type { CompiledRules } from "./compile.ts";
 
 export type { CompiledRules };

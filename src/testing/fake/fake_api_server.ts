@@ -27,8 +27,8 @@ import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./r
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
 import type { RecordedRequest } from "./wire/exchange.ts";
-import type { Json, JsonObject } from "../../schema/json.ts";
-import { objectOr } from "../../schema/members.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
+import { objectOr } from "../../schema/values/members.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
 import type { WriteMode } from "./writes/steps.ts";

@@ -1,6 +1,6 @@
 import { shrink } from "../../../src/testing/fake/history.ts";
-import { isObject, type Json, type JsonObject } from "../../../src/schema/json.ts";
-import { objectOr } from "../../../src/schema/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/schema/values/json.ts";
+import { objectOr } from "../../../src/schema/values/members.ts";
 import type { Case, Step } from "./step.ts";
 import { withValueAt } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import type { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject } from "../../../src/schema/json.ts";
-import { objectOr } from "../../../src/schema/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/schema/values/json.ts";
+import { objectOr } from "../../../src/schema/values/members.ts";
 import type { Step } from "./step.ts";
 
 /** A uid that no object has. */

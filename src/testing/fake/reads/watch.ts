@@ -22,7 +22,7 @@ import {
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { type LineFault, LineFaults } from "../wire/faults.ts";
 import { goJson } from "../wire/go_text.ts";
-import type { JsonObject } from "../../../schema/json.ts";
+import type { JsonObject } from "../../../schema/values/json.ts";
 import type { StoredSelection } from "./lists.ts";
 import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 

@@ -26,9 +26,9 @@ import {
   pattern,
   SUBDOMAIN,
   subdomain,
-} from "../../../schema/forms.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../schema/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+} from "../../../schema/values/forms.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 
 /** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
 export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {

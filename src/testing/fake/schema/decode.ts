@@ -15,12 +15,12 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../schema/json.ts";
-import { textOf } from "../../../schema/members.ts";
+} from "../../../schema/values/json.ts";
+import { textOf } from "../../../schema/values/members.ts";
 import { COMPUTED } from "./computed.ts";
 import { ZERO } from "./schema.ts";
-import { prune } from "../../../schema/prune.ts";
-import { type Field, oncePer, type Schema, type Struct } from "../../../schema/object_schema.ts";
+import { prune } from "../../../schema/values/prune.ts";
+import { type Field, oncePer, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
 import { strictFaults } from "./strict.ts";
 
 /** The treatment of fields that a kind does not have: the query parameter `fieldValidation`. */

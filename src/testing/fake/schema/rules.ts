@@ -9,9 +9,9 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
 import { definitionCauses } from "../../../schema/definition.ts";
-import type { Form } from "../../../schema/forms.ts";
-import { isObject, type JsonObject } from "../../../schema/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+import type { Form } from "../../../schema/values/forms.ts";
+import { isObject, type JsonObject } from "../../../schema/values/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 import {
   all,
   atLeast,

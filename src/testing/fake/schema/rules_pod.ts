@@ -14,9 +14,9 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import type { Form } from "../../../schema/forms.ts";
-import { isObject, type Json, type JsonObject } from "../../../schema/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+import type { Form } from "../../../schema/values/forms.ts";
+import { isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 import {
   all,
   atLeast,

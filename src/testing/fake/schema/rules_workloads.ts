@@ -8,9 +8,9 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import type { Form } from "../../../schema/forms.ts";
-import { isObject, type Json, type JsonObject } from "../../../schema/json.ts";
-import { objectOr, objectsOf, textOf } from "../../../schema/members.ts";
+import type { Form } from "../../../schema/values/forms.ts";
+import { isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
 import {
   all,
   atLeast,

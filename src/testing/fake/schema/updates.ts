@@ -9,12 +9,12 @@
 import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";
-import type { Struct } from "../../../schema/object_schema.ts";
+import type { Struct } from "../../../schema/values/object_schema.ts";
 
 /** Finds what an update changes that cannot be changed. */
 type UpdateRule = (old: JsonObject, object: JsonObject, causes: Causes) => void;

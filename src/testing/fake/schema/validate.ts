@@ -6,9 +6,9 @@
  * @module
  */
 import { type Causes, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../../schema/json.ts";
-import { type Field, type ListOf, oncePer, type Schema, type Struct } from "../../../schema/object_schema.ts";
-import { duplicates, join } from "../../../schema/validate.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { type Field, type ListOf, oncePer, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
+import { duplicates, join } from "../../../schema/values/validate.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 
 /**

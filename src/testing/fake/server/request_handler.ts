@@ -28,8 +28,8 @@ import {
 } from "../wire/exchange.ts";
 import { BrokenConnection, type Faults, gzipResponse } from "../wire/faults.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isObject, type JsonObject } from "../../../schema/json.ts";
-import { objectOr, textOf } from "../../../schema/members.ts";
+import { isObject, type JsonObject } from "../../../schema/values/json.ts";
+import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { loadRules } from "../../../schema/rules/load.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";

@@ -62,8 +62,8 @@ import {
   type RequestContext,
   requireReadable,
 } from "../wire/exchange.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { listOr, objectOr, textOf } from "../../../schema/members.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { listOr, objectOr, textOf } from "../../../schema/values/members.ts";
 import { hasRules, loadedRules } from "../../../schema/rules/load.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";

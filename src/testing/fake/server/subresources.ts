@@ -9,11 +9,11 @@
 import { LabelSelector } from "../../../api/selector.ts";
 import { rfc3339 } from "../../../async/time.ts";
 import { badRequest, conflict, invalid, invalidField, refusal } from "../../../client/protocol/refusal.ts";
-import type { ScalePaths } from "../../../schema/validate.ts";
+import type { ScalePaths } from "../../../schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isList, isObject, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { at, listOr, objectOr, textOf } from "../../../schema/members.ts";
+import { isList, isObject, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { at, listOr, objectOr, textOf } from "../../../schema/values/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 

@@ -10,12 +10,12 @@ import { defined } from "../../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
 import { type CompiledRules, hasRules, loadedRules } from "../../../schema/rules/load.ts";
-import type { ScalePaths } from "../../../schema/validate.ts";
+import type { ScalePaths } from "../../../schema/values/validate.ts";
 import { schemaOf, structNamed } from "../schema/schema.ts";
-import { schemaOfKind, type Struct } from "../../../schema/object_schema.ts";
+import { schemaOfKind, type Struct } from "../../../schema/values/object_schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import { isObject, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+import { isObject, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 
 /** A column in a custom resource's table, like in `additionalPrinterColumns`. */
 export interface PrinterColumn {

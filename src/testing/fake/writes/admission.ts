@@ -12,7 +12,7 @@ import type { ApiStatus } from "../../../api/status.ts";
 import { refusal } from "../../../client/protocol/refusal.ts";
 import { type ResourceName, sameResource } from "../storage/definition.ts";
 import { parseStored, type StoredObject } from "../storage/store.ts";
-import { isObject, type JsonObject } from "../../../schema/json.ts";
+import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 
 /** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {

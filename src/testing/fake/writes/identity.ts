@@ -18,11 +18,11 @@ import {
   notFound,
   refusal,
 } from "../../../client/protocol/refusal.ts";
-import type { Struct } from "../../../schema/object_schema.ts";
+import type { Struct } from "../../../schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
-import { isList, type Json, type JsonObject } from "../../../schema/json.ts";
-import { objectOr, textOf } from "../../../schema/members.ts";
+import { isList, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { objectOr, textOf } from "../../../schema/values/members.ts";
 
 /** The members of a write that the checks look at. */
 export interface CheckedWrite {

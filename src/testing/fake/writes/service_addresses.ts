@@ -10,8 +10,16 @@ import { type Causes, invalid, invalidField } from "../../../client/protocol/ref
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isList, type Json, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { listOr, memberObject, memberObjects, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+import { isList, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import {
+  listOr,
+  memberObject,
+  memberObjects,
+  objectOr,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../schema/values/members.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;

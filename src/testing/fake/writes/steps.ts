@@ -12,14 +12,14 @@ import { badRequest, type Causes, invalid, refusal } from "../../../client/proto
 import { type FieldManager, managedFieldsAfterUpdate, withManagedFields } from "../apply/managed_fields.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
-import type { Struct } from "../../../schema/object_schema.ts";
+import type { Struct } from "../../../schema/values/object_schema.ts";
 import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateTyped } from "../schema/validate.ts";
-import { customCauses } from "../../../schema/validate.ts";
+import { customCauses } from "../../../schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
-import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { memberObject, objectOr, textOf } from "../../../schema/members.ts";
+import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { memberObject, objectOr, textOf } from "../../../schema/values/members.ts";
 import type { Admission } from "./admission.ts";
 import {
   checkCustomType,

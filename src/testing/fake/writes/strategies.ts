@@ -12,8 +12,23 @@ import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/json.ts";
-import { listOr, memberObject, memberObjects, objectOr, objectsOf, textOf, textsOf } from "../../../schema/members.ts";
+import {
+  equalJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+} from "../../../schema/values/json.ts";
+import {
+  listOr,
+  memberObject,
+  memberObjects,
+  objectOr,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../schema/values/members.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 
 /** The means of preparing a request. */

@@ -22,8 +22,8 @@ import {
   toStoredObject,
 } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
-import { equalJson, isObject, type Json, type JsonObject } from "../../../schema/json.ts";
-import { listOr, memberObject, objectOr, textOf } from "../../../schema/members.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { listOr, memberObject, objectOr, textOf } from "../../../schema/values/members.ts";
 import {
   checkNewApplied,
   checkNoUid,

@@ -6,9 +6,9 @@ import {
   schemaOfKind,
   schemaOfOpenApi,
   type Struct,
-} from "../../../../src/schema/object_schema.ts";
+} from "../../../../src/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
-import type { JsonObject } from "../../../../src/schema/json.ts";
+import type { JsonObject } from "../../../../src/schema/values/json.ts";
 
 /** The schema at a path of fields; lists and maps are those of their elements. */
 function at(struct: Struct, ...path: readonly string[]): Schema {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { StatusCause } from "../api/status.ts";
+import type { StatusCause } from "../../api/status.ts";
 import {
   type Causes,
   duplicateField,
@@ -13,12 +13,11 @@ import {
   requiredField,
   tooLong,
   unsupportedField,
-} from "../client/protocol/refusal.ts";
+} from "../../client/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "./json.ts";
 import { objectOr, textOf, textsOf } from "./members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { re2 } from "./re2.ts";
-import type { CompiledRules } from "./rules/load.ts";
 
 /** The paths of a scale, as a CRD has them. */
 export interface ScalePaths {
@@ -55,13 +54,18 @@ export function valueCauses(schema: Schema, value: Json): Causes {
   return causes;
 }
 
+/** Rules in CEL, which the folder `rules` compiles. */
+interface ObjectRules {
+  check(object: JsonObject, previous?: JsonObject): Causes;
+}
+
 /**
- * Finds what is wrong with an object of a custom kind, by its schema and its rules in CEL. Rules are not evaluated where
- * the schema does not hold.
+ * Finds what is wrong with an object of a custom kind, by its schema and its rules in CEL. Rules are not evaluated
+ * where the schema does not hold.
  */
 export function customCauses(
   schema: Struct,
-  rules: CompiledRules | undefined,
+  rules: ObjectRules | undefined,
   object: JsonObject,
   previous?: JsonObject,
   scale?: ScalePaths,

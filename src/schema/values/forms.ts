@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { encoder } from "../api/object.ts";
+import { encoder } from "../../api/object.ts";
 
 /** Returns what is wrong with a text; nothing if it has the form. */
 export type Form = (text: string) => readonly string[];
