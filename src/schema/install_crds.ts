@@ -80,7 +80,8 @@ const LOOK_MS = { first: 50, last: 1_000 };
  *
  * @example
  * ```ts
- * import { Client, type ObjectDraft, findResource, installCrds } from "@kube/informer";
+ * import { Client, findResource, type ObjectDraft } from "@kube/informer";
+ * import { installCrds } from "@kube/informer/schema";
  * import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
