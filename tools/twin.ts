@@ -8,9 +8,10 @@ import { ACCEPTED } from "../tests/support/twin/accepted.ts";
 import { caseOf } from "../tests/support/twin/cases.ts";
 import { CATEGORIES, compared, type Difference } from "../tests/support/twin/compare.ts";
 import { type Draft, readDrafts } from "../tests/support/twin/drafts.ts";
-import { type Exchange, TwinPlayer } from "../tests/support/twin/play.ts";
+import { type Exchange, TwinPlayer, type TwinServer } from "../tests/support/twin/play.ts";
 import { defineCustomKinds, fakeServer, realServer, typesOf, versionOf } from "../tests/support/twin/servers.ts";
 import { shrinkCase } from "../tests/support/twin/shrink_case.ts";
+import { compareSchemas } from "../tests/support/twin/schemas.ts";
 import { PARTS, signatureOf } from "../tests/support/twin/signature.ts";
 import { lineOf, type Step } from "../tests/support/twin/step.ts";
 import { type Group, Summary } from "../tests/support/twin/summary.ts";
@@ -42,6 +43,7 @@ const flags = readFlags({
     beside: text("FILE", "a second server in place of the fake: shows what chance and versions do"),
     only: choice(PARTS, "prints the differences of a part of the server alone"),
     report: text("FILE", "writes what differs, as JSON"),
+    schemas: count("compares so many random kinds instead, with their schemas and rules: 20 writes each", 0),
     shrink: toggle("cuts the first case of each printed difference down to what matters"),
     show: toggle("prints the requests and the differences of each case"),
   },
@@ -54,6 +56,7 @@ async function main(): Promise<boolean> {
   await using plane = flags.kubeconfig === undefined ? await startedPlane() : undefined;
   using real = await realServer(flags.kubeconfig ?? plane!.kubeconfig);
   using fake = flags.beside === undefined ? fakeServer() : await realServer(flags.beside);
+  if (flags.schemas > 0) return await areSchemasEqual(real, fake);
   await Promise.all([defineCustomKinds(real), defineCustomKinds(fake)]);
   const types = await typesOf(real, drafts.kinds);
   const version = await versionOf(real);
@@ -79,6 +82,20 @@ async function main(): Promise<boolean> {
   print(summary, groups, smaller);
   if (flags.report !== undefined) await Deno.writeTextFile(flags.report, reportOf(summary, version, smaller));
   return summary.reaches(GOAL);
+}
+
+/** Compares random kinds, and prints what differs. Returns `true` if the goals are reached. */
+async function areSchemasEqual(real: TwinServer, fake: TwinServer): Promise<boolean> {
+  const prefix = `r${crypto.randomUUID().slice(0, 4)}x`;
+  const range = { from: flags.from, to: flags.from + flags.schemas, prefix };
+  const { cases, answers, causes, messages, refused, differences } = await compareSchemas(real, fake, range);
+  const percent = (count: number): string => `${(100 * count / cases).toFixed(2)} %`;
+  for (const difference of differences.slice(0, MOST_PRINTED)) console.log(difference);
+  console.log(
+    `${cases} cases of ${flags.schemas} kinds, ${refused} refused; equal: accepted or refused ${percent(answers)}, ` +
+      `fields and reasons ${percent(causes)}, messages ${percent(messages)}`,
+  );
+  return answers >= 0.99 * cases && causes >= GOAL * cases;
 }
 
 async function startedPlane(): Promise<BreakableControlPlane> {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { hasRules, type RuleCompiler } from "./rules/load.ts";
 import { type Causes, duplicateField } from "../client/protocol/refusal.ts";
 import { letterLabel, subdomain } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "./values/json.ts";
@@ -22,9 +23,9 @@ const PARTS = {
 
 /**
  * Returns why kube-apiserver refuses a new CustomResourceDefinition: names, versions, schemas, columns, subresources,
- * selectable fields and conversion. Empty if it takes it.
+ * selectable fields and conversion. Empty if it takes it. With a compiler of rules, rules in CEL are checked, too.
  */
-export function definitionCauses(crd: JsonObject): Causes {
+export function definitionCauses(crd: JsonObject, rules?: RuleCompiler): Causes {
   const causes: Causes = [];
   const spec = objectOr(crd.spec);
   const versions = objectsOf(spec.versions);
@@ -45,7 +46,12 @@ export function definitionCauses(crd: JsonObject): Causes {
     for (const [index, version] of (isShared ? versions.slice(0, 1) : versions).entries()) {
       const place = isShared ? `spec.${shared}` : `spec.versions[${index}].${name}`;
       const statusOf = isObject(objectOr(version.subresources).status);
+      const found = causes.length;
       CHECKS[name as keyof typeof PARTS](version, place, causes, isShared ? hasStatus : statusOf);
+      if (name !== "schema" || rules === undefined || causes.length > found) continue;
+      const { openAPIV3Schema } = objectOr(version.schema);
+      if (!isObject(openAPIV3Schema) || !hasRules(openAPIV3Schema)) continue;
+      causes.push(...rules.compile(openAPIV3Schema, `${place}.openAPIV3Schema`).causes);
     }
   }
   const isTwice = new Set(versions.map(({ name }) => name)).size < versions.length;

@@ -12,7 +12,7 @@ import {
   placesOf,
   randomSchema,
   randomValue,
-} from "../support/schemas/random_schemas.ts";
+} from "../support/schema/random_schemas.ts";
 
 /** A version with a schema of `spec`, and what is given besides. */
 function version(spec: JsonObject, more: JsonObject = {}): JsonObject {

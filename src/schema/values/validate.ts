@@ -59,6 +59,12 @@ interface ObjectRules {
   check(object: JsonObject, previous?: JsonObject): Causes;
 }
 
+/** Reasons after which kube-apiserver does not evaluate rules. */
+const BLOCKING = ["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"].map((name) => `FieldValue${name}`);
+const NOT_CHECKED =
+  "some validation rules were not checked because the object was invalid; correct the existing errors " +
+  "to complete validation";
+
 /**
  * Finds what is wrong with an object of a custom kind, by its schema and its rules in CEL. Rules are not evaluated
  * where the schema does not hold.
@@ -71,7 +77,12 @@ export function customCauses(
   scale?: ScalePaths,
 ): Causes {
   const causes = validateCustom(schema, object, scale, previous);
-  return rules === undefined || causes.length > 0 ? causes : rules.check(object, previous);
+  if (rules === undefined) return causes;
+  if (causes.some(({ reason }) => BLOCKING.includes(reason))) {
+    causes.push(invalidField("<nil>", "null", NOT_CHECKED));
+    return causes;
+  }
+  return [...causes, ...rules.check(object, previous)];
 }
 
 /** Checks the replicas of a scale. The server's causes begin with the point of the path. */

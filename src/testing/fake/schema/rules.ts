@@ -9,6 +9,7 @@
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
 import { definitionCauses } from "../../../schema/definition.ts";
+import { loadedRules } from "../../../schema/rules/load.ts";
 import type { Form } from "../../../schema/values/forms.ts";
 import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
@@ -445,7 +446,8 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 
 /** The rules of the types of policy, rights, leases and definitions. */
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
-  "apiextensions/v1.CustomResourceDefinition": (object, _, causes) => void causes.push(...definitionCauses(object)),
+  "apiextensions/v1.CustomResourceDefinition": (object, _, causes) =>
+    void causes.push(...definitionCauses(object, loadedRules())),
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
   "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,
