@@ -1,0 +1,457 @@
+/**
+ * Rewrites the expression of a rule, so that the CEL library evaluates it as kube-apiserver does, and estimates its
+ * cost.
+ *
+ * {@linkcode rewrite} is the entry point. The library parses, checks and evaluates; its tree is read here and written
+ * as text again. Operators, macros and functions that differ become calls of `functions.ts`.
+ *
+ * @module
+ */
+import type { ASTNode, Environment } from "@marcbachmann/cel-js";
+import { re2 } from "../re2.ts";
+import { add, type Call, callCost, comparison, type Range, scale, times, union, UNKNOWN } from "./cost.ts";
+import type { Declared } from "./declared_types.ts";
+
+/** An expression that the library can evaluate. */
+export interface Rewritten {
+  /** The expression. */
+  readonly text: string;
+  /** Its CEL type. */
+  readonly type: string;
+  /** True if it reads `oldSelf`. */
+  readonly usesOldSelf: boolean;
+  /** Its estimated cost. */
+  readonly cost: Range;
+  /** The limits that the schema lacks, of all values whose size counts. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * The schema that a part of an expression reads; null if the path leads to none, and undefined if the part is computed.
+ */
+type Path = Declared | null | undefined;
+
+/** A part of an expression. */
+interface Part {
+  readonly text: string;
+  readonly cost: Range;
+  readonly path?: Path;
+  /** Its size, if the expression says it. */
+  readonly size?: Range;
+  /** The size of its elements. */
+  readonly entry?: Range;
+  /** The size of its keys. */
+  readonly keys?: Range;
+  /** Its size if neither expression, path nor type say it. */
+  readonly fallback?: Range;
+}
+
+/** The variables of macros around a part, and an environment that knows them. */
+interface Scope {
+  readonly environment: Environment;
+  readonly locals: ReadonlyMap<string, Part>;
+}
+
+const NAMESPACES = new Set(["ip", "sets", "format", "strings", "lists"]);
+/** Methods of the library that Kubernetes does not have. */
+const FOREIGN = new Set(["json", "hex", "string", "base64", "at", "bind"]);
+const SCALARS = /^(?:optional<)?(?:bool|int|uint|double|google\.protobuf\.(?:Duration|Timestamp))>?$/;
+/** Types of one comparison step. */
+const OPAQUE = /^(?:net\.|kubernetes\.)/;
+/** Types that can be compared with null. */
+const NULLABLE = /^(?:Object|google\.|net\.|kubernetes\.|URL|Format|optional|dyn|null)/;
+const KEY: Declared = { type: "string", most: 0, least: 2, of: (value) => value };
+const SINGLE = new Set(["all", "exists", "exists_one", "existsOne", "map", "filter", "sortBy"]);
+const DOUBLE = new Set(["all", "exists", "existsOne", "transformList", "transformMap", "transformMapEntry"]);
+
+/** The cost of a macro's first value, of its condition and step without the body, and of its result. */
+const MACROS: Readonly<Record<string, readonly [first: number, step: number, result: number]>> = {
+  all: [0, 3, 1],
+  exists: [0, 4, 1],
+  exists_one: [0, 2, 2],
+  map: [10, 12, 1],
+  filter: [10, 13, 1],
+  transformList: [10, 12, 1],
+  transformMap: [30, 3, 1],
+  transformMapEntry: [30, 2, 1],
+};
+
+/**
+ * Rewrites an expression about values of type `self`. `environment` declares `self` and `oldSelf`; two-variable macros
+ * are refused unless `twoVariables`.
+ *
+ * @throws {Error} if kube-apiserver would not compile it: the message says why.
+ */
+export function rewrite(
+  source: string,
+  environment: Environment,
+  self: Declared,
+  twoVariables: boolean,
+): Rewritten {
+  const rewriter = new Rewriter(self, twoVariables);
+  const { text, cost } = rewriter.part(environment.parse(source).ast, { environment, locals: new Map() });
+  const type = typeIn(environment, text);
+  return { text, type, cost, usesOldSelf: rewriter.usesOldSelf, missing: rewriter.missing };
+}
+
+function typeIn(environment: Environment, text: string): string {
+  const { valid, type, error } = environment.check(text);
+  if (!valid) throw new Error(error!.summary);
+  return type!;
+}
+
+class Rewriter {
+  usesOldSelf = false;
+  readonly missing: Set<string> = new Set();
+  readonly #self: Declared;
+  readonly #twoVariables: boolean;
+  #variables = 0;
+
+  constructor(self: Declared, twoVariables: boolean) {
+    this.#self = self;
+    this.#twoVariables = twoVariables;
+  }
+
+  part(node: ASTNode, scope: Scope): Part {
+    const part = (child: ASTNode): Part => this.part(child, scope);
+    switch (node.op) {
+      case "value":
+        return literal(node.args);
+      case "id":
+        return this.#variable(node.args, scope);
+      case ".": {
+        const object = part(node.args[0]);
+        const cost = /^(?:dyn|optional)/.test(this.#type(object, scope)) ? object.cost : add(object.cost, [1, 1]);
+        return { text: `${object.text}.${node.args[1]}`, cost, path: this.#step(object.path, node.args[1]) };
+      }
+      case ".?": {
+        const object = part(node.args[0]);
+        if (/^Object/.test(this.#type(object, scope))) typeIn(scope.environment, `${object.text}.${node.args[1]}`);
+        return { text: `${object.text}.?${node.args[1]}`, cost: add(object.cost, [1, 1]) };
+      }
+      case "[]":
+        return this.#element(part(node.args[0]), part(node.args[1]), scope);
+      case "[?]": {
+        const [list, at] = [part(node.args[0]), part(node.args[1])];
+        return { text: `${list.text}[?${at.text}]`, cost: add(list.cost, at.cost, [1, 1]) };
+      }
+      case "call":
+        return this.#call(node.args[0], undefined, node.args[1], scope);
+      case "rcall":
+        return this.#method(node.args[0], node.args[1], node.args[2], scope);
+      case "list": {
+        const items = node.args.map(part);
+        const types = new Set(items.map((item) => this.#type(item, scope)));
+        const texts = items.map(({ text }) => types.size > 1 && types.has("dyn") ? `dyn(${text})` : text);
+        const cost = add([10, 10], ...items.map((item) => item.cost));
+        return { text: `[${texts}]`, cost, size: [items.length, items.length], entry: this.#sizes(items, scope) };
+      }
+      case "map": {
+        const pairs = node.args.map((pair) => pair.map(part));
+        const [keys, values] = [0, 1].map((at) => this.#sizes(pairs.map((pair) => pair[at]), scope));
+        const text = `{${pairs.map((pair) => pair.map((item) => item.text).join(": "))}}`;
+        const cost = add([30, 30], ...pairs.flat().map((item) => item.cost));
+        return { text, cost, size: [pairs.length, pairs.length], keys, entry: values };
+      }
+      case "?:": {
+        const [condition, yes, no] = node.args.map(part);
+        const entry = yes.entry && no.entry && union(yes.entry, no.entry);
+        const cost = add(condition.cost, union(yes.cost, no.cost));
+        const size = union(this.#size(yes, scope), this.#size(no, scope));
+        return { text: `(${condition.text} ? ${yes.text} : ${no.text})`, cost, size, entry };
+      }
+      case "&&":
+      case "||": {
+        const operands = chain(node, node.op).map(part);
+        const cost: Range = [operands[0].cost[0], add(...operands.map((operand) => operand.cost))[1]];
+        return { text: `(${operands.map(({ text }) => text).join(` ${node.op} `)})`, cost };
+      }
+      case "!_":
+      case "-_": {
+        const operand = part(node.args);
+        return { text: `(${node.op[0]}${operand.text})`, cost: add(operand.cost, [1, 1]) };
+      }
+      default:
+        return this.#binary(node.op, part(node.args[0]), part(node.args[1]), node.args, scope);
+    }
+  }
+
+  #type(part: Part, scope: Scope): string {
+    return typeIn(scope.environment, part.text);
+  }
+
+  #size(part: Part, scope: Scope): Range {
+    if (part.size !== undefined) return part.size;
+    if (part.path) {
+      if (part.path.missing !== undefined) this.missing.add(part.path.missing);
+      return [0, part.path.most];
+    }
+    return SCALARS.test(this.#type(part, scope)) ? [1, 1] : part.fallback ?? UNKNOWN;
+  }
+
+  /** The sizes of the elements of a literal. */
+  #sizes(parts: readonly Part[], scope: Scope): Range {
+    return parts.length === 0 ? [0, 0] : parts.map((part) => this.#size(part, scope)).reduce(union);
+  }
+
+  /** The path of a member. As in kube-apiserver, a member of a computed value has the limits of the rule's own schema. */
+  #step(path: Path, name: string): Path {
+    if (path === undefined || path === null) return path === undefined ? this.#self : null;
+    if (name === "@items" || name === "@values") return path.element ?? null;
+    return name === "@keys" && path.type.startsWith("map") ? KEY : path.fields?.get(name) ?? null;
+  }
+
+  #variable(name: string, { locals }: Scope): Part {
+    this.usesOldSelf ||= name === "oldSelf" && !locals.has(name);
+    return locals.get(name) ?? { text: name, cost: [1, 1], path: this.#self };
+  }
+
+  #element(list: Part, at: Part, scope: Scope): Part {
+    const path = this.#step(list.path, this.#type(list, scope).startsWith("list") ? "@items" : "@values");
+    const cost = add(list.cost, at.cost, [1, 1]);
+    return { text: `${list.text}[${at.text}]`, cost, path, size: list.entry };
+  }
+
+  #binary(op: string, left: Part, right: Part, nodes: readonly [ASTNode, ASTNode], scope: Scope): Part {
+    const cost = add(left.cost, right.cost);
+    const sizes = (): [Range, Range] => [this.#size(left, scope), this.#size(right, scope)];
+    if (op === "==" || op === "!=") {
+      const nulls = nodes.map(({ op, args }) => op === "value" && args === null);
+      const comparable = [left, right].every((part) => NULLABLE.test(this.#type(part, scope)));
+      const check = nulls.includes(true) && comparable
+        ? `dyn(${left.text}), dyn(${right.text})`
+        : `${left.text}, ${right.text}`;
+      typeIn(scope.environment, `_eq(${check})`);
+      const text = `_same(${left.text}, ${right.text})`;
+      const step: Range = OPAQUE.test(this.#type(left, scope)) ? [1, 1] : comparison(...sizes());
+      return { text: op === "==" ? text : `(!${text})`, cost: add(cost, step) };
+    }
+    const types = [this.#type(left, scope), this.#type(right, scope)];
+    if (op === "in") {
+      typeIn(scope.environment, `_in(${left.text}, ${right.text})`);
+      const step: Range = types[1].startsWith("map") ? [1, 1] : sizes()[1];
+      return {
+        text: `_within(${left.text}, ${right.text})`,
+        cost: add(cost, types[1] === "dyn" ? union([1, 1], step) : step),
+      };
+    }
+    const text = `(${left.text} ${op} ${right.text})`;
+    const kind = types[0] === "dyn" ? types[1] : types[0];
+    const isText = /^(?:string|bytes|dyn)$/.test(kind);
+    if (op === "+" && (isText || kind.startsWith("list"))) {
+      const size = add(...sizes());
+      const entry = left.entry && right.entry && union(left.entry, right.entry);
+      if (!isText) return { text: `_add(${left.text}, ${right.text})`, cost: add(cost, [1, 1]), size, entry };
+      const step = scale(size, 0.1);
+      return { text, cost: add(cost, kind === "dyn" ? union([1, 1], step) : step), size, entry };
+    }
+    const ordered = /^[<>]/.test(op) && isText;
+    const step: Range = ordered ? comparison(...sizes()) : [1, 1];
+    return { text, cost: add(cost, kind === "dyn" ? union([1, 1], step) : step) };
+  }
+
+  #call(name: string, target: Part | undefined, nodes: readonly ASTNode[], scope: Scope, written?: string): Part {
+    if (name === "has" && target === undefined && nodes.length === 1) return this.#has(nodes[0], scope);
+    if (name.startsWith("_")) throw new Error(`undeclared reference to '${name}'`);
+    const args = nodes.map((node) => this.part(node, scope));
+    const list = args.map(({ text }) => text).join(", ");
+    const cost = add(target?.cost ?? [0, 0], ...args.map((arg) => arg.cost));
+    if (name === "dyn" && target === undefined && args.length === 1) {
+      return {
+        ...args[0],
+        text: `dyn(${list})`,
+        cost: add(cost, [1, 1]),
+        size: this.#size(args[0], scope),
+        path: undefined,
+      };
+    }
+    const text = name === "matches"
+      ? `_matches(${[...target === undefined ? [] : [target.text], list].join(", ")})`
+      : written ?? `${target === undefined ? "" : `${target.text}.`}${name}(${list})`;
+    checkLiterals(name, nodes, scope.environment, text);
+    const call: Call = {
+      name,
+      target: target && this.#size(target, scope),
+      sizes: args.map((arg) => this.#size(arg, scope)),
+      integers: nodes.map(({ op, args }) => op === "value" && typeof args === "bigint" ? Number(args) : undefined),
+      type: () => this.#type(target ?? args[0], scope),
+      argument: () => this.#type(args[0], scope),
+      element: () => {
+        const path = target?.path ? this.#step(target.path, "@items") : null;
+        return path ? this.#size({ text: "", cost, path }, scope) : UNKNOWN;
+      },
+    };
+    const own = callCost(call);
+    return { text, cost: add(cost, own.cost), size: own.size };
+  }
+
+  #has(node: ASTNode, scope: Scope): Part {
+    if (node.op !== ".") throw new Error("invalid argument to has() macro");
+    const object = this.part(node.args[0], scope);
+    if (/^Object/.test(this.#type(object, scope))) typeIn(scope.environment, `${object.text}.${node.args[1]}`);
+    return { text: `_has(${object.text}, ${JSON.stringify(node.args[1])})`, cost: object.cost };
+  }
+
+  #method(name: string, receiver: ASTNode, nodes: readonly ASTNode[], scope: Scope): Part {
+    const list = (): string => nodes.map((node) => this.part(node, scope).text).join(", ");
+    if (receiver.op === "id" && !scope.locals.has(receiver.args)) {
+      const space = receiver.args;
+      if (NAMESPACES.has(space)) {
+        return this.#call(`${space}.${name}`, undefined, nodes, scope, `${space}_${name}(${list()})`);
+      }
+      if (space === "optional") {
+        const written = name === "ofNonZeroValue" ? `_nonZero(${list()})` : `optional.${name}(${list()})`;
+        return this.#call(`optional.${name}`, undefined, nodes, scope, written);
+      }
+    }
+    if (FOREIGN.has(name)) throw new Error(`undeclared reference to '${name}'`);
+    const target = this.part(receiver, scope);
+    const [first, second] = nodes;
+    if (SINGLE.has(name) && first?.op === "id" && (nodes.length === 2 || name === "map" && nodes.length === 3)) {
+      return this.#macro(name, target, nodes, scope);
+    }
+    if (DOUBLE.has(name) && nodes.length > 2 && first.op === "id" && second.op === "id" && this.#twoVariables) {
+      return this.#doubleMacro(name, target, [first.args, second.args], nodes.slice(2), scope);
+    }
+    if ((name === "optMap" || name === "optFlatMap") && first?.op === "id" && nodes.length === 2) {
+      return this.#optional(name, target, first.args, second, scope);
+    }
+    return this.#call(name, target, nodes, scope);
+  }
+
+  /** Returns a scope with one more variable, and its name in the text. */
+  #with(scope: Scope, name: string, type: string, part: Omit<Part, "text" | "cost">): { scope: Scope; text: string } {
+    const text = `v${this.#variables++}_`;
+    const environment = scope.environment.clone().registerVariable(text, /^[A-Z]$/.test(type) ? "dyn" : type);
+    return { text, scope: { environment, locals: new Map(scope.locals).set(name, { text, cost: [1, 1], ...part }) } };
+  }
+
+  /** Returns the types of a range's keys and values, and the steps of its paths. */
+  #rangeOf(range: Part, scope: Scope): { key: string; value: string; isList: boolean } {
+    const type = this.#type(range, scope);
+    const [, item] = /^list<(.*)>$/.exec(type) ?? [];
+    if (item !== undefined || type === "list") return { key: "int", value: item ?? "dyn", isList: true };
+    const [, key = "dyn", value = "dyn"] = /^map<(.*?), (.*)>$/.exec(type) ?? [];
+    return { key, value, isList: false };
+  }
+
+  #macro(name: string, range: Part, nodes: readonly ASTNode[], scope: Scope): Part {
+    const { key, value, isList } = this.#rangeOf(range, scope);
+    const variable = this.#with(scope, nodes[0].args as string, isList ? value : key, {
+      path: this.#step(range.path, isList ? "@items" : "@keys"),
+      fallback: isList ? range.entry : range.keys,
+    });
+    const bodies = nodes.slice(1).map((node) => this.part(node, variable.scope));
+    const own = name === "existsOne" ? "exists_one" : name === "sortBy" ? "map" : name;
+    const cost = this.#loop(own, bodies.map((body) => body.cost));
+    const texts = [ticked(cost, bodies[0]), ...bodies.slice(1).map(({ text }) => text)];
+    const size = this.#size(range, scope);
+    const isNew = own === "map" || own === "filter";
+    const item = own === "map" ? bodies.at(-1)! : variable.scope.locals.get(nodes[0].args as string)!;
+    const result: Part = {
+      text: `${range.text}.${own}(${[variable.text, ...texts].join(", ")})`,
+      cost: add(range.cost, cost.around, times(size, cost.each)),
+      size: isNew ? size : [1, 1],
+      entry: isNew ? union([0, 0], this.#size(item, variable.scope)) : undefined,
+    };
+    if (name !== "sortBy") return result;
+    const sorted = callCost({ name: "sort", target: size, type: () => `list<${this.#type(result, scope)}>` } as Call);
+    return { text: `_sortBy(${range.text}, ${result.text})`, cost: add(result.cost, [11, 11], sorted.cost), size };
+  }
+
+  /** The cost of a macro around its loop, and of each round. */
+  #loop(name: string, bodies: readonly Range[]): { around: Range; each: Range } {
+    const [first, step, result] = MACROS[name];
+    const condition = bodies.length > 1 || name === "filter" || name === "exists_one" ? bodies[0] : undefined;
+    const work = add(bodies[0] === condition && bodies.length === 1 ? [0, 0] : bodies.at(-1)!, [step, step]);
+    const each = condition === undefined ? work : add(condition, union(work, [1, 1]));
+    return { around: [first + result, first + result], each };
+  }
+
+  #doubleMacro(
+    name: string,
+    range: Part,
+    [key, value]: readonly [string, string],
+    nodes: readonly ASTNode[],
+    scope: Scope,
+  ): Part {
+    const types = this.#rangeOf(range, scope);
+    const steps = types.isList ? ["@indices", "@items"] : ["@keys", "@values"];
+    const outer = this.#with(scope, key, types.key, { path: this.#step(range.path, steps[0]), fallback: range.keys });
+    const inner = this.#with(outer.scope, value, types.value, {
+      path: this.#step(range.path, steps[1]),
+      fallback: range.entry,
+    });
+    const bodies = nodes.map((node) => this.part(node, inner.scope));
+    const own = name === "existsOne" ? "exists_one" : name;
+    const cost = this.#loop(own, bodies.map((body) => body.cost));
+    const size = this.#size(range, scope);
+    const keys = types.isList ? `_indices(${range.text})` : range.text;
+    /** A body with the variable of the value. */
+    const within = (macro: string, body: string): string =>
+      `[${range.text}[${outer.text}]].${macro}(${inner.text}, ${body})`;
+    const filtered = bodies.length > 1 ? `${keys}.filter(${outer.text}, ${within("exists", bodies[0].text)})` : keys;
+    const mapped = `${filtered}.map(${outer.text}, ${within("map", ticked(cost, bodies.at(-1)!))}[0])`;
+    const text = name === "transformList"
+      ? mapped
+      : name === "transformMap"
+      ? `_map(${filtered}.map(${outer.text}, ${outer.text}), ${mapped})`
+      : name === "transformMapEntry"
+      ? `_merge(${mapped})`
+      : `${keys}.${own}(${outer.text}, ${within(own === "exists_one" ? "exists" : own, ticked(cost, bodies[0]))})`;
+    const isNew = name.startsWith("transform");
+    return {
+      text,
+      cost: add(range.cost, cost.around, times(size, cost.each)),
+      size: isNew ? size : [1, 1],
+      entry: isNew ? union([0, 0], this.#size(bodies.at(-1)!, inner.scope)) : undefined,
+    };
+  }
+
+  #optional(name: string, target: Part, variable: string, node: ASTNode, scope: Scope): Part {
+    const type = /^optional<(.*)>$/.exec(this.#type(target, scope))?.[1] ?? "dyn";
+    const own = this.#with(scope, variable, type, {});
+    const body = this.part(node, own.scope);
+    const mapped = `[${target.text}.value()].map(${own.text}, ${body.text})[0]`;
+    const value = name === "optMap" ? `optional.of(${mapped})` : mapped;
+    const work = add(target.cost, body.cost, name === "optMap" ? [12, 12] : [11, 11]);
+    return {
+      text: `(${target.text}.hasValue() ? ${value} : optional.none())`,
+      cost: add(target.cost, [1, 1], union(work, [1, 1])),
+    };
+  }
+}
+
+function chain(node: ASTNode, op: "&&" | "||"): ASTNode[] {
+  if (node.op !== op) return [node];
+  const [left, right] = node.args as [ASTNode, ASTNode];
+  return [...chain(left, op), ...chain(right, op)];
+}
+
+function literal(value: unknown): Part {
+  const cost: Range = [0, 0];
+  if (typeof value === "string") {
+    return { text: JSON.stringify(value), cost, size: [[...value].length, [...value].length] };
+  }
+  if (value instanceof Uint8Array) {
+    const bytes = Array.from(value, (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+    return { text: `b"${bytes}"`, cost, size: [value.length, value.length] };
+  }
+  const isWhole = typeof value === "number" && !/[.e]/.test(String(value));
+  const suffix = isWhole ? ".0" : typeof value === "object" && value !== null ? "u" : "";
+  if (typeof value === "bigint" && BigInt.asIntN(64, value) !== value) throw new Error(`invalid int literal: ${value}`);
+  return { text: `${value}${suffix}`, cost, size: [1, 1] };
+}
+
+/** Returns a body that counts the least cost of its round when it runs. */
+function ticked({ each }: { each: Range }, body: Part): string {
+  return `_tick(${Math.min(each[0], 1_000_000)}, ${body.text})`;
+}
+
+/** Refuses literals that are no duration, time or pattern. */
+function checkLiterals(name: string, nodes: readonly ASTNode[], environment: Environment, text: string): void {
+  const last = nodes[name.startsWith("find") ? 0 : nodes.length - 1];
+  if (last?.op !== "value" || typeof last.args !== "string") return;
+  if (name === "matches" || name === "find" || name === "findAll") re2(last.args);
+  else if (name === "duration" || name === "timestamp") environment.evaluate(text);
+}
