@@ -16,7 +16,7 @@ import {
   requiredField,
   unsupportedField,
 } from "../../client/protocol/refusal.ts";
-import { type Json, type JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { objectOr, objectsOf, textOf } from "../members.ts";
 import { join } from "../validate.ts";
 import { Meter } from "./cost.ts";
@@ -229,12 +229,12 @@ class Compiler {
       try {
         if (expression !== "") message = build(expression, "string");
       } catch (error) {
-        refuse("messageExpression", `messageExpression compilation failed: ${errorText(error)}`);
+        refuse("messageExpression", `messageExpression compilation failed: ${(error as Error).message}`);
       }
       if (message !== undefined) this.#observe(`${at}.messageExpression`, "messageExpression", message, 1, []);
       place.rules.push({ source, program, message, path: fieldPathIn(textOf(source.fieldPath), place.schema) });
     } catch (error) {
-      refuse("rule", `compilation failed: ${errorText(error)}`);
+      refuse("rule", `compilation failed: ${(error as Error).message}`);
     }
   }
 
@@ -322,8 +322,8 @@ function errorText(error: unknown): string {
   const text = error instanceof EvaluationError ? error.summary : (error as Error).message.split("\n")[0];
   const [, index] = /index out of bounds, index (-?\d+)/.exec(text) ?? [];
   if (index !== undefined) return `index out of bounds: ${index}`;
-  if (/overload/.test(text)) return text.startsWith("no such overload") ? text : `no such overload: ${text}`;
-  return text.replace(/^No such key/, "no such key");
+  if (/overload/.test(text)) return "no such overload";
+  return text.replace(/^No such key/, "no such key").replace(/^(integer overflow): .*/, "$1");
 }
 
 /** One check of an object. */

@@ -57,8 +57,8 @@ export interface Call {
   readonly integers: readonly (number | undefined)[];
   /** The CEL type of the receiver, else of the first argument. */
   type(): string;
-  /** The CEL type of the first argument. */
-  argument(): string;
+  /** The CEL type of the first argument; undefined without arguments. */
+  argument(): string | undefined;
   /** The size of a list's elements. */
   element(): Range;
 }
@@ -159,7 +159,7 @@ function globalCost({ name, sizes, integers, type }: Call, first: Range): CallCo
 function listCost({ name, type, element }: Call, target: Range): Range {
   const kind = type();
   if (kind === "list<string>" || kind === "list<bytes>") return times(target, add([1, 1], scale(element(), 0.1)));
-  return name === "includes" ? target : scale(target, 0.1);
+  return kind.startsWith("list") || name === "includes" ? target : scale(target, 0.1);
 }
 
 function allocated(size: Range, factor: number): CallCost {

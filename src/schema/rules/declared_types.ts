@@ -48,7 +48,8 @@ export class RuleObject {
   }
 }
 
-const RESERVED = new Set(
+/** Words that are no names in CEL. As fields they are written with `__` around them. */
+export const RESERVED: ReadonlySet<string> = new Set(
   ("true false null in as break const continue else for function if import let loop package namespace return var " +
     "void while").split(" "),
 );
@@ -122,7 +123,14 @@ export class Declarations {
         if (element === undefined) return undefined;
         const items = most("maxItems") ?? Math.floor((REQUEST_BYTES - 2) / (element.least + 1));
         const of = listOf(schema, element);
-        return { type: `list<${element.type}>`, most: items, least: 2, element, of, missing: lacking("maxItems") };
+        return {
+          type: `list<${typeIn(schema.items, element)}>`,
+          most: items,
+          least: 2,
+          element,
+          of,
+          missing: lacking("maxItems"),
+        };
       }
       case "object": {
         const { additionalProperties } = schema;
@@ -131,22 +139,26 @@ export class Declarations {
         if (element === undefined) return undefined;
         const members = most("maxProperties") ?? Math.floor((REQUEST_BYTES - 2) / (element.least + 6));
         const missing = lacking("maxProperties");
-        return { type: `map<string, ${element.type}>`, most: members, least: 2, element, of: mapOf(element), missing };
+        const type = `map<string, ${typeIn(additionalProperties, element)}>`;
+        return { type, most: members, least: 2, element, of: mapOf(element), missing };
       }
     }
     return undefined;
   }
 
   #text(schema: JsonObject, length: number | undefined, missing: string | undefined): Declared {
-    const convert = (type: string) => (value: Json): unknown =>
-      this.#environment.evaluate(`${type}(dyn(text))`, { text: value });
     switch (schema.format) {
       case "byte": {
         const of = (value: Json): unknown => Uint8Array.from(atob(textOf(value)), (c) => c.charCodeAt(0));
         return { type: "bytes", most: length ?? REQUEST_BYTES - 2, least: 2, of };
       }
       case "duration":
-        return { type: "google.protobuf.Duration", most: 32, least: 3, of: convert("duration") };
+        return {
+          type: "google.protobuf.Duration",
+          most: 32,
+          least: 3,
+          of: (value) => this.#environment.evaluate(`duration(${JSON.stringify(value)})`),
+        };
       case "date":
         return { type: "google.protobuf.Timestamp", most: 12, least: 12, of: (value) => new Date(textOf(value)) };
       case "date-time":
@@ -186,6 +198,10 @@ export class Declarations {
 function dynamic(value: Json): unknown {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value;
 }
+
+/** The type of an element in a list or map, which can be null. In an object, a field that is null is absent. */
+const typeIn = (schema: Json | undefined, { type }: Declared): string =>
+  objectOr(schema).nullable === true ? "dyn" : type;
 
 const itemOf = (element: Declared, item: Json | undefined): unknown => item === null ? null : element.of(item!);
 

@@ -10,7 +10,7 @@
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { re2 } from "../re2.ts";
 import { add, type Call, callCost, comparison, type Range, scale, times, union, UNKNOWN } from "./cost.ts";
-import type { Declared } from "./declared_types.ts";
+import { type Declared, RESERVED } from "./declared_types.ts";
 
 /** An expression that the library can evaluate. */
 export interface Rewritten {
@@ -61,7 +61,7 @@ const OPAQUE = /^(?:net\.|kubernetes\.)/;
 /** Types that can be compared with null. */
 const NULLABLE = /^(?:Object|google\.|net\.|kubernetes\.|URL|Format|optional|dyn|null)/;
 const KEY: Declared = { type: "string", most: 0, least: 2, of: (value) => value };
-const SINGLE = new Set(["all", "exists", "exists_one", "existsOne", "map", "filter", "sortBy"]);
+const SINGLE = new Set(["all", "exists", "exists_one", "map", "filter", "sortBy"]);
 const DOUBLE = new Set(["all", "exists", "existsOne", "transformList", "transformMap", "transformMapEntry"]);
 
 /** The cost of a macro's first value, of its condition and step without the body, and of its result. */
@@ -121,8 +121,9 @@ class Rewriter {
         return this.#variable(node.args, scope);
       case ".": {
         const object = part(node.args[0]);
+        const name = RESERVED.has(node.args[1]) ? `__${node.args[1]}__` : node.args[1];
         const cost = /^(?:dyn|optional)/.test(this.#type(object, scope)) ? object.cost : add(object.cost, [1, 1]);
-        return { text: `${object.text}.${node.args[1]}`, cost, path: this.#step(object.path, node.args[1]) };
+        return { text: `${object.text}.${name}`, cost, path: this.#step(object.path, name) };
       }
       case ".?": {
         const object = part(node.args[0]);
@@ -143,14 +144,15 @@ class Rewriter {
         const items = node.args.map(part);
         const types = new Set(items.map((item) => this.#type(item, scope)));
         const texts = items.map(({ text }) => types.size > 1 && types.has("dyn") ? `dyn(${text})` : text);
-        const cost = add([10, 10], ...items.map((item) => item.cost));
+        const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
         return { text: `[${texts}]`, cost, size: [items.length, items.length], entry: this.#sizes(items, scope) };
       }
       case "map": {
         const pairs = node.args.map((pair) => pair.map(part));
         const [keys, values] = [0, 1].map((at) => this.#sizes(pairs.map((pair) => pair[at]), scope));
-        const text = `{${pairs.map((pair) => pair.map((item) => item.text).join(": "))}}`;
-        const cost = add([30, 30], ...pairs.flat().map((item) => item.cost));
+        const [names, members] = [0, 1].map((at) => `[${pairs.map((pair) => pair[at].text)}]`);
+        const text = pairs.length === 0 ? "{}" : `_map(${names}, ${members})`;
+        const cost = add([isConstant(node) ? 0 : 30, 30], ...pairs.flat().map((item) => item.cost));
         return { text, cost, size: [pairs.length, pairs.length], keys, entry: values };
       }
       case "?:": {
@@ -168,8 +170,11 @@ class Rewriter {
       }
       case "!_":
       case "-_": {
+        const { op, args } = node.args;
+        if (node.op === "-_" && op === "value" && typeof args === "bigint") return literal(-args);
         const operand = part(node.args);
-        return { text: `(${node.op[0]}${operand.text})`, cost: add(operand.cost, [1, 1]) };
+        const zero = node.op === "-_" && this.#type(operand, scope) === "int" ? "0 " : "";
+        return { text: `(${zero}${node.op[0]} ${operand.text})`, cost: add(operand.cost, [1, 1]) };
       }
       default:
         return this.#binary(node.op, part(node.args[0]), part(node.args[1]), node.args, scope);
@@ -253,7 +258,12 @@ class Rewriter {
   #call(name: string, target: Part | undefined, nodes: readonly ASTNode[], scope: Scope, written?: string): Part {
     if (name === "has" && target === undefined && nodes.length === 1) return this.#has(nodes[0], scope);
     if (name.startsWith("_")) throw new Error(`undeclared reference to '${name}'`);
-    const args = nodes.map((node) => this.part(node, scope));
+    const args = nodes.map((node) => {
+      const part = this.part(node, scope);
+      if (name !== "format" || node.op !== "list") return part;
+      // Values to be formatted may have different types.
+      return { ...part, text: `[${node.args.map((item) => `dyn(${this.part(item, scope).text})`)}]` };
+    });
     const list = args.map(({ text }) => text).join(", ");
     const cost = add(target?.cost ?? [0, 0], ...args.map((arg) => arg.cost));
     if (name === "dyn" && target === undefined && args.length === 1) {
@@ -265,8 +275,11 @@ class Rewriter {
         path: undefined,
       };
     }
+    const isInt = name === "int" && /^(?:string|double|dyn)$/.test(this.#type(args[0], scope));
     const text = name === "matches"
       ? `_matches(${[...target === undefined ? [] : [target.text], list].join(", ")})`
+      : isInt
+      ? `_int(${list})`
       : written ?? `${target === undefined ? "" : `${target.text}.`}${name}(${list})`;
     checkLiterals(name, nodes, scope.environment, text);
     const call: Call = {
@@ -275,7 +288,7 @@ class Rewriter {
       sizes: args.map((arg) => this.#size(arg, scope)),
       integers: nodes.map(({ op, args }) => op === "value" && typeof args === "bigint" ? Number(args) : undefined),
       type: () => this.#type(target ?? args[0], scope),
-      argument: () => this.#type(args[0], scope),
+      argument: () => args.length === 0 ? undefined : this.#type(args[0], scope),
       element: () => {
         const path = target?.path ? this.#step(target.path, "@items") : null;
         return path ? this.#size({ text: "", cost, path }, scope) : UNKNOWN;
@@ -342,7 +355,7 @@ class Rewriter {
       fallback: isList ? range.entry : range.keys,
     });
     const bodies = nodes.slice(1).map((node) => this.part(node, variable.scope));
-    const own = name === "existsOne" ? "exists_one" : name === "sortBy" ? "map" : name;
+    const own = name === "sortBy" ? "map" : name;
     const cost = this.#loop(own, bodies.map((body) => body.cost));
     const texts = [ticked(cost, bodies[0]), ...bodies.slice(1).map(({ text }) => text)];
     const size = this.#size(range, scope);
@@ -355,7 +368,17 @@ class Rewriter {
       entry: isNew ? union([0, 0], this.#size(item, variable.scope)) : undefined,
     };
     if (name !== "sortBy") return result;
-    const sorted = callCost({ name: "sort", target: size, type: () => `list<${this.#type(result, scope)}>` } as Call);
+    const type = (): string => this.#type(result, scope);
+    const call: Call = {
+      name: "sort",
+      target: size,
+      sizes: [],
+      integers: [],
+      type,
+      argument: type,
+      element: () => UNKNOWN,
+    };
+    const sorted = callCost(call);
     return { text: `_sortBy(${range.text}, ${result.text})`, cost: add(result.cost, [11, 11], sorted.cost), size };
   }
 
@@ -365,7 +388,7 @@ class Rewriter {
     const condition = bodies.length > 1 || name === "filter" || name === "exists_one" ? bodies[0] : undefined;
     const work = add(bodies[0] === condition && bodies.length === 1 ? [0, 0] : bodies.at(-1)!, [step, step]);
     const each = condition === undefined ? work : add(condition, union(work, [1, 1]));
-    return { around: [first + result, first + result], each };
+    return { around: [result, first + result], each };
   }
 
   #doubleMacro(
@@ -404,7 +427,7 @@ class Rewriter {
       text,
       cost: add(range.cost, cost.around, times(size, cost.each)),
       size: isNew ? size : [1, 1],
-      entry: isNew ? union([0, 0], this.#size(bodies.at(-1)!, inner.scope)) : undefined,
+      entry: name === "transformList" ? union([0, 0], this.#size(bodies.at(-1)!, inner.scope)) : undefined,
     };
   }
 
@@ -428,6 +451,12 @@ function chain(node: ASTNode, op: "&&" | "||"): ASTNode[] {
   return [...chain(left, op), ...chain(right, op)];
 }
 
+/** Returns true for literals, which cost nothing when they run: kube-apiserver builds them once. */
+function isConstant({ op, args }: ASTNode): boolean {
+  return op === "value" ||
+    (op === "list" || op === "map") && (args as (ASTNode | ASTNode[])[]).flat().every(isConstant);
+}
+
 function literal(value: unknown): Part {
   const cost: Range = [0, 0];
   if (typeof value === "string") {
@@ -440,7 +469,7 @@ function literal(value: unknown): Part {
   const isWhole = typeof value === "number" && !/[.e]/.test(String(value));
   const suffix = isWhole ? ".0" : typeof value === "object" && value !== null ? "u" : "";
   if (typeof value === "bigint" && BigInt.asIntN(64, value) !== value) throw new Error(`invalid int literal: ${value}`);
-  return { text: `${value}${suffix}`, cost, size: [1, 1] };
+  return { text: Number(value) < 0 ? `(${value}${suffix})` : `${value}${suffix}`, cost, size: [1, 1] };
 }
 
 /** Returns a body that counts the least cost of its round when it runs. */
@@ -451,7 +480,7 @@ function ticked({ each }: { each: Range }, body: Part): string {
 /** Refuses literals that are no duration, time or pattern. */
 function checkLiterals(name: string, nodes: readonly ASTNode[], environment: Environment, text: string): void {
   const last = nodes[name.startsWith("find") ? 0 : nodes.length - 1];
-  if (last?.op !== "value" || typeof last.args !== "string") return;
-  if (name === "matches" || name === "find" || name === "findAll") re2(last.args);
-  else if (name === "duration" || name === "timestamp") environment.evaluate(text);
+  if (last?.op !== "value") return;
+  if (["matches", "find", "findAll"].includes(name) && typeof last.args === "string") re2(last.args);
+  else if (["duration", "timestamp", "int", "uint", "double"].includes(name)) environment.evaluate(text);
 }

@@ -30,7 +30,12 @@ class RuleQuantity {
   }
 
   static parse(text: string): RuleQuantity {
-    return new RuleQuantity(parseQuantity(text));
+    try {
+      return new RuleQuantity(parseQuantity(text));
+    } catch {
+      const pattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
+      throw new SyntaxError(`quantities must match the regular expression '${pattern}'`);
+    }
   }
 
   /** The whole number; undefined for a fraction or more than an int64. */
@@ -173,9 +178,9 @@ export function equal(a: unknown, b: unknown): boolean {
     return left.size === right.size &&
       [...left].every(([key, value]) => right.has(key) && equal(value, right.get(key)));
   }
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalJson([...a], [...b]);
   if (a.constructor !== b.constructor) return false;
   if (a instanceof Date) return a.getTime() === (b as Date).getTime();
-  if (a instanceof Uint8Array) return equalJson([...a], [...b as Uint8Array]);
   if (a instanceof Optional) {
     const other = b as Optional;
     return a.hasValue() === other.hasValue() && (!a.hasValue() || equal(a.value(), other.value()));
@@ -220,6 +225,15 @@ function concatenated(a: readonly unknown[], b: readonly unknown[]): unknown[] {
   const schema = LIST_SCHEMAS.get(a);
   if (schema !== undefined && key !== undefined) LIST_SCHEMAS.set(sum, schema);
   return sum;
+}
+
+function integer(value: unknown): bigint {
+  const isText = typeof value === "string";
+  if (isText && !/^[+-]?\d+$/.test(value)) throw new SyntaxError("type conversion error from 'string' to 'int'");
+  const whole = isText ? BigInt(value.replace("+", "")) : typeof value === "number" ? BigInt(Math.trunc(value)) : value;
+  if (typeof whole !== "bigint") throw new TypeError("no such overload");
+  if (BigInt.asIntN(64, whole) !== whole) throw new RangeError("integer overflow");
+  return whole;
 }
 
 function within(value: unknown, range: unknown): boolean {
@@ -377,6 +391,7 @@ export const FUNCTIONS: readonly (readonly [since: number, signature: string, bo
   ],
   [0, "_merge(list<map<K, V>>): map<K, V>", (maps) => new Map(maps.flatMap((map: object) => [...entriesOf(map)]))],
   [0, "_nonZero(A): optional<A>", (value) => isZero(value) ? Optional.none() : Optional.of(value)],
+  [0, "_int(dyn): int", integer],
   [0, "string(google.protobuf.Timestamp): string", shown],
   [0, "string(google.protobuf.Duration): string", shown],
   [0, "int(google.protobuf.Timestamp): int", (time) => BigInt(Math.floor(time.getTime() / 1000))],
