@@ -32,6 +32,7 @@ const [RULE_LIMIT, SCHEMA_LIMIT] = [10_000_000, 100_000_000];
 const [CALL_BUDGET, OBJECT_BUDGET] = [1_000_000, 10_000_000];
 const MAX_MESSAGE_BYTES = 5 * 1024;
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+const NO_OLD_SELF = "may not be set if oldSelf is not used in rule";
 const BREAK = /[\n\r]/;
 
 /** The compiled rules of one schema. */
@@ -223,7 +224,7 @@ class Compiler {
           `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelated}`,
         );
       } else if (!program.usesOldSelf && source.optionalOldSelf !== undefined) {
-        refuse("optionalOldSelf", "may not be set if oldSelf is not used in rule");
+        refuse("optionalOldSelf", NO_OLD_SELF);
       }
       const expression = textOf(source.messageExpression);
       try {
@@ -234,6 +235,7 @@ class Compiler {
       if (message !== undefined) this.#observe(`${at}.messageExpression`, "messageExpression", message, 1, []);
       place.rules.push({ source, program, message, path: fieldPathIn(textOf(source.fieldPath), place.schema) });
     } catch (error) {
+      if (source.optionalOldSelf !== undefined) refuse("optionalOldSelf", NO_OLD_SELF);
       refuse("rule", `compilation failed: ${(error as Error).message}`);
     }
   }

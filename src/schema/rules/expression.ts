@@ -282,6 +282,7 @@ class Rewriter {
       ? `_int(${list})`
       : written ?? `${target === undefined ? "" : `${target.text}.`}${name}(${list})`;
     checkLiterals(name, nodes, scope.environment, text);
+    if (name === "format" && target?.text.startsWith('"') && nodes.every(isConstant)) scope.environment.evaluate(text);
     const call: Call = {
       name,
       target: target && this.#size(target, scope),
@@ -379,7 +380,7 @@ class Rewriter {
       element: () => UNKNOWN,
     };
     const sorted = callCost(call);
-    return { text: `_sortBy(${range.text}, ${result.text})`, cost: add(result.cost, [11, 11], sorted.cost), size };
+    return { text: `_sortBy(${range.text}, ${result.text})`, cost: add(result.cost, [12, 12], sorted.cost), size };
   }
 
   /** The cost of a macro around its loop, and of each round. */

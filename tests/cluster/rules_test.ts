@@ -1,0 +1,150 @@
+import { type Client, defineResource, type KubernetesObject, type Resource, StatusError } from "@kube/informer";
+import { assert, assertEquals } from "@std/assert";
+import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/schema/json.ts";
+import { schemaOfKind } from "../../src/schema/object_schema.ts";
+import { prune } from "../../src/schema/prune.ts";
+import { hasRules, loadRules } from "../../src/schema/rules/load.ts";
+import { validateCustom } from "../../src/schema/validate.ts";
+import { define, Definition, definitionName, onceServed, versionsOf } from "../support/cluster/definitions.ts";
+import { RULED_KINDS, type RuledKind, schemaOfRuled } from "../support/schema/public_rules.ts";
+import { RULE_SCHEMAS } from "../support/schema/wrong_rules.ts";
+import { clusterTests, report } from "./_cluster.ts";
+import { minorOfServer } from "./_versions.ts";
+
+// The rules of a real server beside src/schema/rules: which definitions and objects are accepted, and the causes.
+
+const cluster = clusterTests();
+
+type Causes = readonly { readonly field?: string; readonly reason?: string; readonly message?: string }[];
+
+/** Returns the causes of a refused request; none if the server accepts it. */
+async function causesOf(request: () => Promise<unknown>): Promise<Causes> {
+  try {
+    await request();
+    return [];
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 422) throw error;
+    return error.status.details?.causes ?? [{ field: "?", reason: error.status.reason, message: error.message }];
+  }
+}
+
+/** Field and reason of each cause. */
+const shown = (causes: Causes): string[] =>
+  [...new Set(causes.map(({ field, reason }) => `${field}: ${reason}`))].sort();
+
+/** Compares causes, and counts what is equal. */
+class Comparison {
+  readonly differences: string[] = [];
+  readonly other: string[] = [];
+  equal = 0;
+  messages = 0;
+
+  add(what: string, expected: Causes, found: Causes): void {
+    const [server, ours] = [shown(expected), shown(found)];
+    if (server.join("\n") !== ours.join("\n")) {
+      this.differences.push(`${what}\n      server: ${texts(expected)}\n      ours:   ${texts(found)}`);
+      return;
+    }
+    this.equal++;
+    if (texts(expected) === texts(found)) this.messages++;
+    else this.other.push(`${what}\n      server: ${texts(expected)}\n      ours:   ${texts(found)}`);
+  }
+
+  report(what: string): void {
+    const all = this.equal + this.differences.length;
+    report(`${what}: ${this.equal} of ${all} equal in field and reason, ${this.messages} also in messages`);
+    for (const difference of this.differences) report(`  differs: ${difference}`);
+    if (Deno.env.has("SHOW_MESSAGES")) { for (const line of this.other) report(`  message: ${line}`); }
+  }
+}
+
+const texts = (causes: Causes): string =>
+  causes.map(({ field, reason, message }) => `${field} ${reason} ${message}`).sort().join(" | ") || "accepted";
+
+function resourceOf(kind: string): Resource<KubernetesObject> {
+  const plural = `${kind.toLowerCase()}s`;
+  return defineResource({ group: "rules.example.com", version: "v1", plural, kind, scope: "Namespaced" });
+}
+
+/** Merges a change into an object: null removes a member. */
+function merged(value: JsonObject, change: JsonObject): MutableJson {
+  const result: MutableJson = { ...cloneJson(value) };
+  for (const [key, member] of Object.entries(change)) {
+    const old = result[key];
+    if (member === null && key !== "maybe") delete result[key];
+    else result[key] = isObject(member) && isObject(old) ? merged(old, member) : member;
+  }
+  return result;
+}
+
+cluster.withPlane("definitions are refused with the causes of the server", async ({ client }) => {
+  const { compile } = await loadRules();
+  const version = await minorOfServer(client);
+  const compared = new Comparison();
+  for (const [name, spec] of Object.entries(RULE_SCHEMAS)) {
+    const schema: JsonObject = { type: "object", properties: { spec } };
+    const resource = resourceOf("Tried");
+    const { plural, kind, group } = resource;
+    const definition = {
+      metadata: { name: definitionName(resource) },
+      spec: { group, scope: "Namespaced", names: { plural, kind }, versions: versionsOf(resource, schema) },
+    };
+    const expected = await causesOf(() => client.resource(Definition).create(definition, { dryRun: true }));
+    compared.add(name, expected, compile(schema, "spec.validation.openAPIV3Schema", version).causes);
+  }
+  compared.report(`${Object.keys(RULE_SCHEMAS).length} definitions`);
+  assertEquals(compared.differences, []);
+});
+
+async function compareKind(client: Client, namespace: string, ruled: RuledKind, compared: Comparison): Promise<void> {
+  const { compile } = await loadRules();
+  const schema = schemaOfRuled(ruled);
+  const rules = compile(schema, "spec.validation.openAPIV3Schema", await minorOfServer(client));
+  assertEquals(rules.causes, [], ruled.kind);
+  const resource = resourceOf(ruled.kind);
+  const objects = client.resource(resource).namespace(namespace);
+  const types = schemaOfKind(schema, { type: "any" });
+  const complete = (object: JsonObject): JsonObject => prune(types, object, "", []) as JsonObject;
+  const head = { apiVersion: "rules.example.com/v1", kind: ruled.kind };
+  const check = (object: JsonObject, previous?: JsonObject): Causes => {
+    const found = validateCustom(types, object);
+    const blocking = /NotSupported|Required|TooLong|TooMany|TypeInvalid/;
+    return found.some(({ reason }) => blocking.test(reason))
+      ? [...found, { reason: "FieldValueInvalid", field: "<nil>", message: "" }]
+      : [...found, ...rules.check(object, previous)];
+  };
+  for (const [index, change] of [{}, ...ruled.changes].entries()) {
+    const draft = { ...head, metadata: { name: `o${index}`, namespace }, spec: merged(ruled.valid, change) };
+    const expected = await onceServed(() => causesOf(() => objects.create(draft as never, { dryRun: true })));
+    compared.add(`${ruled.kind} ${JSON.stringify(change)}`, expected, check(complete(draft)));
+  }
+  for (const [index, [before, after]] of ruled.updates.entries()) {
+    const name = `u${index}`;
+    const draft = { ...head, metadata: { name, namespace }, spec: merged(ruled.valid, before) };
+    const created = await objects.create(draft as never) as unknown as JsonObject;
+    const changed = { ...created, spec: merged(merged(ruled.valid, before), after) };
+    const expected = await causesOf(() => objects.update(changed as never, { dryRun: true }));
+    compared.add(`${ruled.kind} ${JSON.stringify([before, after])}`, expected, check(complete(changed), created));
+  }
+}
+
+cluster.withPlane(
+  "objects are refused with the causes of the server: rules like those of public CRDs",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const compared = new Comparison();
+    await Promise.all(RULED_KINDS.map((ruled) => define(client, resourceOf(ruled.kind), schemaOfRuled(ruled))));
+    for (const ruled of RULED_KINDS) await compareKind(client, namespace, ruled, compared);
+    const count = (value: unknown): number =>
+      !isObject(value) && !Array.isArray(value) ? 0 : Object.entries(value).reduce(
+        (sum, [key, member]) =>
+          sum + (key === "x-kubernetes-validations" && Array.isArray(member) ? member.length : count(member)),
+        0,
+      );
+    const rules = RULED_KINDS.reduce((sum, ruled) => sum + count(schemaOfRuled(ruled)), 0);
+    compared.report(`${rules} rules of ${RULED_KINDS.length} kinds`);
+    assert(rules >= 120);
+    assert(RULED_KINDS.every((ruled) => hasRules(schemaOfRuled(ruled))));
+    assertEquals(compared.differences, []);
+  },
+);
