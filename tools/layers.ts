@@ -92,8 +92,9 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: ["@opentelemetry/api"],
     },
     schema: { folders: ["api", "async", "errors", "client", "client/protocol", "kinds"], packages: [] },
+    "schema/rules": { folders: ["api", "client/protocol", "schema"], packages: ["@marcbachmann/cel-js"] },
     testing: {
-      folders: ["api", "entry", "async", "errors", "kinds", "client/protocol", "schema"],
+      folders: ["api", "entry", "async", "errors", "kinds", "client/protocol", "schema", "schema/rules"],
       packages: ["@std/async", "js-yaml"],
     },
     "testing/chaos": {

@@ -11,7 +11,7 @@ import { RULE_SCHEMAS } from "../support/schema/wrong_rules.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { minorOfServer } from "./_versions.ts";
 
-// The rules of a real server beside src/schema/rules: which definitions and objects are accepted, and the causes.
+// Compares src/schema/rules with a real server: which definitions and objects are accepted, and the causes.
 
 const cluster = clusterTests();
 

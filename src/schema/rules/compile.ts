@@ -21,10 +21,9 @@ import { objectOr, objectsOf, textOf } from "../members.ts";
 import { join } from "../validate.ts";
 import { Meter } from "./cost.ts";
 import { oldItem, type Pair, Ratchet } from "./correlation.ts";
-import { Declarations, type Declared, escapeName, REQUEST_BYTES } from "./declared_types.ts";
+import { Declarations, type Declared, escapeName, hasRules, REQUEST_BYTES } from "./declared_types.ts";
 import { rewrite, type Rewritten } from "./expression.ts";
 import { registerFunctions, running } from "./functions.ts";
-import { hasRules } from "./load.ts";
 
 /** The limits of estimates for one rule and for all rules of a schema. */
 const [RULE_LIMIT, SCHEMA_LIMIT] = [10_000_000, 100_000_000];

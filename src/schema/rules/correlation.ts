@@ -1,8 +1,8 @@
 /**
  * Finds which parts of an object an update changes, as kube-apiserver does for ratcheting.
  *
- * {@linkcode Ratchet} is the entry point. Elements of maps and of lists of type map have an old value, those of sets and
- * of atomic lists have none.
+ * {@linkcode Ratchet} is the entry point. Map values and elements of map lists have an old value.
+ * Elements of sets and atomic lists have none.
  *
  * @module
  */

@@ -10,7 +10,7 @@
 export type Range = readonly [least: number, most: number];
 
 /** A size about which nothing is known. */
-export const UNKNOWN: Range = [0, Infinity];
+export const ANY_SIZE: Range = [0, Infinity];
 
 /** Returns the sum. */
 export function add(...ranges: readonly Range[]): Range {
@@ -25,7 +25,7 @@ export function times(a: Range, b: Range): Range {
 }
 
 /** Returns a size times a factor, rounded up. */
-export function scale(size: Range, factor: number): Range {
+export function weighted(size: Range, factor: number): Range {
   return [Math.ceil(product(size[0], factor)), Math.ceil(product(size[1], factor))];
 }
 
@@ -37,12 +37,12 @@ export function union(a: Range, b: Range): Range {
 /** The cost of comparing two values: of the smaller one. */
 export function comparison(a: Range, b: Range): Range {
   const most = Math.min(a[1], b[1]);
-  return scale([most > 0 ? 1 : 0, most], 0.1);
+  return weighted([most > 0 ? 1 : 0, most], 0.1);
 }
 
 /** The cost of a match: of the text times the length of the pattern. */
 export function matching(text: Range, pattern: Range): Range {
-  return times(scale(add(text, [1, 1]), 0.1), scale(pattern, 0.25));
+  return times(weighted(add(text, [1, 1]), 0.1), weighted(pattern, 0.25));
 }
 
 /** A call, for its estimate. */
@@ -75,40 +75,40 @@ const LISTS = new Set(["isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"
 const TRANSFORMS = new Set(["lowerAscii", "upperAscii", "substring", "trim"]);
 const PARSERS = new Set(["cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver", "url"]);
 /** 4 to 16 bytes of two addresses, compared. */
-const ADDRESSES = scale([8, 32], 0.1);
+const ADDRESSES = weighted([8, 32], 0.1);
 
 /** Estimates a call as kube-apiserver does. What has no rule here costs 1. */
 export function callCost(call: Call): CallCost {
   const { name, target, sizes } = call;
-  const first = sizes[0] ?? UNKNOWN;
+  const first = sizes[0] ?? ANY_SIZE;
   if (target === undefined) return globalCost(call, first);
   if (LISTS.has(name)) return { cost: listCost(call, target) };
-  if (TRANSFORMS.has(name)) return { cost: scale(target, 0.1), size: target };
-  const ofText = call.argument() !== "string" ? [0, 0] as const : scale(first, 0.1);
+  if (TRANSFORMS.has(name)) return { cost: weighted(target, 0.1), size: target };
+  const ofText = call.argument() !== "string" ? [0, 0] as const : weighted(first, 0.1);
   switch (name) {
     case "startsWith":
     case "endsWith":
-      return { cost: scale(first, 0.1) };
+      return { cost: weighted(first, 0.1) };
     case "contains":
-      return { cost: times(scale(target, 0.1), scale(first, 0.1)) };
+      return { cost: times(weighted(target, 0.1), weighted(first, 0.1)) };
     case "matches":
       return { cost: matching(target, first) };
     case "find":
     case "findAll":
       return { cost: matching(target, first), size: [0, target[1]] };
     case "replace":
-      return { cost: scale(target, 0.2), size: replaced(target, first, sizes[1] ?? UNKNOWN) };
+      return { cost: weighted(target, 0.2), size: replaced(target, first, sizes[1] ?? ANY_SIZE) };
     case "split":
-      return { cost: scale(target, 0.2), size: [0, call.integers[1] ?? target[1]] };
+      return { cost: weighted(target, 0.2), size: [0, call.integers[1] ?? target[1]] };
     case "join": {
       const gaps: Range = [Math.max(0, target[0] - 1), Math.max(0, target[1] - 1)];
       const size = add(times(target, call.element()), sizes.length > 0 ? times(first, gaps) : [0, 0]);
-      return { cost: scale(size, 0.1), size };
+      return { cost: weighted(size, 0.1), size };
     }
     case "format":
-      return { cost: scale(target, 0.1) };
+      return { cost: weighted(target, 0.1) };
     case "validate":
-      return { cost: scale(scale(first, 0.1), 32) };
+      return { cost: weighted(weighted(first, 0.1), 32) };
     case "containsIP":
       return { cost: add(ADDRESSES, ofText) };
     case "containsCIDR":
@@ -129,27 +129,27 @@ export function callCost(call: Call): CallCost {
 }
 
 function globalCost({ name, sizes, integers, type }: Call, first: Range): CallCost {
-  if (PARSERS.has(name)) return { cost: scale(first, 0.1), ...name === "url" ? { size: first } : {} };
+  if (PARSERS.has(name)) return { cost: weighted(first, 0.1), ...name === "url" ? { size: first } : {} };
   switch (name) {
     case "matches":
-      return { cost: matching(first, sizes[1] ?? UNKNOWN) };
+      return { cost: matching(first, sizes[1] ?? ANY_SIZE) };
     case "ip.isCanonical":
-      return { cost: scale(first, 0.2) };
+      return { cost: weighted(first, 0.2) };
     case "bytes":
-      if (type() === "string") return { cost: scale(first, 0.1), size: [first[0], first[1] * 4] };
+      if (type() === "string") return { cost: weighted(first, 0.1), size: [first[0], first[1] * 4] };
       break;
     case "string":
-      if (type() === "bytes") return { cost: scale(first, 0.1), size: [Math.floor(first[0] / 4), first[1]] };
+      if (type() === "bytes") return { cost: weighted(first, 0.1), size: [Math.floor(first[0] / 4), first[1]] };
       if (type() === "dyn") {
-        return { cost: union([1, 1], scale(first, 0.1)), size: [Math.floor(first[0] / 4), first[1]] };
+        return { cost: union([1, 1], weighted(first, 0.1)), size: [Math.floor(first[0] / 4), first[1]] };
       }
       break;
     case "strings.quote":
-      return { cost: scale(first, 0.1), size: [first[0] + 2, first[1] * 2 + 2] };
+      return { cost: weighted(first, 0.1), size: [first[0] + 2, first[1] * 2 + 2] };
     case "sets.contains":
     case "sets.intersects":
     case "sets.equivalent":
-      return { cost: add([1, 1], scale(times(first, sizes[1]), name === "sets.equivalent" ? 2 : 1)) };
+      return { cost: add([1, 1], weighted(times(first, sizes[1]), name === "sets.equivalent" ? 2 : 1)) };
     case "lists.range":
       return allocated([integers[0] ?? Infinity, integers[0] ?? Infinity], 1);
   }
@@ -158,12 +158,12 @@ function globalCost({ name, sizes, integers, type }: Call, first: Range): CallCo
 
 function listCost({ name, type, element }: Call, target: Range): Range {
   const kind = type();
-  if (kind === "list<string>" || kind === "list<bytes>") return times(target, add([1, 1], scale(element(), 0.1)));
-  return kind.startsWith("list") || name === "includes" ? target : scale(target, 0.1);
+  if (kind === "list<string>" || kind === "list<bytes>") return times(target, add([1, 1], weighted(element(), 0.1)));
+  return kind.startsWith("list") || name === "includes" ? target : weighted(target, 0.1);
 }
 
 function allocated(size: Range, factor: number): CallCost {
-  return { cost: add(scale(size, factor), [11, 11]), size };
+  return { cost: add(weighted(size, factor), [11, 11]), size };
 }
 
 /** The size of a text in which texts of size `from` are replaced by texts of size `to`. */

@@ -7,7 +7,7 @@
  */
 import type { Environment } from "@marcbachmann/cel-js";
 import { isList, isObject, type Json, type JsonObject } from "../json.ts";
-import { objectOr, textOf, textsOf } from "../members.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../members.ts";
 import { oncePer } from "../object_schema.ts";
 
 /** The bytes that a request may have. They bound what has no limit in the schema. */
@@ -81,6 +81,15 @@ export function withMetadata(schema: JsonObject): JsonObject {
     properties: { ...properties, apiVersion: text, kind: text, metadata: { type: "object", properties: own } },
   };
 }
+
+/** Returns true if a structural schema, or a schema in it, has rules. */
+export function hasRules(schema: JsonObject): boolean {
+  if (objectsOf(schema["x-kubernetes-validations"]).length > 0) return true;
+  const { properties, items, additionalProperties } = schema;
+  return [...Object.values(objectOr(properties)), items, additionalProperties].some((part) => hasAny(part));
+}
+
+const hasAny = (part: Json | undefined): boolean => isObject(part) && hasRules(part);
 
 /** Declares the types of schemas in one environment. */
 export class Declarations {

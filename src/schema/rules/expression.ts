@@ -9,7 +9,7 @@
  */
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { re2 } from "../re2.ts";
-import { add, type Call, callCost, comparison, type Range, scale, times, union, UNKNOWN } from "./cost.ts";
+import { add, ANY_SIZE, type Call, callCost, comparison, type Range, times, union, weighted } from "./cost.ts";
 import { type Declared, RESERVED } from "./declared_types.ts";
 
 /** An expression that the library can evaluate. */
@@ -52,6 +52,13 @@ interface Scope {
   readonly locals: ReadonlyMap<string, Part>;
 }
 
+/** A variable of a macro, and the scope that has it. */
+interface Local {
+  readonly text: string;
+  readonly part: Part;
+  readonly scope: Scope;
+}
+
 const NAMESPACES = new Set(["ip", "sets", "format", "strings", "lists"]);
 /** Methods of the library that Kubernetes does not have. */
 const FOREIGN = new Set(["json", "hex", "string", "base64", "at", "bind"]);
@@ -61,7 +68,8 @@ const OPAQUE = /^(?:net\.|kubernetes\.)/;
 /** Types that can be compared with null. */
 const NULLABLE = /^(?:Object|google\.|net\.|kubernetes\.|URL|Format|optional|dyn|null)/;
 const KEY: Declared = { type: "string", most: 0, least: 2, of: (value) => value };
-const SINGLE = new Set(["all", "exists", "exists_one", "map", "filter", "sortBy"]);
+const SINGLE = new Set(["all", "exists", "exists_one", "map", "filter"]);
+const OPTIONAL = new Set(["optMap", "optFlatMap"]);
 const DOUBLE = new Set(["all", "exists", "existsOne", "transformList", "transformMap", "transformMapEntry"]);
 
 /** The cost of a macro's first value, of its condition and step without the body, and of its result. */
@@ -127,33 +135,28 @@ class Rewriter {
       }
       case ".?": {
         const object = part(node.args[0]);
-        if (/^Object/.test(this.#type(object, scope))) typeIn(scope.environment, `${object.text}.${node.args[1]}`);
+        this.#checkField(object, node.args[1], scope);
         return { text: `${object.text}.?${node.args[1]}`, cost: add(object.cost, [1, 1]) };
       }
       case "[]":
-        return this.#element(part(node.args[0]), part(node.args[1]), scope);
       case "[?]": {
-        const [list, at] = [part(node.args[0]), part(node.args[1])];
-        return { text: `${list.text}[?${at.text}]`, cost: add(list.cost, at.cost, [1, 1]) };
+        const [list, at] = node.args.map(part);
+        const cost = add(list.cost, at.cost, [1, 1]);
+        if (node.op === "[?]") return { text: `${list.text}[?${at.text}]`, cost };
+        const path = this.#step(list.path, this.#type(list, scope).startsWith("list") ? "@items" : "@values");
+        return { text: `${list.text}[${at.text}]`, cost, path, size: list.entry };
       }
       case "call":
         return this.#call(node.args[0], undefined, node.args[1], scope);
       case "rcall":
         return this.#method(node.args[0], node.args[1], node.args[2], scope);
-      case "list": {
-        const items = node.args.map(part);
-        const types = new Set(items.map((item) => this.#type(item, scope)));
-        const texts = items.map(({ text }) => types.size > 1 && types.has("dyn") ? `dyn(${text})` : text);
-        const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
-        return { text: `[${texts}]`, cost, size: [items.length, items.length], entry: this.#sizes(items, scope) };
-      }
+      case "list":
+        return this.#list(node, node.args.map(part), scope);
       case "map": {
-        const pairs = node.args.map((pair) => pair.map(part));
-        const [keys, values] = [0, 1].map((at) => this.#sizes(pairs.map((pair) => pair[at]), scope));
-        const [names, members] = [0, 1].map((at) => `[${pairs.map((pair) => pair[at].text)}]`);
-        const text = pairs.length === 0 ? "{}" : `_map(${names}, ${members})`;
-        const cost = add([isConstant(node) ? 0 : 30, 30], ...pairs.flat().map((item) => item.cost));
-        return { text, cost, size: [pairs.length, pairs.length], keys, entry: values };
+        const [keys, values] = [0, 1].map((at) => this.#list(node, node.args.map((pair) => part(pair[at])), scope));
+        const cost = add(keys.cost, values.cost, isConstant(node) ? [0, 10] : [10, 10]);
+        const text = node.args.length === 0 ? "{}" : `_map(${keys.text}, ${values.text})`;
+        return { text, cost, size: keys.size, keys: keys.entry, entry: values.entry };
       }
       case "?:": {
         const [condition, yes, no] = node.args.map(part);
@@ -169,20 +172,29 @@ class Rewriter {
         return { text: `(${operands.map(({ text }) => text).join(` ${node.op} `)})`, cost };
       }
       case "!_":
-      case "-_": {
-        const { op, args } = node.args;
-        if (node.op === "-_" && op === "value" && typeof args === "bigint") return literal(-args);
-        const operand = part(node.args);
-        const zero = node.op === "-_" && this.#type(operand, scope) === "int" ? "0 " : "";
-        return { text: `(${zero}${node.op[0]} ${operand.text})`, cost: add(operand.cost, [1, 1]) };
-      }
+      case "-_":
+        return this.#unary(node.op, node.args, scope);
       default:
         return this.#binary(node.op, part(node.args[0]), part(node.args[1]), node.args, scope);
     }
   }
 
+  #list(node: ASTNode, items: readonly Part[], scope: Scope): Part {
+    const types = new Set(items.map((item) => this.#type(item, scope)));
+    const texts = items.map(({ text }) => types.size > 1 && types.has("dyn") ? `dyn(${text})` : text);
+    const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
+    const sizes = items.map((item) => this.#size(item, scope));
+    const entry: Range = sizes.length === 0 ? [0, 0] : sizes.reduce(union);
+    return { text: `[${texts}]`, cost, size: [items.length, items.length], entry };
+  }
+
   #type(part: Part, scope: Scope): string {
     return typeIn(scope.environment, part.text);
+  }
+
+  /** Refuses a field that an object does not have: the library lets it pass in `has()` and `.?`. */
+  #checkField(object: Part, name: string, scope: Scope): void {
+    if (this.#type(object, scope).startsWith("Object")) typeIn(scope.environment, `${object.text}.${name}`);
   }
 
   #size(part: Part, scope: Scope): Range {
@@ -191,15 +203,10 @@ class Rewriter {
       if (part.path.missing !== undefined) this.missing.add(part.path.missing);
       return [0, part.path.most];
     }
-    return SCALARS.test(this.#type(part, scope)) ? [1, 1] : part.fallback ?? UNKNOWN;
+    return SCALARS.test(this.#type(part, scope)) ? [1, 1] : part.fallback ?? ANY_SIZE;
   }
 
-  /** The sizes of the elements of a literal. */
-  #sizes(parts: readonly Part[], scope: Scope): Range {
-    return parts.length === 0 ? [0, 0] : parts.map((part) => this.#size(part, scope)).reduce(union);
-  }
-
-  /** The path of a member. As in kube-apiserver, a member of a computed value has the limits of the rule's own schema. */
+  /** The path of a member. In kube-apiserver, a computed value's member has the limits of the rule's own schema. */
   #step(path: Path, name: string): Path {
     if (path === undefined || path === null) return path === undefined ? this.#self : null;
     if (name === "@items" || name === "@values") return path.element ?? null;
@@ -211,10 +218,12 @@ class Rewriter {
     return locals.get(name) ?? { text: name, cost: [1, 1], path: this.#self };
   }
 
-  #element(list: Part, at: Part, scope: Scope): Part {
-    const path = this.#step(list.path, this.#type(list, scope).startsWith("list") ? "@items" : "@values");
-    const cost = add(list.cost, at.cost, [1, 1]);
-    return { text: `${list.text}[${at.text}]`, cost, path, size: list.entry };
+  #unary(op: "!_" | "-_", node: ASTNode, scope: Scope): Part {
+    if (op === "-_" && node.op === "value" && typeof node.args === "bigint") return literal(-node.args);
+    const operand = this.part(node, scope);
+    // The library does not find that -(-9223372036854775808) overflows, but that 0 - x does.
+    const zero = op === "-_" && this.#type(operand, scope) === "int" ? "0 " : "";
+    return { text: `(${zero}${op[0]} ${operand.text})`, cost: add(operand.cost, [1, 1]) };
   }
 
   #binary(op: string, left: Part, right: Part, nodes: readonly [ASTNode, ASTNode], scope: Scope): Part {
@@ -247,7 +256,7 @@ class Rewriter {
       const size = add(...sizes());
       const entry = left.entry && right.entry && union(left.entry, right.entry);
       if (!isText) return { text: `_add(${left.text}, ${right.text})`, cost: add(cost, [1, 1]), size, entry };
-      const step = scale(size, 0.1);
+      const step = weighted(size, 0.1);
       return { text, cost: add(cost, kind === "dyn" ? union([1, 1], step) : step), size, entry };
     }
     const ordered = /^[<>]/.test(op) && isText;
@@ -267,13 +276,8 @@ class Rewriter {
     const list = args.map(({ text }) => text).join(", ");
     const cost = add(target?.cost ?? [0, 0], ...args.map((arg) => arg.cost));
     if (name === "dyn" && target === undefined && args.length === 1) {
-      return {
-        ...args[0],
-        text: `dyn(${list})`,
-        cost: add(cost, [1, 1]),
-        size: this.#size(args[0], scope),
-        path: undefined,
-      };
+      const size = this.#size(args[0], scope);
+      return { ...args[0], text: `dyn(${list})`, cost: add(cost, [1, 1]), size, path: undefined };
     }
     const isInt = name === "int" && /^(?:string|double|dyn)$/.test(this.#type(args[0], scope));
     const text = name === "matches"
@@ -292,7 +296,7 @@ class Rewriter {
       argument: () => args.length === 0 ? undefined : this.#type(args[0], scope),
       element: () => {
         const path = target?.path ? this.#step(target.path, "@items") : null;
-        return path ? this.#size({ text: "", cost, path }, scope) : UNKNOWN;
+        return path ? this.#size({ text: "", cost, path }, scope) : ANY_SIZE;
       },
     };
     const own = callCost(call);
@@ -302,7 +306,7 @@ class Rewriter {
   #has(node: ASTNode, scope: Scope): Part {
     if (node.op !== ".") throw new Error("invalid argument to has() macro");
     const object = this.part(node.args[0], scope);
-    if (/^Object/.test(this.#type(object, scope))) typeIn(scope.environment, `${object.text}.${node.args[1]}`);
+    this.#checkField(object, node.args[1], scope);
     return { text: `_has(${object.text}, ${JSON.stringify(node.args[1])})`, cost: object.cost };
   }
 
@@ -310,131 +314,81 @@ class Rewriter {
     const list = (): string => nodes.map((node) => this.part(node, scope).text).join(", ");
     if (receiver.op === "id" && !scope.locals.has(receiver.args)) {
       const space = receiver.args;
-      if (NAMESPACES.has(space)) {
-        return this.#call(`${space}.${name}`, undefined, nodes, scope, `${space}_${name}(${list()})`);
-      }
-      if (space === "optional") {
-        const written = name === "ofNonZeroValue" ? `_nonZero(${list()})` : `optional.${name}(${list()})`;
-        return this.#call(`optional.${name}`, undefined, nodes, scope, written);
+      const own = name === "ofNonZeroValue" ? "_nonZero" : `optional.${name}`;
+      const written = NAMESPACES.has(space) ? `${space}_${name}` : space === "optional" ? own : undefined;
+      if (written !== undefined) {
+        return this.#call(`${space}.${name}`, undefined, nodes, scope, `${written}(${list()})`);
       }
     }
     if (FOREIGN.has(name)) throw new Error(`undeclared reference to '${name}'`);
     const target = this.part(receiver, scope);
-    const [first, second] = nodes;
-    if (SINGLE.has(name) && first?.op === "id" && (nodes.length === 2 || name === "map" && nodes.length === 3)) {
-      return this.#macro(name, target, nodes, scope);
+    const names = nodes.slice(0, 2).flatMap((node) => node.op === "id" ? [node.args] : []);
+    const bodies = nodes.length - 1;
+    if (names.length > 0 && (SINGLE.has(name) && bodies === 1 || name === "map" && bodies === 2)) {
+      return this.#macro(name, target, names.slice(0, 1), nodes.slice(1), scope);
     }
-    if (DOUBLE.has(name) && nodes.length > 2 && first.op === "id" && second.op === "id" && this.#twoVariables) {
-      return this.#doubleMacro(name, target, [first.args, second.args], nodes.slice(2), scope);
+    if (names.length > 1 && DOUBLE.has(name) && bodies > 1 && this.#twoVariables) {
+      return this.#macro(name, target, names, nodes.slice(2), scope);
     }
-    if ((name === "optMap" || name === "optFlatMap") && first?.op === "id" && nodes.length === 2) {
-      return this.#optional(name, target, first.args, second, scope);
+    if (names.length > 0 && OPTIONAL.has(name) && bodies === 1) {
+      return this.#optional(name, target, names[0], nodes[1], scope);
     }
     return this.#call(name, target, nodes, scope);
   }
 
-  /** Returns a scope with one more variable, and its name in the text. */
-  #with(scope: Scope, name: string, type: string, part: Omit<Part, "text" | "cost">): { scope: Scope; text: string } {
+  /** Returns a scope with one more variable. */
+  #with(scope: Scope, name: string, variable: { type: string; part: Partial<Part> }): Local {
     const text = `v${this.#variables++}_`;
-    const environment = scope.environment.clone().registerVariable(text, /^[A-Z]$/.test(type) ? "dyn" : type);
-    return { text, scope: { environment, locals: new Map(scope.locals).set(name, { text, cost: [1, 1], ...part }) } };
+    const type = /^[A-Z]$/.test(variable.type) ? "dyn" : variable.type;
+    const part: Part = { text, cost: [1, 1], ...variable.part };
+    const environment = scope.environment.clone().registerVariable(text, type);
+    return { text, part, scope: { environment, locals: new Map(scope.locals).set(name, part) } };
   }
 
-  /** Returns the types of a range's keys and values, and the steps of its paths. */
-  #rangeOf(range: Part, scope: Scope): { key: string; value: string; isList: boolean } {
+  /** A macro over a range: its variables are elements, keys, or both. */
+  #macro(name: string, range: Part, names: readonly string[], nodes: readonly ASTNode[], scope: Scope): Part {
     const type = this.#type(range, scope);
-    const [, item] = /^list<(.*)>$/.exec(type) ?? [];
-    if (item !== undefined || type === "list") return { key: "int", value: item ?? "dyn", isList: true };
-    const [, key = "dyn", value = "dyn"] = /^map<(.*?), (.*)>$/.exec(type) ?? [];
-    return { key, value, isList: false };
-  }
-
-  #macro(name: string, range: Part, nodes: readonly ASTNode[], scope: Scope): Part {
-    const { key, value, isList } = this.#rangeOf(range, scope);
-    const variable = this.#with(scope, nodes[0].args as string, isList ? value : key, {
-      path: this.#step(range.path, isList ? "@items" : "@keys"),
-      fallback: isList ? range.entry : range.keys,
-    });
-    const bodies = nodes.slice(1).map((node) => this.part(node, variable.scope));
-    const own = name === "sortBy" ? "map" : name;
-    const cost = this.#loop(own, bodies.map((body) => body.cost));
-    const texts = [ticked(cost, bodies[0]), ...bodies.slice(1).map(({ text }) => text)];
-    const size = this.#size(range, scope);
-    const isNew = own === "map" || own === "filter";
-    const item = own === "map" ? bodies.at(-1)! : variable.scope.locals.get(nodes[0].args as string)!;
-    const result: Part = {
-      text: `${range.text}.${own}(${[variable.text, ...texts].join(", ")})`,
-      cost: add(range.cost, cost.around, times(size, cost.each)),
-      size: isNew ? size : [1, 1],
-      entry: isNew ? union([0, 0], this.#size(item, variable.scope)) : undefined,
-    };
-    if (name !== "sortBy") return result;
-    const type = (): string => this.#type(result, scope);
-    const call: Call = {
-      name: "sort",
-      target: size,
-      sizes: [],
-      integers: [],
+    const isList = type.startsWith("list");
+    const [, first = "dyn", second = "dyn"] = /^(?:list<|map<(.*?), )(.*)>$/.exec(type) ?? [];
+    const variable = (part: "@indices" | "@keys" | "@items" | "@values", type: string, fallback?: Range) => ({
       type,
-      argument: type,
-      element: () => UNKNOWN,
-    };
-    const sorted = callCost(call);
-    return { text: `_sortBy(${range.text}, ${result.text})`, cost: add(result.cost, [12, 12], sorted.cost), size };
-  }
-
-  /** The cost of a macro around its loop, and of each round. */
-  #loop(name: string, bodies: readonly Range[]): { around: Range; each: Range } {
-    const [first, step, result] = MACROS[name];
-    const condition = bodies.length > 1 || name === "filter" || name === "exists_one" ? bodies[0] : undefined;
-    const work = add(bodies[0] === condition && bodies.length === 1 ? [0, 0] : bodies.at(-1)!, [step, step]);
-    const each = condition === undefined ? work : add(condition, union(work, [1, 1]));
-    return { around: [result, first + result], each };
-  }
-
-  #doubleMacro(
-    name: string,
-    range: Part,
-    [key, value]: readonly [string, string],
-    nodes: readonly ASTNode[],
-    scope: Scope,
-  ): Part {
-    const types = this.#rangeOf(range, scope);
-    const steps = types.isList ? ["@indices", "@items"] : ["@keys", "@values"];
-    const outer = this.#with(scope, key, types.key, { path: this.#step(range.path, steps[0]), fallback: range.keys });
-    const inner = this.#with(outer.scope, value, types.value, {
-      path: this.#step(range.path, steps[1]),
-      fallback: range.entry,
+      part: { path: this.#step(range.path, part), fallback },
     });
+    const key = isList ? variable("@indices", "int") : variable("@keys", first, range.keys);
+    const value = variable(isList ? "@items" : "@values", second, range.entry);
+    const isDouble = names.length > 1;
+    const outer = this.#with(scope, names[0], isDouble || !isList ? key : value);
+    const inner = isDouble ? this.#with(outer.scope, names[1], value) : outer;
     const bodies = nodes.map((node) => this.part(node, inner.scope));
     const own = name === "existsOne" ? "exists_one" : name;
-    const cost = this.#loop(own, bodies.map((body) => body.cost));
-    const size = this.#size(range, scope);
-    const keys = types.isList ? `_indices(${range.text})` : range.text;
-    /** A body with the variable of the value. */
+    const cost = loop(own, bodies.map((body) => body.cost));
+    const last = `_tick(${Math.min(cost.each[0], 1_000_000)}, ${bodies.at(-1)!.text})`;
+    // With two variables, the second one is the only element of a list within.
     const within = (macro: string, body: string): string =>
-      `[${range.text}[${outer.text}]].${macro}(${inner.text}, ${body})`;
-    const filtered = bodies.length > 1 ? `${keys}.filter(${outer.text}, ${within("exists", bodies[0].text)})` : keys;
-    const mapped = `${filtered}.map(${outer.text}, ${within("map", ticked(cost, bodies.at(-1)!))}[0])`;
-    const text = name === "transformList"
+      isDouble ? `[${range.text}[${outer.text}]].${macro}(${inner.text}, ${body})` : body;
+    const keys = isDouble && isList ? `_indices(${range.text})` : range.text;
+    const left = bodies.length > 1 ? `${keys}.filter(${outer.text}, ${within("exists", bodies[0].text)})` : keys;
+    const mapped = `${left}.map(${outer.text}, ${within("map", last)}${isDouble ? "[0]" : ""})`;
+    const text = own === "map" || own === "transformList"
       ? mapped
-      : name === "transformMap"
-      ? `_map(${filtered}.map(${outer.text}, ${outer.text}), ${mapped})`
-      : name === "transformMapEntry"
+      : own === "transformMap"
+      ? `_map(${left}.map(${outer.text}, ${outer.text}), ${mapped})`
+      : own === "transformMapEntry"
       ? `_merge(${mapped})`
-      : `${keys}.${own}(${outer.text}, ${within(own === "exists_one" ? "exists" : own, ticked(cost, bodies[0]))})`;
-    const isNew = name.startsWith("transform");
+      : `${keys}.${own}(${outer.text}, ${within(own === "all" ? "all" : "exists", last)})`;
+    const size = this.#size(range, scope);
+    const item = own === "filter" ? inner.part : own === "map" || own === "transformList" ? bodies.at(-1) : undefined;
     return {
       text,
       cost: add(range.cost, cost.around, times(size, cost.each)),
-      size: isNew ? size : [1, 1],
-      entry: name === "transformList" ? union([0, 0], this.#size(bodies.at(-1)!, inner.scope)) : undefined,
+      size: /^(?:all|exists)/.test(own) ? [1, 1] : size,
+      entry: item && union([0, 0], this.#size(item, inner.scope)),
     };
   }
 
   #optional(name: string, target: Part, variable: string, node: ASTNode, scope: Scope): Part {
     const type = /^optional<(.*)>$/.exec(this.#type(target, scope))?.[1] ?? "dyn";
-    const own = this.#with(scope, variable, type, {});
+    const own = this.#with(scope, variable, { type, part: {} });
     const body = this.part(node, own.scope);
     const mapped = `[${target.text}.value()].map(${own.text}, ${body.text})[0]`;
     const value = name === "optMap" ? `optional.of(${mapped})` : mapped;
@@ -473,9 +427,13 @@ function literal(value: unknown): Part {
   return { text: Number(value) < 0 ? `(${value}${suffix})` : `${value}${suffix}`, cost, size: [1, 1] };
 }
 
-/** Returns a body that counts the least cost of its round when it runs. */
-function ticked({ each }: { each: Range }, body: Part): string {
-  return `_tick(${Math.min(each[0], 1_000_000)}, ${body.text})`;
+/** The cost of a macro around its loop, and of each round. */
+function loop(name: string, bodies: readonly Range[]): { around: Range; each: Range } {
+  const [first, step, result] = MACROS[name];
+  const isCondition = name === "filter" || name === "exists_one";
+  const work = add(isCondition ? [0, 0] : bodies.at(-1)!, [step, step]);
+  const each = isCondition || bodies.length > 1 ? add(bodies[0], union(work, [1, 1])) : work;
+  return { around: [result, first + result], each };
 }
 
 /** Refuses literals that are no duration, time or pattern. */

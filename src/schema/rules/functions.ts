@@ -1,7 +1,7 @@
 /**
  * The functions that rules can call, in addition to the CEL library's functions: Kubernetes' own, and its extensions.
  *
- * {@linkcode FUNCTIONS} and {@linkcode registerFunctions} are the entry points. `expression.ts` rewrites operators and
+ * {@linkcode registerFunctions} is the entry point. `expression.ts` rewrites operators and
  * functions whose results differ from kube-apiserver's to the functions here whose names begin with `_`.
  *
  * @module
@@ -13,13 +13,15 @@ import { textsOf } from "../members.ts";
 import { re2 } from "../re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
-import { Address, Network, ParsedUrl } from "./network.ts";
+import { Address, IpNetwork, ParsedUrl } from "./network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
 export const running: { meter: Meter } = { meter: new Meter(Infinity) };
 
 // deno-lint-ignore no-explicit-any
 type Handler = (...values: any[]) => unknown;
+
+const NANO = 1_000_000_000n;
 
 /** A quantity in a rule. */
 class RuleQuantity {
@@ -38,16 +40,14 @@ class RuleQuantity {
     }
   }
 
-  /** The whole number; undefined for a fraction or more than an int64. */
-  get integer(): bigint | undefined {
-    const { nanos } = this.value;
-    const whole = nanos / 1_000_000_000n;
-    return whole * 1_000_000_000n === nanos && BigInt.asIntN(64, whole) === whole ? whole : undefined;
+  integer(): bigint {
+    const whole = this.value.nanos / NANO;
+    if (whole * NANO === this.value.nanos && BigInt.asIntN(64, whole) === whole) return whole;
+    throw new RangeError("cannot convert value to integer");
   }
 
-  plus(other: RuleQuantity | bigint, sign: bigint): RuleQuantity {
-    const nanos = typeof other === "bigint" ? other * 1_000_000_000n : other.value.nanos;
-    return RuleQuantity.parse(`${this.value.nanos + sign * nanos}n`);
+  plus(nanos: bigint): RuleQuantity {
+    return RuleQuantity.parse(`${this.value.nanos + nanos}n`);
   }
 
   toString(): string {
@@ -106,10 +106,6 @@ class Format {
     this.name = name;
     this.fits = fits;
   }
-
-  toString(): string {
-    return this.name;
-  }
 }
 
 const LABEL = /^[a-z\d]([-a-z\d]*[a-z\d])?$/;
@@ -127,7 +123,7 @@ const subdomain = fitting(SUBDOMAIN, 253);
 const label1035 = fitting(LABEL_1035, 63);
 
 /** The named formats. */
-const FORMATS: Readonly<Record<string, Format>> = Object.fromEntries(
+const FORMATS: ReadonlyMap<string, Format> = new Map(
   Object.entries({
     dns1123Label: label,
     dns1123Subdomain: subdomain,
@@ -170,8 +166,9 @@ export function equal(a: unknown, b: unknown): boolean {
   }
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && equalLists(a, b);
   if (a instanceof RuleObject) {
+    const names = Object.keys(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(a)));
     return b instanceof RuleObject && Object.keys(a[RAW]).length === Object.keys(b[RAW]).length &&
-      equalObjects(a, b);
+      names.every((name) => name === "constructor" || equal(memberOf(a, name), memberOf(b, name)));
   }
   if (a instanceof Map || isObject(a) && Object.getPrototypeOf(a) === Object.prototype) {
     const [left, right] = [entriesOf(a), entriesOf(b)];
@@ -185,15 +182,10 @@ export function equal(a: unknown, b: unknown): boolean {
     const other = b as Optional;
     return a.hasValue() === other.hasValue() && (!a.hasValue() || equal(a.value(), other.value()));
   }
-  return "seconds" in a || "nanos" in a ? equalJson({ ...a }, { ...b }) : String(a) === String(b);
+  return String(a) === String(b);
 }
 
-function equalObjects(a: RuleObject, b: RuleObject): boolean {
-  const values = (object: RuleObject, name: string): unknown => (object as unknown as Record<string, unknown>)[name];
-  const declared = Object.keys(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(a)));
-  return declared.every((name) => name === "constructor" || equal(values(a, name), values(b, name)));
-}
-
+const memberOf = (object: RuleObject, name: string): unknown => (object as unknown as Record<string, unknown>)[name];
 const entriesOf = (value: object): ReadonlyMap<unknown, unknown> =>
   value instanceof Map ? value : new Map(Object.entries(value));
 
@@ -247,7 +239,7 @@ function within(value: unknown, range: unknown): boolean {
 
 function has(value: unknown, name: string): boolean {
   if (value instanceof Optional) return value.hasValue() && has(value.value(), name);
-  if (value instanceof RuleObject) return (value as unknown as Record<string, unknown>)[name] !== undefined;
+  if (value instanceof RuleObject) return memberOf(value, name) !== undefined;
   if (typeof value !== "object" || value === null) throw new TypeError("no such overload");
   return entriesOf(value).has(name);
 }
@@ -292,7 +284,6 @@ function shown(value: unknown): string {
   if (value instanceof Map) {
     return `{${[...value].map(([key, item]) => `${shown(key)}: ${shown(item)}`).sort().join(", ")}}`;
   }
-  if (isObject(value) && "seconds" in value) return `${value.seconds}s`;
   return String(value);
 }
 
@@ -326,165 +317,156 @@ function extreme(list: readonly unknown[], name: string, isBetter: (a: unknown, 
   return list.reduce((best, item) => isBetter(item, best) ? item : best);
 }
 
-function sortedBy(list: readonly unknown[], keys: readonly unknown[]): unknown[] {
-  const order = keys.map((key, at) => ({ key, at }));
-  order.sort((a, b) => below(a.key, b.key) ? -1 : below(b.key, a.key) ? 1 : a.at - b.at);
-  return order.map(({ at }) => list[at]);
-}
+const compareValues = (a: unknown, b: unknown): number => below(a, b) ? -1 : below(b, a) ? 1 : 0;
 
 function slice(list: readonly unknown[], from: bigint, to: bigint): unknown[] {
   if (from < 0n || to > list.length || from > to) throw new RangeError(`cannot slice(${from}, ${to})`);
   return list.slice(Number(from), Number(to));
 }
 
-const distinct = (list: readonly unknown[]): unknown[] =>
-  list.filter((item, at) => list.findIndex((other) => equal(item, other)) === at);
-
 const subset = (all: readonly unknown[], some: readonly unknown[]): boolean => some.every((item) => within(item, all));
 
-/** Functions of lists whose elements have an order, with the zero for `sum`. */
-const ordered = (type: string, zero?: unknown): (readonly [number, string, Handler])[] => [
-  [
-    0,
-    `list<${type}>.isSorted(): bool`,
-    (list) => list.every((item: unknown, at: number) => at === 0 || !below(item, list[at - 1])),
-  ],
-  [0, `list<${type}>.min(): ${type}`, (list) => extreme(list, "min", below)],
-  [0, `list<${type}>.max(): ${type}`, (list) => extreme(list, "max", (a, b) => below(b, a))],
-  [34, `list<${type}>.sort(): list<${type}>`, (list) => sortedBy(list, list)],
-  [34, `_sortBy(list<A>, list<${type}>): list<A>`, sortedBy],
-  ...zero === undefined
-    ? []
-    : [[0, `list<${type}>.sum(): ${type}`, (list: number[]) => list.reduce((a, b) => a + b, zero as number)] as const],
-];
+/** Functions by their signature. */
+type Functions = Readonly<Record<string, Handler>>;
 
-/** The functions that compare two values of a type. */
-const comparing = (
-  since: number,
-  type: string,
-  compare: (a: never, b: never) => number,
-): (readonly [number, string, Handler])[] => [
-  [since, `${type}.isGreaterThan(${type}): bool`, (a: never, b: never) => compare(a, b) > 0],
-  [since, `${type}.isLessThan(${type}): bool`, (a: never, b: never) => compare(a, b) < 0],
-  [since, `${type}.compareTo(${type}): int`, (a: never, b: never) => BigInt(compare(a, b))],
-];
+/** Functions of lists whose elements have an order. */
+const ordered = (type: string): Functions => ({
+  [`list<${type}>.isSorted(): bool`]: (list) => list.every((item: unknown, at: number) => !below(item, list[at - 1])),
+  [`list<${type}>.min(): ${type}`]: (list) => extreme(list, "min", below),
+  [`list<${type}>.max(): ${type}`]: (list) => extreme(list, "max", (a, b) => below(b, a)),
+});
 
-/** The functions: the minor version of Kubernetes that introduced each, its signature and its body. */
-export const FUNCTIONS: readonly (readonly [since: number, signature: string, body: Handler])[] = [
-  [0, "_eq(A, A): bool", equal],
-  [0, "_same(dyn, dyn): bool", (a, b) => {
-    running.meter.charge(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) / 10));
-    return equal(a, b);
-  }],
-  [0, "_in(A, list<A>): bool", within],
-  [0, "_in(K, map<K, V>): bool", within],
-  [0, "_within(dyn, dyn): bool", within],
-  [0, "_add(list<A>, list<A>): list<A>", concatenated],
-  [0, "_has(dyn, string): bool", has],
-  [0, "_matches(string, string): bool", (text, pattern) => patternOf(pattern, text).test(text)],
-  [0, "_tick(int, A): A", (cost, value) => (running.meter.charge(Number(cost)), value)],
-  [0, "_indices(list<A>): list<int>", (list) => list.map((_: unknown, at: number) => BigInt(at))],
-  [
-    0,
-    "_map(list<K>, list<V>): map<K, V>",
-    (keys, values) => new Map(keys.map((key: unknown, at: number) => [key, values[at]])),
-  ],
-  [0, "_merge(list<map<K, V>>): map<K, V>", (maps) => new Map(maps.flatMap((map: object) => [...entriesOf(map)]))],
-  [0, "_nonZero(A): optional<A>", (value) => isZero(value) ? Optional.none() : Optional.of(value)],
-  [0, "_int(dyn): int", integer],
-  [0, "string(google.protobuf.Timestamp): string", shown],
-  [0, "string(google.protobuf.Duration): string", shown],
-  [0, "int(google.protobuf.Timestamp): int", (time) => BigInt(Math.floor(time.getTime() / 1000))],
-  [0, "string.charAt(int): string", charAt],
-  [0, "string.replace(string, string): string", replace],
-  [0, "string.replace(string, string, int): string", replace],
-  [29, "string.format(list<dyn>): string", format],
-  [29, "strings_quote(string): string", (text) => JSON.stringify(text)],
-  [0, "string.find(string): string", (text, pattern) => patternOf(pattern, text).exec(text)?.[0] ?? ""],
-  [0, "string.findAll(string): list<string>", findAll],
-  [0, "string.findAll(string, int): list<string>", findAll],
-  ...ordered("int", 0n),
-  ...ordered("double", 0),
-  ...ordered("string"),
-  ...ordered("bool"),
-  ...ordered("google.protobuf.Duration"),
-  ...ordered("google.protobuf.Timestamp"),
-  [0, "list<A>.indexOf(A): int", (list, item) => BigInt(list.findIndex((other: unknown) => equal(other, item)))],
-  [
-    0,
-    "list<A>.lastIndexOf(A): int",
-    (list, item) => BigInt(list.findLastIndex((other: unknown) => equal(other, item))),
-  ],
-  [37, "list<A>.includes(A): bool", (list, item) => within(item, list)],
-  [29, "sets_contains(list<A>, list<A>): bool", subset],
-  [29, "sets_equivalent(list<A>, list<A>): bool", (a, b) => subset(a, b) && subset(b, a)],
-  [29, "sets_intersects(list<A>, list<A>): bool", (a, b) => a.some((item: unknown) => within(item, b))],
-  [34, "list<A>.slice(int, int): list<A>", slice],
-  [34, "list<list<A>>.flatten(): list<A>", (list) => list.flat()],
-  [34, "list<dyn>.flatten(int): list<dyn>", (list, depth) => list.flat(Number(depth))],
-  [34, "list<A>.distinct(): list<A>", distinct],
-  [34, "list<A>.reverse(): list<A>", (list) => list.toReversed()],
-  [34, "lists_range(int): list<int>", (size) => Array.from({ length: Number(size) }, (_, at) => BigInt(at))],
-  [0, "isURL(string): bool", (text) => parses(() => new ParsedUrl(text))],
-  [0, "url(string): URL", (text) => new ParsedUrl(text)],
-  [0, "URL.getScheme(): string", (url) => url.scheme],
-  [0, "URL.getHost(): string", (url) => url.host],
-  [0, "URL.getHostname(): string", (url) => url.hostname],
-  [0, "URL.getPort(): string", (url) => url.port],
-  [0, "URL.getEscapedPath(): string", (url) => url.path],
-  [0, "URL.getQuery(): map<string, list<string>>", (url) => url.query()],
-  [28, "isQuantity(string): bool", (text) => parses(() => parseQuantity(text))],
-  [28, "quantity(string): kubernetes.Quantity", RuleQuantity.parse],
-  [28, "sign(kubernetes.Quantity): int", ({ value: { nanos } }) => nanos < 0n ? -1n : nanos > 0n ? 1n : 0n],
-  [28, "kubernetes.Quantity.isInteger(): bool", ({ integer }) => integer !== undefined],
-  [28, "kubernetes.Quantity.asInteger(): int", ({ integer }) => {
-    if (integer === undefined) throw new RangeError("cannot convert value to integer");
-    return integer;
-  }],
-  [28, "kubernetes.Quantity.asApproximateFloat(): double", ({ value }) => Number(value)],
-  ...comparing(28, "kubernetes.Quantity", (a: RuleQuantity, b: RuleQuantity) => a.value.compare(b.value)),
-  ...["kubernetes.Quantity", "int"].flatMap((type): (readonly [number, string, Handler])[] => [
-    [28, `kubernetes.Quantity.add(${type}): kubernetes.Quantity`, (a, b) => a.plus(b, 1n)],
-    [28, `kubernetes.Quantity.sub(${type}): kubernetes.Quantity`, (a, b) => a.plus(b, -1n)],
-  ]),
-  [30, "isIP(string): bool", (text) => parses(() => Address.parse(text))],
-  [30, "ip(string): net.IP", Address.parse],
-  [30, "ip_isCanonical(string): bool", (text) => Address.parse(text).toString() === text],
-  [30, "string(net.IP): string", String],
-  [30, "net.IP.family(): int", (ip) => BigInt(ip.family)],
-  ...(["isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"] as const).map(
-    (name) => [30, `net.IP.${name}(): bool`, (ip: Address) => ip[name]] as const,
-  ),
-  [30, "isCIDR(string): bool", (text) => parses(() => Network.parse(text))],
-  [30, "cidr(string): net.CIDR", Network.parse],
-  [30, "string(net.CIDR): string", String],
-  [30, "net.CIDR.containsIP(string): bool", (network, text) => network.contains(Address.parse(text))],
-  [30, "net.CIDR.containsIP(net.IP): bool", (network, ip) => network.contains(ip)],
-  [30, "net.CIDR.containsCIDR(string): bool", (network, text) => network.contains(Network.parse(text))],
-  [30, "net.CIDR.containsCIDR(net.CIDR): bool", (network, other) => network.contains(other)],
-  [30, "net.CIDR.ip(): net.IP", (network) => network.address],
-  [30, "net.CIDR.masked(): net.CIDR", (network) => network.masked()],
-  [30, "net.CIDR.prefixLength(): int", (network) => BigInt(network.bits)],
-  [
-    31,
-    "format_named(string): optional<Format>",
-    (name) => Object.hasOwn(FORMATS, name) ? Optional.of(FORMATS[name]) : Optional.none(),
-  ],
-  ...Object.values(FORMATS).map((named) => [31, `format_${named.name}(): Format`, () => named] as const),
-  [
-    31,
-    "Format.validate(string): optional<list<string>>",
-    (named, text) => named.fits(text) ? Optional.none() : Optional.of([`does not match the format ${named.name}`]),
-  ],
-  [33, "isSemver(string): bool", (text) => parses(() => new Semver(text))],
-  [33, "isSemver(string, bool): bool", (text, normalize) => parses(() => new Semver(text, normalize))],
-  [33, "semver(string): kubernetes.Semver", (text) => new Semver(text)],
-  [33, "semver(string, bool): kubernetes.Semver", (text, normalize) => new Semver(text, normalize)],
-  ...comparing(33, "kubernetes.Semver", (a: Semver, b: Semver) => a.compare(b)),
-  ...(["major", "minor", "patch"] as const).map((name, at) =>
-    [33, `kubernetes.Semver.${name}(): int`, (version: Semver) => version.numbers[at]] as const
-  ),
-];
+/** Functions that compare two values of a type. */
+const comparing = (type: string, compare: (a: never, b: never) => number): Functions => ({
+  [`${type}.isGreaterThan(${type}): bool`]: (a, b) => compare(a as never, b as never) > 0,
+  [`${type}.isLessThan(${type}): bool`]: (a, b) => compare(a as never, b as never) < 0,
+  [`${type}.compareTo(${type}): int`]: (a, b) => BigInt(compare(a as never, b as never)),
+});
+
+const ORDERED = ["int", "double", "string", "bool", "google.protobuf.Duration", "google.protobuf.Timestamp"];
+const bigints = (list: readonly unknown[]): bigint[] => list.map((_, at) => BigInt(at));
+const firstOf = (list: readonly unknown[], item: unknown): number => list.findIndex((other) => equal(other, item));
+const lastOf = (list: readonly unknown[], item: unknown): number => list.findLastIndex((other) => equal(other, item));
+const named = (of: (name: string) => [string, Handler], names: readonly string[]): Functions =>
+  Object.fromEntries(names.map(of));
+
+/** The functions by the minor version of Kubernetes that introduced them. */
+const FUNCTIONS: Readonly<Record<number, Functions>> = {
+  0: {
+    "_eq(A, A): bool": equal,
+    "_same(dyn, dyn): bool": (a, b) => {
+      running.meter.charge(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) / 10));
+      return equal(a, b);
+    },
+    "_in(A, list<A>): bool": within,
+    "_in(K, map<K, V>): bool": within,
+    "_within(dyn, dyn): bool": within,
+    "_add(list<A>, list<A>): list<A>": concatenated,
+    "_has(dyn, string): bool": has,
+    "_matches(string, string): bool": (text, pattern) => patternOf(pattern, text).test(text),
+    "_tick(int, A): A": (cost, value) => (running.meter.charge(Number(cost)), value),
+    "_indices(list<A>): list<int>": bigints,
+    "_map(list<K>, list<V>): map<K, V>": (keys, values) =>
+      new Map(keys.map((key: unknown, at: number) => [key, values[at]])),
+    "_merge(list<map<K, V>>): map<K, V>": (maps) => new Map(maps.flatMap((map: object) => [...entriesOf(map)])),
+    "_nonZero(A): optional<A>": (value) => isZero(value) ? Optional.none() : Optional.of(value),
+    "_int(dyn): int": integer,
+    "string(google.protobuf.Timestamp): string": shown,
+    "string(google.protobuf.Duration): string": shown,
+    "int(google.protobuf.Timestamp): int": (time) => BigInt(Math.floor(time.getTime() / 1000)),
+    "string.charAt(int): string": charAt,
+    "string.replace(string, string): string": replace,
+    "string.replace(string, string, int): string": replace,
+    "string.find(string): string": (text, pattern) => patternOf(pattern, text).exec(text)?.[0] ?? "",
+    "string.findAll(string): list<string>": findAll,
+    "string.findAll(string, int): list<string>": findAll,
+    ...Object.assign({}, ...ORDERED.map(ordered)) as Functions,
+    "list<int>.sum(): int": (list) => list.reduce((a: bigint, b: bigint) => a + b, 0n),
+    "list<double>.sum(): double": (list) => list.reduce((a: number, b: number) => a + b, 0),
+    "list<A>.indexOf(A): int": (list, item) => BigInt(firstOf(list, item)),
+    "list<A>.lastIndexOf(A): int": (list, item) => BigInt(lastOf(list, item)),
+    "isURL(string): bool": (text) => parses(() => new ParsedUrl(text)),
+    "url(string): URL": (text) => new ParsedUrl(text),
+    ...named((name) => [`URL.${name}(): string`, (url) => url[name]()], [
+      "getScheme",
+      "getHost",
+      "getHostname",
+      "getPort",
+      "getEscapedPath",
+    ]),
+    "URL.getQuery(): map<string, list<string>>": (url) => url.getQuery(),
+  },
+  28: {
+    "isQuantity(string): bool": (text) => parses(() => parseQuantity(text)),
+    "quantity(string): kubernetes.Quantity": RuleQuantity.parse,
+    "sign(kubernetes.Quantity): int": ({ value: { nanos } }) => nanos < 0n ? -1n : nanos > 0n ? 1n : 0n,
+    "kubernetes.Quantity.isInteger(): bool": (quantity) => parses(() => quantity.integer()),
+    "kubernetes.Quantity.asInteger(): int": (quantity) => quantity.integer(),
+    "kubernetes.Quantity.asApproximateFloat(): double": ({ value }) => Number(value),
+    ...comparing("kubernetes.Quantity", (a: RuleQuantity, b: RuleQuantity) => a.value.compare(b.value)),
+    "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(b.value.nanos),
+    "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => a.plus(b * NANO),
+    "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(-b.value.nanos),
+    "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => a.plus(-b * NANO),
+  },
+  29: {
+    "string.format(list<dyn>): string": format,
+    "strings_quote(string): string": (text) => JSON.stringify(text),
+    "sets_contains(list<A>, list<A>): bool": subset,
+    "sets_equivalent(list<A>, list<A>): bool": (a, b) => subset(a, b) && subset(b, a),
+    "sets_intersects(list<A>, list<A>): bool": (a, b) => a.some((item: unknown) => within(item, b)),
+  },
+  30: {
+    "isIP(string): bool": (text) => parses(() => Address.parse(text)),
+    "ip(string): net.IP": Address.parse,
+    "ip_isCanonical(string): bool": (text) => Address.parse(text).toString() === text,
+    "string(net.IP): string": String,
+    "net.IP.family(): int": (ip) => BigInt(ip.family),
+    ...named((name) => [`net.IP.${name}(): bool`, (ip) => ip[name]], [
+      "isUnspecified",
+      "isLoopback",
+      "isLinkLocalMulticast",
+      "isLinkLocalUnicast",
+      "isGlobalUnicast",
+    ]),
+    "isCIDR(string): bool": (text) => parses(() => IpNetwork.parse(text)),
+    "cidr(string): net.CIDR": IpNetwork.parse,
+    "string(net.CIDR): string": String,
+    "net.CIDR.containsIP(string): bool": (network, text) => network.contains(Address.parse(text)),
+    "net.CIDR.containsIP(net.IP): bool": (network, ip) => network.contains(ip),
+    "net.CIDR.containsCIDR(string): bool": (network, text) => network.contains(IpNetwork.parse(text)),
+    "net.CIDR.containsCIDR(net.CIDR): bool": (network, other) => network.contains(other),
+    "net.CIDR.ip(): net.IP": (network) => network.address,
+    "net.CIDR.masked(): net.CIDR": (network) => network.masked(),
+    "net.CIDR.prefixLength(): int": (network) => BigInt(network.bits),
+  },
+  31: {
+    "format_named(string): optional<Format>": (name) => Optional.of(FORMATS.get(name)),
+    ...named((name) => [`format_${name}(): Format`, () => FORMATS.get(name)], [...FORMATS.keys()]),
+    "Format.validate(string): optional<list<string>>": (format, text) =>
+      format.fits(text) ? Optional.none() : Optional.of([`does not match the format ${format.name}`]),
+  },
+  33: {
+    "isSemver(string): bool": (text) => parses(() => new Semver(text)),
+    "isSemver(string, bool): bool": (text, normalize) => parses(() => new Semver(text, normalize)),
+    "semver(string): kubernetes.Semver": (text) => new Semver(text),
+    "semver(string, bool): kubernetes.Semver": (text, normalize) => new Semver(text, normalize),
+    ...comparing("kubernetes.Semver", (a: Semver, b: Semver) => a.compare(b)),
+    "kubernetes.Semver.major(): int": (version) => version.numbers[0],
+    "kubernetes.Semver.minor(): int": (version) => version.numbers[1],
+    "kubernetes.Semver.patch(): int": (version) => version.numbers[2],
+  },
+  34: {
+    ...named((type) => [`list<${type}>.sort(): list<${type}>`, (list) => list.toSorted(compareValues)], ORDERED),
+    "list<A>.slice(int, int): list<A>": slice,
+    "list<list<A>>.flatten(): list<A>": (list) => list.flat(),
+    "list<dyn>.flatten(int): list<dyn>": (list, depth) => list.flat(Number(depth)),
+    "list<A>.distinct(): list<A>": (list) => list.filter((item: unknown, at: number) => firstOf(list, item) === at),
+    "list<A>.reverse(): list<A>": (list) => list.toReversed(),
+    "lists_range(int): list<int>": (size) => bigints(Array(Number(size)).fill(0)),
+  },
+  37: { "list<A>.includes(A): bool": (list, item) => within(item, list) },
+};
 
 function isZero(value: unknown): boolean {
   if (value instanceof RuleObject) return Object.keys(value[RAW]).length === 0;
@@ -498,11 +480,14 @@ function isZero(value: unknown): boolean {
  * the version before has, so that it can be downgraded.
  */
 export function registerFunctions(environment: Environment, version: number): void {
-  const types = { URL: ParsedUrl, "kubernetes.Quantity": RuleQuantity, "net.IP": Address, "net.CIDR": Network };
+  const types = { URL: ParsedUrl, "kubernetes.Quantity": RuleQuantity, "net.IP": Address, "net.CIDR": IpNetwork };
   for (const [name, ctor] of Object.entries({ ...types, Format, "kubernetes.Semver": Semver })) {
     environment.registerType(name, ctor);
   }
-  for (const [since, signature, body] of FUNCTIONS) {
-    if (since < version) environment.registerFunction(signature, (...values) => body(...values));
+  for (const [since, functions] of Object.entries(FUNCTIONS)) {
+    if (Number(since) >= version) continue;
+    for (const [signature, body] of Object.entries(functions)) {
+      environment.registerFunction(signature, (...values) => body(...values));
+    }
   }
 }

@@ -1,15 +1,16 @@
 /**
  * Loads the evaluator of validation rules (`x-kubernetes-validations`) when the first rule arrives.
  *
- * {@linkcode hasRules} and {@linkcode loadRules} are the entry points. Other folders import only this file of `rules`,
+ * {@linkcode loadRules} and `hasRules` are the entry points. Other folders import only this file of `rules`,
  * so that programs without rules do not load the CEL library.
  *
  * @module
  */
-import { isList, isObject, type JsonObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import type { CompiledRules } from "./compile.ts";
 
 export type { CompiledRules };
+export { hasRules } from "./declared_types.ts";
 
 /** Compiles rules. {@linkcode loadRules} returns it. */
 export interface RuleCompiler {
@@ -40,17 +41,4 @@ export function loadRules(): Promise<RuleCompiler> {
 /** Returns the compiler if {@linkcode loadRules} has loaded it, else undefined. */
 export function loadedRules(): RuleCompiler | undefined {
   return loaded;
-}
-
-/** Returns true if a structural schema, or a schema in it, has rules. */
-export function hasRules(schema: JsonObject): boolean {
-  const { properties, items, additionalProperties, allOf, "x-kubernetes-validations": rules } = schema;
-  return isList(rules) && rules.length > 0 ||
-    [
-      items,
-      additionalProperties,
-      ...isList(allOf) ? allOf : [],
-      ...isObject(properties) ? Object.values(properties) : [],
-    ]
-      .some((part) => isObject(part) && hasRules(part));
 }

@@ -1,7 +1,7 @@
 /**
  * IP addresses, networks and URLs of rules, which are read as Go reads them.
  *
- * {@linkcode Address}, {@linkcode Network} and {@linkcode ParsedUrl} are the entry points. This file knows no rules.
+ * {@linkcode Address}, {@linkcode IpNetwork} and {@linkcode ParsedUrl} are the entry points. This file knows no rules.
  *
  * @module
  */
@@ -86,7 +86,7 @@ export class Address {
 }
 
 /** A network such as `10.0.0.0/8`. */
-export class Network {
+export class IpNetwork {
   /** The address before the slash. */
   readonly address: Address;
   /** The bits after the slash. */
@@ -99,26 +99,26 @@ export class Network {
   }
 
   /** Parses a network. @throws {SyntaxError} if it is none. */
-  static parse(text: string): Network {
+  static parse(text: string): IpNetwork {
     const [, address, bits] = /^(.+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
     const parsed = address === undefined ? undefined : Address.parse(address);
     if (parsed === undefined || Number(bits) > parsed.bytes.length * 8) {
       throw new SyntaxError(`network address parse error during conversion from string: ${JSON.stringify(text)}`);
     }
-    return new Network(parsed, Number(bits));
+    return new IpNetwork(parsed, Number(bits));
   }
 
   /** Returns the network whose address has zeros after the bits. */
-  masked(): Network {
+  masked(): IpNetwork {
     const keep = (at: number): number => 256 - 2 ** (8 - Math.min(8, Math.max(0, this.bits - 8 * at)));
-    return new Network(new Address(this.address.bytes.map((byte, at) => byte & keep(at))), this.bits);
+    return new IpNetwork(new Address(this.address.bytes.map((byte, at) => byte & keep(at))), this.bits);
   }
 
   /** Returns true if an address, or each address of a network, is in this network. */
-  contains(other: Address | Network): boolean {
+  contains(other: Address | IpNetwork): boolean {
     const [address, bits] = other instanceof Address ? [other, other.bytes.length * 8] : [other.address, other.bits];
     return address.family === this.address.family && this.bits <= bits &&
-      new Network(address, this.bits).masked().toString() === this.masked().toString();
+      new IpNetwork(address, this.bits).masked().toString() === this.masked().toString();
   }
 
   /** Returns the text: `"10.0.0.0/8"`. */
@@ -130,12 +130,9 @@ export class Network {
 /** A URL: absolute, or a path that begins with `/`. */
 export class ParsedUrl {
   readonly #text: string;
-  /** The scheme in lower case; `""` for a path. */
-  readonly scheme: string;
-  /** The host with its port. */
-  readonly host: string;
-  /** The path as it is escaped in the URL. */
-  readonly path: string;
+  readonly #scheme: string;
+  readonly #host: string;
+  readonly #path: string;
   readonly #query: string;
 
   /** Parses a URL. @throws {SyntaxError} if Go's `url.ParseRequestURI` refuses it. */
@@ -150,25 +147,40 @@ export class ParsedUrl {
       !/^(?:\[[\da-fA-F:.]+(?:%25[^\]]*)?\]|[^\s"<>[\]\\^`{|}:]*)(?::\d*)?$/.test(host);
     if (wrong) throw new SyntaxError(`URL parse error during conversion from string: ${JSON.stringify(text)}`);
     this.#text = text;
-    this.scheme = scheme.toLowerCase();
-    this.host = host;
+    this.#scheme = scheme.toLowerCase();
+    this.#host = host;
     const opaque = scheme !== "" && !text.slice(scheme.length + 1).startsWith("/");
-    this.path = opaque ? "" : path.replace(/[^\w!$&'()*+,\-./:;=@~%]/gu, encodeURIComponent);
+    this.#path = opaque ? "" : path.replace(/[^\w!$&'()*+,\-./:;=@~%]/gu, encodeURIComponent);
     this.#query = query;
   }
 
-  /** The host without its port and brackets. */
-  get hostname(): string {
-    return this.host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
+  /** Returns the scheme in lower case; `""` for a path. */
+  getScheme(): string {
+    return this.#scheme;
   }
 
-  /** The port; `""` for none. */
-  get port(): string {
-    return /:(\d*)$/.exec(this.host)?.[1] ?? "";
+  /** Returns the host with its port. */
+  getHost(): string {
+    return this.#host;
+  }
+
+  /** Returns the host without its port and brackets. */
+  getHostname(): string {
+    return this.#host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
+  }
+
+  /** Returns the port; `""` for none. */
+  getPort(): string {
+    return /:(\d*)$/.exec(this.#host)?.[1] ?? "";
+  }
+
+  /** Returns the path as it is escaped in the URL. */
+  getEscapedPath(): string {
+    return this.#path;
   }
 
   /** Returns the parameters after `?`. */
-  query(): Map<string, string[]> {
+  getQuery(): Map<string, string[]> {
     const found = new Map<string, string[]>();
     for (const [name, value] of new URLSearchParams(this.#query)) found.set(name, [...found.get(name) ?? [], value]);
     return found;

@@ -1,7 +1,7 @@
 /**
- * Rules like those of public CRDs, in small schemas of our own, with objects that they accept and refuse.
+ * Rules like the rules in public CRDs, in small schemas of our own, with objects that they accept and refuse.
  *
- * The facts are those of Gateway API, Cluster API, Karpenter, cert-manager and Crossplane; schemas, names and messages
+ * The facts come from Gateway API, Cluster API, Karpenter, cert-manager and Crossplane; schemas, names and messages
  * are written again. {@linkcode RULED_KINDS} is the entry point.
  *
  * @module
@@ -1052,8 +1052,7 @@ const COMPOSITE: RuledKind = {
       { rule: "self.mode != 'Pipeline' || !has(self.of) || has(self.pipeline)" },
       { rule: "!has(self.of) || has(self.by) || has(self.reason)", message: "by or reason is needed" },
       {
-        rule:
-          "!has(self.claimNames) || !has(self.names) || self.claimNames.kind != self.names.kind",
+        rule: "!has(self.claimNames) || !has(self.names) || self.claimNames.kind != self.names.kind",
       },
       { rule: "!has(self.maybe) || self.maybe != 'none'" },
       { rule: "self.?forProvider.?size.orValue(1) > 0", message: "the size is 0" },
@@ -1117,7 +1116,7 @@ const COMPOSITE: RuledKind = {
   ],
 };
 
-/** Kinds with rules like those of public CRDs. */
+/** Kinds with rules like the rules in public CRDs. */
 export const RULED_KINDS: readonly RuledKind[] = [GATEWAY, ROUTE, POOL, CLUSTER, CERTIFICATE, COMPOSITE];
 
 /** Returns the schema of a kind's objects. */
