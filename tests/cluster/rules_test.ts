@@ -2,13 +2,11 @@ import { type Client, defineResource, type KubernetesObject, type Resource, Stat
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/schema/json.ts";
-import { schemaOfKind } from "../../src/schema/object_schema.ts";
-import { prune } from "../../src/schema/prune.ts";
 import { hasRules, loadRules } from "../../src/schema/rules/load.ts";
-import { validateCustom } from "../../src/schema/validate.ts";
 import { define, Definition, definitionName, onceServed, versionsOf } from "../support/cluster/definitions.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { RULED_KINDS, type RuledKind, schemaOfRuled } from "../support/schema/public_rules.ts";
+import { casesOf, type Causes, checkerOf, fieldsOf, merged } from "../support/schema/ruled.ts";
 import { RULE_SCHEMAS } from "../support/schema/wrong_rules.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { minorOfServer } from "./_versions.ts";
@@ -16,8 +14,6 @@ import { minorOfServer } from "./_versions.ts";
 // Compares src/schema/rules with a real server: which definitions and objects are accepted, and the causes.
 
 const cluster = clusterTests();
-
-type Causes = readonly { readonly field?: string; readonly reason?: string; readonly message?: string }[];
 
 /** Returns the causes of a refused request; none if the server accepts it. */
 async function causesOf(request: () => Promise<unknown>): Promise<Causes> {
@@ -30,10 +26,6 @@ async function causesOf(request: () => Promise<unknown>): Promise<Causes> {
   }
 }
 
-/** Field and reason of each cause. */
-const shown = (causes: Causes): string[] =>
-  [...new Set(causes.map(({ field, reason }) => `${field}: ${reason}`))].sort();
-
 /** Compares causes, and counts what is equal. */
 class Comparison {
   readonly differences: string[] = [];
@@ -42,7 +34,7 @@ class Comparison {
   messages = 0;
 
   add(what: string, expected: Causes, found: Causes): void {
-    const [server, ours] = [shown(expected), shown(found)];
+    const [server, ours] = [fieldsOf(expected), fieldsOf(found)];
     if (server.join("\n") !== ours.join("\n")) {
       this.differences.push(`${what}\n      server: ${texts(expected)}\n      ours:   ${texts(found)}`);
       return;
@@ -68,17 +60,6 @@ function resourceOf(kind: string): Resource<KubernetesObject> {
   return defineResource({ group: "rules.example.com", version: "v1", plural, kind, scope: "Namespaced" });
 }
 
-/** Merges a change into an object: null removes a member. */
-function merged(value: JsonObject, change: JsonObject): MutableJson {
-  const result: MutableJson = { ...cloneJson(value) };
-  for (const [key, member] of Object.entries(change)) {
-    const old = result[key];
-    if (member === null && key !== "maybe") delete result[key];
-    else result[key] = isObject(member) && isObject(old) ? merged(old, member) : member;
-  }
-  return result;
-}
-
 cluster.withPlane("definitions are refused with the causes of the server", async ({ client }) => {
   const { compile } = await loadRules();
   const version = await minorOfServer(client);
@@ -99,34 +80,23 @@ cluster.withPlane("definitions are refused with the causes of the server", async
 });
 
 async function compareKind(client: Client, namespace: string, ruled: RuledKind, compared: Comparison): Promise<void> {
-  const { compile } = await loadRules();
   const schema = schemaOfRuled(ruled);
-  const rules = compile(schema, "spec.validation.openAPIV3Schema", await minorOfServer(client));
-  assertEquals(rules.causes, [], ruled.kind);
-  const resource = resourceOf(ruled.kind);
-  const objects = client.resource(resource).namespace(namespace);
-  const types = schemaOfKind(schema, { type: "any" });
-  const complete = (object: JsonObject): JsonObject => prune(types, object, "", []) as JsonObject;
-  const head = { apiVersion: "rules.example.com/v1", kind: ruled.kind };
-  const check = (object: JsonObject, previous?: JsonObject): Causes => {
-    const found = validateCustom(types, object);
-    const blocking = /NotSupported|Required|TooLong|TooMany|TypeInvalid/;
-    return found.some(({ reason }) => blocking.test(reason))
-      ? [...found, { reason: "FieldValueInvalid", field: "<nil>", message: "" }]
-      : [...found, ...rules.check(object, previous)];
-  };
-  for (const [index, change] of [{}, ...ruled.changes].entries()) {
-    const draft = { ...head, metadata: { name: `o${index}`, namespace }, spec: merged(ruled.valid, change) };
-    const expected = await onceServed(() => causesOf(() => objects.create(draft as never, { dryRun: true })));
-    compared.add(`${ruled.kind} ${JSON.stringify(change)}`, expected, check(complete(draft)));
-  }
-  for (const [index, [before, after]] of ruled.updates.entries()) {
-    const name = `u${index}`;
-    const draft = { ...head, metadata: { name, namespace }, spec: merged(ruled.valid, before) };
-    const created = await objects.create(draft as never) as unknown as JsonObject;
-    const changed = { ...created, spec: merged(merged(ruled.valid, before), after) };
+  const version = await minorOfServer(client);
+  assertEquals((await loadRules()).compile(schema, undefined, version).causes, [], ruled.kind);
+  const objects = client.resource(resourceOf(ruled.kind)).namespace(namespace);
+  const check = await checkerOf(schema, version);
+  for (const [index, { what, spec, before }] of casesOf(ruled).entries()) {
+    const metadata = { name: `o${index}`, namespace };
+    const draft = { apiVersion: "rules.example.com/v1", kind: ruled.kind, metadata, spec };
+    if (before === undefined) {
+      const expected = await onceServed(() => causesOf(() => objects.create(draft as never, { dryRun: true })));
+      compared.add(what, expected, check(draft));
+      continue;
+    }
+    const created = await objects.create({ ...draft, spec: before } as never) as unknown as JsonObject;
+    const changed = { ...created, spec };
     const expected = await causesOf(() => objects.update(changed as never, { dryRun: true }));
-    compared.add(`${ruled.kind} ${JSON.stringify([before, after])}`, expected, check(complete(changed), created));
+    compared.add(what, expected, check(changed, created));
   }
 }
 

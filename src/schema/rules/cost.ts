@@ -179,15 +179,16 @@ function replaced(text: Range, from: Range, to: Range): Range {
 export class Meter {
   /** The cost that is left; negative after the rule has spent it. */
   left: number;
+  #spent: RangeError | undefined;
 
   /** Starts with a budget. */
   constructor(left: number) {
     this.left = left;
   }
 
-  /** Counts a cost. @throws {RangeError} when the budget is spent. */
+  /** Counts a cost. @throws {RangeError} when the budget is spent: the same one each time, as macros go on. */
   charge(cost: number): void {
     this.left -= cost;
-    if (this.left < 0) throw new RangeError("operation cancelled: actual cost limit exceeded");
+    if (this.left < 0) throw this.#spent ??= new RangeError("operation cancelled: actual cost limit exceeded");
   }
 }
