@@ -171,7 +171,7 @@ Deno.test("an update does not meet rules of parts that it does not change", () =
     rules.check({ spec }, { spec: { list: [{ s: "a", n: 1 }, { s: "b", n: 1 }], atoms: [{ n: 1 }, { n: 2 }] } })
       .map(({ field }) => field);
   const same = [{ n: 1 }, { n: 2 }];
-  // Both rules of an element that is changed; only what reads oldSelf of one that is not.
+  // Both rules of a changed element, and of an unchanged element only the rule that reads oldSelf.
   assertEquals(fields({ list: [{ s: "b", n: 1 }, { s: "a", n: 2 }], atoms: same }), [
     "spec.list[0]",
     "spec.list[1]",
@@ -268,6 +268,35 @@ Deno.test("objects of the schema are not changed, and shared parts have the type
   const rules = compile(inSpec(rulesOf(schema, "type(self.first.a) == int && type(self.second.a) == double")));
   assertEquals(rules.check({ spec }), []);
   assert(equalJson(spec, { first: { a: 1 }, second: { a: 1 } }));
+});
+
+Deno.test("an object that is changed between checks is read again", () => {
+  const list = { type: "array", maxItems: 3, items: { type: "string", maxLength: 3 } };
+  const map = { type: "object", maxProperties: 3, additionalProperties: { type: "integer" } };
+  const schema = { type: "object", properties: { list, map } };
+  const rules = compile(inSpec(rulesOf(schema, "self.list.size() == 1", "self.map.all(k, self.map[k] == 1)")));
+  const spec = { list: ["a"], map: { a: 1 } };
+  assertEquals(rules.check({ spec }), []);
+  spec.list.push("b");
+  spec.map.a = 2;
+  assertEquals(rules.check({ spec }).length, 2);
+});
+
+Deno.test("fields can have the names of types, functions and methods", () => {
+  const names = "type list map has string int bool dyn optional all size matches value filter null_type duration".split(
+    " ",
+  );
+  const properties = Object.fromEntries(names.map((name) => [name, { type: "integer" }]));
+  for (const name of [...names, "constructor"]) {
+    const rule = name === "constructor"
+      ? "true"
+      : `has(self.${name}) && self.${name} == 1 && self.?${name}.orValue(2) == 1`;
+    const rules = compile(
+      inSpec(rulesOf({ type: "object", properties: { ...properties, constructor: { type: "string" } } }, rule)),
+    );
+    assertEquals(rules.causes, [], name);
+    assertEquals(rules.check({ spec: { [name]: 1 } }), [], name);
+  }
 });
 
 Deno.test("hasRules finds rules at any depth, and loadRules loads the compiler once", async () => {

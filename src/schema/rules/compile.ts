@@ -113,7 +113,10 @@ export function compile(
   compiler.compile(root);
   return {
     causes: compiler.finish(at),
-    check: (object, previous) => new Run().check(root, object, previous),
+    check: (object, previous) => {
+      declarations.forget();
+      return new Run().check(root, object, previous);
+    },
   };
 }
 

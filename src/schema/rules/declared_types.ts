@@ -95,6 +95,7 @@ const hasAny = (part: Json | undefined): boolean => isObject(part) && hasRules(p
 export class Declarations {
   readonly #environment: Environment;
   #count = 0;
+  #checks = 0;
 
   /** Registers the objects' types in `environment`. */
   constructor(environment: Environment) {
@@ -131,7 +132,12 @@ export class Declarations {
         const element = isObject(schema.items) ? this.of(schema.items, `${at}[]`) : undefined;
         if (element === undefined) return undefined;
         const items = most("maxItems") ?? Math.floor((REQUEST_BYTES - 2) / (element.least + 1));
-        const of = listOf(schema, element);
+        const convert = this.#once((list: readonly Json[]) => {
+          const items = list.map((item) => itemOf(element, item));
+          LIST_SCHEMAS.set(items, schema);
+          return items;
+        });
+        const of = (value: Json): unknown => isList(value) ? convert(value) : value;
         return {
           type: `list<${typeIn(schema.items, element)}>`,
           most: items,
@@ -148,11 +154,29 @@ export class Declarations {
         if (element === undefined) return undefined;
         const members = most("maxProperties") ?? Math.floor((REQUEST_BYTES - 2) / (element.least + 6));
         const missing = lacking("maxProperties");
+        const convert = this.#once((map: JsonObject) =>
+          new Map(Object.entries(map).map(([key, value]) => [key, itemOf(element, value)]))
+        );
+        const of = (value: Json): unknown => isObject(value) ? convert(value) : value;
         const type = `map<string, ${typeIn(additionalProperties, element)}>`;
-        return { type, most: members, least: 2, element, of: mapOf(element), missing };
+        return { type, most: members, least: 2, element, of, missing };
       }
     }
     return undefined;
+  }
+
+  /** Forgets converted values: the next check may be about the same objects with other members. */
+  forget(): void {
+    this.#checks++;
+  }
+
+  /** Returns a function that converts each value once in a check. */
+  #once<Key extends object, Value>(convert: (value: Key) => Value): (value: Key) => Value {
+    let [check, of] = [this.#checks, oncePer(convert)];
+    return (value) => {
+      if (check !== this.#checks) [check, of] = [this.#checks, oncePer(convert)];
+      return of(value);
+    };
   }
 
   #text(schema: JsonObject, length: number | undefined, missing: string | undefined): Declared {
@@ -189,7 +213,7 @@ export class Declarations {
       if (field === undefined) continue;
       if (required.includes(name) && own.default === undefined) least += name.length + field.least + 4;
       const escaped = escapeName(name);
-      if (escaped === undefined) continue;
+      if (escaped === undefined || escaped === "constructor") continue;
       fields.set(escaped, field);
       const get = function (this: RuleObject): unknown {
         const member = Object.hasOwn(this[RAW], name) ? this[RAW][name] : undefined;
@@ -200,7 +224,7 @@ export class Declarations {
     const type = `Object${this.#count++}`;
     const types = Object.fromEntries([...fields].map(([name, field]) => [name, field.type]));
     this.#environment.registerType(type, { ctor: Own, fields: types });
-    return { type, most: 0, least, fields, of: oncePer((value: JsonObject) => new Own(value)) as Declared["of"] };
+    return { type, most: 0, least, fields, of: this.#once((value: JsonObject) => new Own(value)) as Declared["of"] };
   }
 }
 
@@ -213,19 +237,3 @@ const typeIn = (schema: Json | undefined, { type }: Declared): string =>
   objectOr(schema).nullable === true ? "dyn" : type;
 
 const itemOf = (element: Declared, item: Json | undefined): unknown => item === null ? null : element.of(item!);
-
-function listOf(schema: JsonObject, element: Declared): Declared["of"] {
-  const convert = oncePer((list: readonly Json[]) => {
-    const items = list.map((item) => itemOf(element, item));
-    LIST_SCHEMAS.set(items, schema);
-    return items;
-  });
-  return (value) => isList(value) ? convert(value) : value;
-}
-
-function mapOf(element: Declared): Declared["of"] {
-  const convert = oncePer((map: JsonObject) =>
-    new Map(Object.entries(map).map(([key, value]) => [key, itemOf(element, value)]))
-  );
-  return (value) => isObject(value) ? convert(value) : value;
-}

@@ -387,13 +387,10 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "list<A>.lastIndexOf(A): int": (list, item) => BigInt(lastOf(list, item)),
     "isURL(string): bool": (text) => parses(() => new ParsedUrl(text)),
     "url(string): URL": (text) => new ParsedUrl(text),
-    ...named((name) => [`URL.${name}(): string`, (url) => url[name]()], [
-      "getScheme",
-      "getHost",
-      "getHostname",
-      "getPort",
-      "getEscapedPath",
-    ]),
+    ...named(
+      (name) => [`URL.${name}(): string`, (url) => url[name]()],
+      "getScheme getHost getHostname getPort getEscapedPath".split(" "),
+    ),
     "URL.getQuery(): map<string, list<string>>": (url) => url.getQuery(),
   },
   28: {
@@ -422,13 +419,10 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "ip_isCanonical(string): bool": (text) => Address.parse(text).toString() === text,
     "string(net.IP): string": String,
     "net.IP.family(): int": (ip) => BigInt(ip.family),
-    ...named((name) => [`net.IP.${name}(): bool`, (ip) => ip[name]], [
-      "isUnspecified",
-      "isLoopback",
-      "isLinkLocalMulticast",
-      "isLinkLocalUnicast",
-      "isGlobalUnicast",
-    ]),
+    ...named(
+      (name) => [`net.IP.${name}(): bool`, (ip) => ip[name]],
+      "isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast".split(" "),
+    ),
     "isCIDR(string): bool": (text) => parses(() => IpNetwork.parse(text)),
     "cidr(string): net.CIDR": IpNetwork.parse,
     "string(net.CIDR): string": String,
