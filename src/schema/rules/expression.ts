@@ -180,12 +180,10 @@ class Rewriter {
   }
 
   #list(node: ASTNode, items: readonly Part[], scope: Scope): Part {
-    const types = new Set(items.map((item) => this.#type(item, scope)));
-    const texts = items.map(({ text }) => types.size > 1 && types.has("dyn") ? `dyn(${text})` : text);
     const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
     const sizes = items.map((item) => this.#size(item, scope));
     const entry: Range = sizes.length === 0 ? [0, 0] : sizes.reduce(union);
-    return { text: `[${texts}]`, cost, size: [items.length, items.length], entry };
+    return { text: `[${items.map(({ text }) => text)}]`, cost, size: [items.length, items.length], entry };
   }
 
   #type(part: Part, scope: Scope): string {
@@ -194,7 +192,9 @@ class Rewriter {
 
   /** Refuses a field that an object does not have: the library lets it pass in `has()` and `.?`. */
   #checkField(object: Part, name: string, scope: Scope): void {
-    if (this.#type(object, scope).startsWith("Object")) typeIn(scope.environment, `${object.text}.${name}`);
+    const [, optional, declared] = /^(optional<)?(Object)?/.exec(this.#type(object, scope))!;
+    const value = optional === undefined ? object.text : `${object.text}.value()`;
+    if (declared !== undefined) typeIn(scope.environment, `${value}.${name}`);
   }
 
   #size(part: Part, scope: Scope): Range {
@@ -219,7 +219,9 @@ class Rewriter {
   }
 
   #unary(op: "!_" | "-_", node: ASTNode, scope: Scope): Part {
-    if (op === "-_" && node.op === "value" && typeof node.args === "bigint") return literal(-node.args);
+    if (op === "-_" && node.op === "value" && /bigint|number/.test(typeof node.args)) {
+      return literal(-(node.args as bigint));
+    }
     const operand = this.part(node, scope);
     // The library does not find that -(-9223372036854775808) overflows, but that 0 - x does.
     const zero = op === "-_" && this.#type(operand, scope) === "int" ? "0 " : "";

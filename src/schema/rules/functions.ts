@@ -13,7 +13,7 @@ import { textsOf } from "../members.ts";
 import { re2 } from "../re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
-import { Address, IpNetwork, ParsedUrl } from "./network.ts";
+import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "./network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
 export const running: { meter: Meter } = { meter: new Meter(Infinity) };
@@ -388,10 +388,10 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "isURL(string): bool": (text) => parses(() => new ParsedUrl(text)),
     "url(string): URL": (text) => new ParsedUrl(text),
     ...named(
-      (name) => [`URL.${name}(): string`, (url) => url[name]()],
+      (name) => [`URL.${name}(): string`, (url) => url.parts[name]],
       "getScheme getHost getHostname getPort getEscapedPath".split(" "),
     ),
-    "URL.getQuery(): map<string, list<string>>": (url) => url.getQuery(),
+    "URL.getQuery(): map<string, list<string>>": (url) => url.query(),
   },
   28: {
     "isQuantity(string): bool": (text) => parses(() => parseQuantity(text)),
@@ -419,10 +419,7 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "ip_isCanonical(string): bool": (text) => Address.parse(text).toString() === text,
     "string(net.IP): string": String,
     "net.IP.family(): int": (ip) => BigInt(ip.family),
-    ...named(
-      (name) => [`net.IP.${name}(): bool`, (ip) => ip[name]],
-      "isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast".split(" "),
-    ),
+    ...named((name) => [`net.IP.${name}(): bool`, ADDRESS_KINDS[name]], Object.keys(ADDRESS_KINDS)),
     "isCIDR(string): bool": (text) => parses(() => IpNetwork.parse(text)),
     "cidr(string): net.CIDR": IpNetwork.parse,
     "string(net.CIDR): string": String,
