@@ -52,13 +52,6 @@ interface Scope {
   readonly locals: ReadonlyMap<string, Part>;
 }
 
-/** A variable of a macro, and the scope that has it. */
-interface Local {
-  readonly text: string;
-  readonly part: Part;
-  readonly scope: Scope;
-}
-
 const NAMESPACES = new Set(["ip", "sets", "format", "strings", "lists"]);
 /** Methods of the library that Kubernetes does not have. */
 const FOREIGN = new Set(["json", "hex", "string", "base64", "at", "bind"]);
@@ -339,12 +332,12 @@ class Rewriter {
   }
 
   /** Returns a scope with one more variable. */
-  #with(scope: Scope, name: string, variable: { type: string; part: Partial<Part> }): Local {
+  #with(scope: Scope, name: string, variable: { type: string; part: Partial<Part> }): Part & { readonly scope: Scope } {
     const text = `v${this.#variables++}_`;
     const type = /^[A-Z]$/.test(variable.type) ? "dyn" : variable.type;
     const part: Part = { text, cost: [1, 1], ...variable.part };
     const environment = scope.environment.clone().registerVariable(text, type);
-    return { text, part, scope: { environment, locals: new Map(scope.locals).set(name, part) } };
+    return { ...part, scope: { environment, locals: new Map(scope.locals).set(name, part) } };
   }
 
   /** A macro over a range: its variables are elements, keys, or both. */
@@ -379,7 +372,7 @@ class Rewriter {
       ? `_merge(${mapped})`
       : `${keys}.${own}(${outer.text}, ${within(own === "all" ? "all" : "exists", last)})`;
     const size = this.#size(range, scope);
-    const item = own === "filter" ? inner.part : own === "map" || own === "transformList" ? bodies.at(-1) : undefined;
+    const item = own === "filter" ? inner : own === "map" || own === "transformList" ? bodies.at(-1) : undefined;
     return {
       text,
       cost: add(range.cost, cost.around, times(size, cost.each)),
