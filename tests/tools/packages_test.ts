@@ -3,8 +3,8 @@ import { argsOfTestTask } from "../../tools/jsr.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The packages that the sources of the command line and of `./otel` need, and theirs. */
-const FETCHED = ["@opentelemetry/api", "argparse", "js-yaml"];
+/** The packages that the command line, `./otel` and rules in CEL need, and theirs. */
+const FETCHED = ["@marcbachmann/cel-js", "@opentelemetry/api", "argparse", "js-yaml"];
 
 /** The names of the packages in a cache of Deno. */
 async function packagesIn(folder: string): Promise<string[]> {

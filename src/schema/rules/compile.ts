@@ -210,7 +210,7 @@ class Compiler {
       .registerVariable("oldSelf", optional ? `optional<${declared.type}>` : declared.type);
     const build = (text: string, type: string): Program => {
       const rewritten = rewrite(text, environment, declared, this.#version > 32);
-      if (rewritten.type !== type && rewritten.type !== "dyn") throw new TypeError(`must evaluate to a ${type}`);
+      if (rewritten.type !== type) throw new TypeError(`must evaluate to a ${type}`);
       const run = environment.parse(rewritten.text);
       run.check();
       return { ...rewritten, run };

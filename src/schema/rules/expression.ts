@@ -52,13 +52,6 @@ interface Scope {
   readonly locals: ReadonlyMap<string, Part>;
 }
 
-/** A variable of a macro, and the scope that has it. */
-interface Local {
-  readonly text: string;
-  readonly part: Part;
-  readonly scope: Scope;
-}
-
 const NAMESPACES = new Set(["ip", "sets", "format", "strings", "lists"]);
 /** Methods of the library that Kubernetes does not have. */
 const FOREIGN = new Set(["json", "hex", "string", "base64", "at", "bind"]);
@@ -180,12 +173,10 @@ class Rewriter {
   }
 
   #list(node: ASTNode, items: readonly Part[], scope: Scope): Part {
-    const types = new Set(items.map((item) => this.#type(item, scope)));
-    const texts = items.map(({ text }) => types.size > 1 && types.has("dyn") ? `dyn(${text})` : text);
     const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
     const sizes = items.map((item) => this.#size(item, scope));
     const entry: Range = sizes.length === 0 ? [0, 0] : sizes.reduce(union);
-    return { text: `[${texts}]`, cost, size: [items.length, items.length], entry };
+    return { text: `[${items.map(({ text }) => text)}]`, cost, size: [items.length, items.length], entry };
   }
 
   #type(part: Part, scope: Scope): string {
@@ -194,7 +185,9 @@ class Rewriter {
 
   /** Refuses a field that an object does not have: the library lets it pass in `has()` and `.?`. */
   #checkField(object: Part, name: string, scope: Scope): void {
-    if (this.#type(object, scope).startsWith("Object")) typeIn(scope.environment, `${object.text}.${name}`);
+    const [, optional, declared] = /^(optional<)?(Object)?/.exec(this.#type(object, scope))!;
+    const value = optional === undefined ? object.text : `${object.text}.value()`;
+    if (declared !== undefined) typeIn(scope.environment, `${value}.${name}`);
   }
 
   #size(part: Part, scope: Scope): Range {
@@ -219,7 +212,9 @@ class Rewriter {
   }
 
   #unary(op: "!_" | "-_", node: ASTNode, scope: Scope): Part {
-    if (op === "-_" && node.op === "value" && typeof node.args === "bigint") return literal(-node.args);
+    if (op === "-_" && node.op === "value" && /bigint|number/.test(typeof node.args)) {
+      return literal(-(node.args as bigint));
+    }
     const operand = this.part(node, scope);
     // The library does not find that -(-9223372036854775808) overflows, but that 0 - x does.
     const zero = op === "-_" && this.#type(operand, scope) === "int" ? "0 " : "";
@@ -337,12 +332,12 @@ class Rewriter {
   }
 
   /** Returns a scope with one more variable. */
-  #with(scope: Scope, name: string, variable: { type: string; part: Partial<Part> }): Local {
+  #with(scope: Scope, name: string, variable: { type: string; part: Partial<Part> }): Part & { readonly scope: Scope } {
     const text = `v${this.#variables++}_`;
     const type = /^[A-Z]$/.test(variable.type) ? "dyn" : variable.type;
     const part: Part = { text, cost: [1, 1], ...variable.part };
     const environment = scope.environment.clone().registerVariable(text, type);
-    return { text, part, scope: { environment, locals: new Map(scope.locals).set(name, part) } };
+    return { ...part, scope: { environment, locals: new Map(scope.locals).set(name, part) } };
   }
 
   /** A macro over a range: its variables are elements, keys, or both. */
@@ -377,7 +372,7 @@ class Rewriter {
       ? `_merge(${mapped})`
       : `${keys}.${own}(${outer.text}, ${within(own === "all" ? "all" : "exists", last)})`;
     const size = this.#size(range, scope);
-    const item = own === "filter" ? inner.part : own === "map" || own === "transformList" ? bodies.at(-1) : undefined;
+    const item = own === "filter" ? inner : own === "map" || own === "transformList" ? bodies.at(-1) : undefined;
     return {
       text,
       cost: add(range.cost, cost.around, times(size, cost.each)),

@@ -7,13 +7,13 @@
  * @module
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
-import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
+import { ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
 import { equalJson, isObject, type Json } from "../values/json.ts";
 import { textsOf } from "../values/members.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
-import { Address, IpNetwork, ParsedUrl } from "./network.ts";
+import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "./network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
 export const running: { meter: Meter } = { meter: new Meter(Infinity) };
@@ -23,37 +23,23 @@ type Handler = (...values: any[]) => unknown;
 
 const NANO = 1_000_000_000n;
 
-/** A quantity in a rule. */
-class RuleQuantity {
-  readonly value: ParsedQuantity;
-
-  constructor(value: ParsedQuantity) {
-    this.value = value;
-  }
-
-  static parse(text: string): RuleQuantity {
-    try {
-      return new RuleQuantity(parseQuantity(text));
-    } catch {
-      const pattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
-      throw new SyntaxError(`quantities must match the regular expression '${pattern}'`);
-    }
-  }
-
-  integer(): bigint {
-    const whole = this.value.nanos / NANO;
-    if (whole * NANO === this.value.nanos && BigInt.asIntN(64, whole) === whole) return whole;
-    throw new RangeError("cannot convert value to integer");
-  }
-
-  plus(nanos: bigint): RuleQuantity {
-    return RuleQuantity.parse(`${this.value.nanos + nanos}n`);
-  }
-
-  toString(): string {
-    return `${this.value.nanos}`;
+function quantityOf(text: string): ParsedQuantity {
+  try {
+    return parseQuantity(text);
+  } catch {
+    const pattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
+    throw new SyntaxError(`quantities must match the regular expression '${pattern}'`);
   }
 }
+
+function wholeOf({ nanos }: ParsedQuantity): bigint {
+  const whole = nanos / NANO;
+  if (whole * NANO === nanos && BigInt.asIntN(64, whole) === whole) return whole;
+  throw new RangeError("cannot convert value to integer");
+}
+
+const plus = ({ nanos, format }: ParsedQuantity, more: bigint): ParsedQuantity =>
+  new ParsedQuantity(nanos + more, format);
 
 const SEMVER =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*))?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
@@ -182,7 +168,7 @@ export function equal(a: unknown, b: unknown): boolean {
     const other = b as Optional;
     return a.hasValue() === other.hasValue() && (!a.hasValue() || equal(a.value(), other.value()));
   }
-  return String(a) === String(b);
+  return a instanceof ParsedQuantity ? a.nanos === (b as ParsedQuantity).nanos : String(a) === String(b);
 }
 
 const memberOf = (object: RuleObject, name: string): unknown => (object as unknown as Record<string, unknown>)[name];
@@ -388,23 +374,23 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "isURL(string): bool": (text) => parses(() => new ParsedUrl(text)),
     "url(string): URL": (text) => new ParsedUrl(text),
     ...named(
-      (name) => [`URL.${name}(): string`, (url) => url[name]()],
+      (name) => [`URL.${name}(): string`, (url) => url.parts[name]],
       "getScheme getHost getHostname getPort getEscapedPath".split(" "),
     ),
-    "URL.getQuery(): map<string, list<string>>": (url) => url.getQuery(),
+    "URL.getQuery(): map<string, list<string>>": (url) => url.query(),
   },
   28: {
     "isQuantity(string): bool": (text) => parses(() => parseQuantity(text)),
-    "quantity(string): kubernetes.Quantity": RuleQuantity.parse,
-    "sign(kubernetes.Quantity): int": ({ value: { nanos } }) => nanos < 0n ? -1n : nanos > 0n ? 1n : 0n,
-    "kubernetes.Quantity.isInteger(): bool": (quantity) => parses(() => quantity.integer()),
-    "kubernetes.Quantity.asInteger(): int": (quantity) => quantity.integer(),
-    "kubernetes.Quantity.asApproximateFloat(): double": ({ value }) => Number(value),
-    ...comparing("kubernetes.Quantity", (a: RuleQuantity, b: RuleQuantity) => a.value.compare(b.value)),
-    "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(b.value.nanos),
-    "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => a.plus(b * NANO),
-    "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(-b.value.nanos),
-    "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => a.plus(-b * NANO),
+    "quantity(string): kubernetes.Quantity": quantityOf,
+    "sign(kubernetes.Quantity): int": ({ nanos }) => nanos < 0n ? -1n : nanos > 0n ? 1n : 0n,
+    "kubernetes.Quantity.isInteger(): bool": (quantity) => parses(() => wholeOf(quantity)),
+    "kubernetes.Quantity.asInteger(): int": wholeOf,
+    "kubernetes.Quantity.asApproximateFloat(): double": Number,
+    ...comparing("kubernetes.Quantity", (a: ParsedQuantity, b: ParsedQuantity) => a.compare(b)),
+    "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => plus(a, b.nanos),
+    "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => plus(a, b * NANO),
+    "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b: ParsedQuantity) => plus(a, -b.nanos),
+    "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => plus(a, -b * NANO),
   },
   29: {
     "string.format(list<dyn>): string": format,
@@ -419,10 +405,7 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "ip_isCanonical(string): bool": (text) => Address.parse(text).toString() === text,
     "string(net.IP): string": String,
     "net.IP.family(): int": (ip) => BigInt(ip.family),
-    ...named(
-      (name) => [`net.IP.${name}(): bool`, (ip) => ip[name]],
-      "isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast".split(" "),
-    ),
+    ...named((name) => [`net.IP.${name}(): bool`, ADDRESS_KINDS[name]], Object.keys(ADDRESS_KINDS)),
     "isCIDR(string): bool": (text) => parses(() => IpNetwork.parse(text)),
     "cidr(string): net.CIDR": IpNetwork.parse,
     "string(net.CIDR): string": String,
@@ -474,7 +457,7 @@ function isZero(value: unknown): boolean {
  * the version before has, so that it can be downgraded.
  */
 export function registerFunctions(environment: Environment, version: number): void {
-  const types = { URL: ParsedUrl, "kubernetes.Quantity": RuleQuantity, "net.IP": Address, "net.CIDR": IpNetwork };
+  const types = { URL: ParsedUrl, "kubernetes.Quantity": ParsedQuantity, "net.IP": Address, "net.CIDR": IpNetwork };
   for (const [name, ctor] of Object.entries({ ...types, Format, "kubernetes.Semver": Semver })) {
     environment.registerType(name, ctor);
   }

@@ -44,36 +44,6 @@ export class Address {
     return this.bytes.length === 4 ? 4 : 6;
   }
 
-  /** True for `0.0.0.0` and `::`. */
-  get isUnspecified(): boolean {
-    return this.bytes.every((byte) => byte === 0);
-  }
-
-  /** True for `127.0.0.0/8` and `::1`. */
-  get isLoopback(): boolean {
-    return this.family === 4 ? this.bytes[0] === 127 : this.toString() === "::1";
-  }
-
-  /** True for `224.0.0.0/24` and `ff02::/16`. */
-  get isLinkLocalMulticast(): boolean {
-    const [a, b, c] = this.bytes;
-    return this.family === 4 ? a === 224 && b === 0 && c === 0 : a === 255 && (b & 15) === 2;
-  }
-
-  /** True for `169.254.0.0/16` and `fe80::/10`. */
-  get isLinkLocalUnicast(): boolean {
-    const [a, b] = this.bytes;
-    return this.family === 4 ? a === 169 && b === 254 : a === 254 && (b & 192) === 128;
-  }
-
-  /** True for an address that is none of the above, no multicast and no broadcast. */
-  get isGlobalUnicast(): boolean {
-    const [a] = this.bytes;
-    const multicast = this.family === 4 ? a >> 4 === 14 : a === 255;
-    const broadcast = this.family === 4 && this.bytes.every((byte) => byte === 255);
-    return !(multicast || broadcast || this.isUnspecified || this.isLoopback || this.isLinkLocalUnicast);
-  }
-
   /** Returns the canonical form. */
   toString(): string {
     if (this.family === 4) return this.bytes.join(".");
@@ -84,6 +54,22 @@ export class Address {
     return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
   }
 }
+
+/** The questions about addresses, by the names of their methods. */
+export const ADDRESS_KINDS: Readonly<Record<string, (address: Address) => boolean>> = {
+  isUnspecified: ({ bytes }) => bytes.every((byte) => byte === 0),
+  isLoopback: (address) => address.family === 4 ? address.bytes[0] === 127 : address.toString() === "::1",
+  isLinkLocalMulticast: ({ family, bytes: [a, b, c] }) =>
+    family === 4 ? a === 224 && b === 0 && c === 0 : a === 255 && (b & 15) === 2,
+  isLinkLocalUnicast: ({ family, bytes: [a, b] }) =>
+    family === 4 ? a === 169 && b === 254 : a === 254 && (b & 192) === 128,
+  isGlobalUnicast: (address) => {
+    const [a] = address.bytes;
+    const isMulticast = address.family === 4 ? a >> 4 === 14 : a === 255;
+    return !isMulticast && address.toString() !== "255.255.255.255" &&
+      !["isUnspecified", "isLoopback", "isLinkLocalUnicast"].some((kind) => ADDRESS_KINDS[kind](address));
+  },
+};
 
 /** A network such as `10.0.0.0/8`. */
 export class IpNetwork {
@@ -129,58 +115,37 @@ export class IpNetwork {
 
 /** A URL: absolute, or a path that begins with `/`. */
 export class ParsedUrl {
-  readonly #text: string;
-  readonly #scheme: string;
-  readonly #host: string;
-  readonly #path: string;
+  /** The URL. */
+  readonly text: string;
+  /** The results of methods that return texts. */
+  readonly parts: Readonly<Record<string, string>>;
   readonly #query: string;
 
   /** Parses a URL. @throws {SyntaxError} if Go's `url.ParseRequestURI` refuses it. */
   constructor(text: string) {
-    const parts = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s.exec(
+    const found = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s.exec(
       text,
     );
-    const [, scheme = "", , host = "", path = "", query = ""] = parts ?? [];
-    const wrong = parts === null || text === "" || (scheme === "" && !text.startsWith("/")) ||
+    const [, scheme = "", , host = "", path = "", query = ""] = found ?? [];
+    const wrong = found === null || text === "" || (scheme === "" && !text.startsWith("/")) ||
       // deno-lint-ignore no-control-regex
       /[\x00-\x1f\x7f]|%(?![\da-fA-F]{2})/.test(text.replace(/\?.*/s, "")) ||
       !/^(?:\[[\da-fA-F:.]+(?:%25[^\]]*)?\]|[^\s"<>[\]\\^`{|}:]*)(?::\d*)?$/.test(host);
     if (wrong) throw new SyntaxError(`URL parse error during conversion from string: ${JSON.stringify(text)}`);
-    this.#text = text;
-    this.#scheme = scheme.toLowerCase();
-    this.#host = host;
+    this.text = text;
     const opaque = scheme !== "" && !text.slice(scheme.length + 1).startsWith("/");
-    this.#path = opaque ? "" : path.replace(/[^\w!$&'()*+,\-./:;=@~%]/gu, encodeURIComponent);
+    this.parts = {
+      getScheme: scheme.toLowerCase(),
+      getHost: host,
+      getHostname: host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1"),
+      getPort: /:(\d*)$/.exec(host)?.[1] ?? "",
+      getEscapedPath: opaque ? "" : path.replace(/[^\w!$&'()*+,\-./:;=@~%]/gu, encodeURIComponent),
+    };
     this.#query = query;
   }
 
-  /** Returns the scheme in lower case; `""` for a path. */
-  getScheme(): string {
-    return this.#scheme;
-  }
-
-  /** Returns the host with its port. */
-  getHost(): string {
-    return this.#host;
-  }
-
-  /** Returns the host without its port and brackets. */
-  getHostname(): string {
-    return this.#host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
-  }
-
-  /** Returns the port; `""` for none. */
-  getPort(): string {
-    return /:(\d*)$/.exec(this.#host)?.[1] ?? "";
-  }
-
-  /** Returns the path as it is escaped in the URL. */
-  getEscapedPath(): string {
-    return this.#path;
-  }
-
   /** Returns the parameters after `?`. */
-  getQuery(): Map<string, string[]> {
+  query(): Map<string, string[]> {
     const found = new Map<string, string[]>();
     for (const [name, value] of new URLSearchParams(this.#query)) found.set(name, [...found.get(name) ?? [], value]);
     return found;
@@ -188,6 +153,6 @@ export class ParsedUrl {
 
   /** Returns the URL. */
   toString(): string {
-    return this.#text;
+    return this.text;
   }
 }
