@@ -8,7 +8,6 @@
  * @module
  */
 import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
-import type { StatusCause } from "./status.ts";
 
 /** A column in the table that a server prints for a kind (`TableColumnDefinition` in meta.k8s.io/v1). */
 export interface TableColumn {
@@ -61,7 +60,12 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
    * Loads a function that finds what the server would refuse in an object, or in its update from `previous`. Kinds of
    * `defineKind` have it. @default {nothing is checked}
    */
-  readonly loadValidator?: () => Promise<(object: object, previous?: object) => readonly StatusCause[]>;
+  readonly loadValidator?: () => Promise<
+    (
+      object: object,
+      previous?: object,
+    ) => readonly { readonly field?: string; readonly reason?: string; readonly message?: string }[]
+  >;
   /** Carries the type `T`. Never set. */
   readonly $type?: T;
 }

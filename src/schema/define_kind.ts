@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
+import type { ClusterScopedObject, KubernetesObject, NamespacedObject } from "../api/object.ts";
 import { defined } from "../api/options.ts";
 import { defineResource, type Resource } from "../api/resource.ts";
 import type { StatusCause } from "../api/status.ts";
@@ -84,7 +84,7 @@ export interface DefinedObject<Group extends string, Version extends string, Kin
   /** The kind. */
   readonly kind?: Kind extends string ? Kind : never;
   /** The metadata. */
-  readonly metadata: ObjectMeta & { readonly namespace: Scope extends "Cluster" ? never : string };
+  readonly metadata: (Scope extends "Cluster" ? ClusterScopedObject : NamespacedObject)["metadata"];
   /** The desired state, which users write. */
   readonly spec: Spec;
   /** The observed state, which the controller writes. */

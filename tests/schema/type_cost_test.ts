@@ -1,7 +1,7 @@
 // What the types of defined kinds cost the compiler, in instantiations, compared with generated types.
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import ts from "npm:typescript@^5.9.3";
+import ts from "npm:typescript@^6.0.3";
 import { emitModule } from "../../src/cli/codegen/emit_module.ts";
 import { kindsOfCrds } from "../../src/cli/codegen/read_documents.ts";
 import { defineKind } from "../../src/schema/mod.ts";

@@ -76,7 +76,9 @@ async function compareKind(clients: readonly Client[], seed: number, name: strin
     if (answers.every(({ code }) => code < 300)) stored = value;
     else if (answers.some(({ code }) => code < 300)) return; // from here on they differ anyway
   }
-  await Promise.all(clients.map((client) => client.resource(CustomResourceDefinition).delete(`${resource.plural}.${resource.group}`)));
+  await Promise.all(
+    clients.map((client) => client.resource(CustomResourceDefinition).delete(`${resource.plural}.${resource.group}`)),
+  );
 }
 
 function add(tally: SchemaTally, what: string, [real, fake]: readonly Answer[]): void {
