@@ -113,6 +113,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "connect/runtime",
       ],
       packages: [
+        "asn1js",
         "js-yaml",
         "node:child_process",
         "node:fs",
@@ -122,6 +123,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "node:process",
         "node:url",
         "node:util",
+        "pkijs",
       ],
     },
     "cli/codegen": { folders: ["api", "errors"], packages: [] },

@@ -49,7 +49,10 @@ import { checkNames } from "../../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
 import { installCrds } from "../../schema/install_crds.ts";
+import { generateKeys, pem } from "./certificates.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
+
+export { type MadeCertificates, makeCertificates, type MakeCertificatesOptions } from "./certificates.ts";
 
 /** Options for {@linkcode startControlPlane}. */
 export interface ControlPlaneOptions extends Abortable {
@@ -320,8 +323,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
 
   /** Writes the key that signs service account tokens, and the administrator's token. */
   async #writeKeys(): Promise<void> {
-    const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-    const { privateKey, publicKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const { privateKey, publicKey } = await generateKeys();
     const files = {
       "accounts.key": pem("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", privateKey)),
       "accounts.pub": pem("PUBLIC KEY", await crypto.subtle.exportKey("spki", publicKey)),
@@ -409,11 +411,6 @@ async function ok(answer: Promise<Response>): Promise<void> {
   const response = await answer;
   const text = await response.text();
   if (!response.ok) throw new Error(`"${response.url}" responded with ${response.status}: ${text.slice(0, 500)}`);
-}
-
-function pem(label: string, bytes: ArrayBuffer): string {
-  const base64 = btoa(String.fromCharCode(...new Uint8Array(bytes)));
-  return `-----BEGIN ${label}-----\n${base64.match(/.{1,64}/g)!.join("\n")}\n-----END ${label}-----\n`;
 }
 
 /** Returns two ports that nobody listens on. */
