@@ -8,7 +8,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import type { TlsMaterial } from "./connections.ts";
 import { builtin, isDeno } from "./runtime.ts";
@@ -84,17 +84,23 @@ async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
   finished.catch(() => {}); // a caller that waits for it receives the error
   server.on("close", resolve).on("error", reject);
-  signal.addEventListener("abort", () => {
+  // The server does not close connections that have not finished their handshake.
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => void sockets.add(socket.on("close", () => sockets.delete(socket))));
+  const cut = (): void => {
     server.close();
     server.closeAllConnections();
-  });
+    for (const socket of sockets) socket.destroy();
+  };
+  signal.addEventListener("abort", cut);
   const listening = Promise.withResolvers<void>();
   server.listen(port, hostname, listening.resolve);
   await Promise.race([listening.promise, finished]);
   const shutdown = async (): Promise<void> => {
-    server.close(); // connections without a request are closed, too
+    server.close();
+    await Promise.race([Promise.all(answers), finished]);
+    cut(); // connections without a complete request
     await finished;
-    await Promise.all(answers);
   };
   const replaceKeys = server.setSecureContext?.bind(server);
   return { port: (server.address() as AddressInfo).port, finished, shutdown, replaceKeys };
@@ -120,22 +126,26 @@ async function answer(
   const response = await handler(request, { remoteAddr: { transport: "tcp", hostname, port }, completed });
   outgoing.writeHead(response.status, response.statusText || undefined, [...response.headers].flat());
   outgoing.flushHeaders();
-  if (response.body === null) return void outgoing.end();
+  if (response.body === null) {
+    outgoing.end();
+    return await completed.catch(() => {});
+  }
   const reader = response.body.getReader();
   gone.signal.addEventListener("abort", () => void reader.cancel(gone.signal.reason).catch(() => {}));
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      if (!outgoing.write(part.value)) await drained(outgoing);
+      if (!outgoing.write(part.value)) await drained(outgoing, gone.signal);
     }
     outgoing.end();
+    await completed;
   } catch {
     outgoing.destroy(); // the body has broken off, which its client sees
   }
 }
 
 /** Resolves when the client has taken what was written, or has gone. */
-function drained(outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve) => outgoing.closed ? resolve() : outgoing.once("drain", resolve).once("close", resolve));
+function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => gone.aborted ? resolve() : outgoing.once("drain", resolve).once("close", resolve));
 }
 
 /** Returns the request that has arrived; `undefined` if its host makes no address. */
