@@ -319,7 +319,11 @@ export interface RunManagerOptions extends Abortable, Omit<FetchServerOptions, "
  * On Deno it needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080`, or for IPv4
  * `--allow-net=0.0.0.0:8080`. See the guide: [Run a controller](../../docs/controllers/run.md).
  *
+ * With `webhooks` it also serves HTTPS, by default on port 9443. This needs `--allow-net=[::]:9443`, and `--allow-read`
+ * for the certificate.
+ *
  * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, if the port is in use.
+ * @throws {InformerError} if the certificate for the webhooks cannot be used.
  * @throws the manager's error.
  *
  * @example
@@ -338,9 +342,9 @@ export async function runManager(manager: RunnableManager, options: RunManagerOp
   using shutdown = shutdownSignal();
   const { signal, webhooks, ...rest } = options;
   using stop = new DerivedController(shutdown, signal);
-  let reviews: FetchServer | undefined;
+  const opened: { reviews?: FetchServer } = {}; // probes are answered before
   const probe: FetchHandler = (request) =>
-    webhooks === undefined ? manager.fetch(request) : probeBoth(request, manager, webhooks, reviews);
+    webhooks === undefined ? manager.fetch(request) : probeBoth(request, manager, webhooks, opened.reviews);
   await using _server = await listenOnAll(probe, rest);
   if (webhooks === undefined) return await manager.run({ signal: stop.signal });
   const { handler, ...its } = webhooks;
@@ -348,7 +352,7 @@ export async function runManager(manager: RunnableManager, options: RunManagerOp
     (request) => handler.fetch(request),
     { port: 9443, graceMs: GRACE_MS.reviews, onError: options.onError, ...its },
   );
-  reviews = served;
+  opened.reviews = served;
   const job = new AbortController();
   const end = (): void => void served[Symbol.asyncDispose]().then(() => job.abort(stop.signal.reason));
   if (stop.signal.aborted) end();

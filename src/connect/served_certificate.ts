@@ -33,6 +33,8 @@ export class ServedCertificate implements Disposable {
   readonly #onError: (error: unknown) => void;
   #keys: ServerKeys;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** `true` during a read, which may take longer than the interval. */
+  #isLooking = false;
   /** The last problem, which is reported once. */
   #problem = "";
 
@@ -76,22 +78,27 @@ export class ServedCertificate implements Disposable {
     );
   }
 
-  /** Reads no more. */
+  /** Ends the reads. A running read has no effect. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   async #look(use: (keys: ServerKeys) => void): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
-      const keys = await readKeys(this.#files);
+      const keys = await readKeys(this.#files, this.#keys);
       this.#problem = "";
-      if (isSameMaterial(keys, this.#keys)) return;
+      if (this.#timer === undefined || isSameMaterial(keys, this.#keys)) return;
       use(keys);
       this.#keys = keys;
     } catch (cause) {
-      if (errorLine(cause) === this.#problem) return;
+      if (this.#timer === undefined || errorLine(cause) === this.#problem) return;
       this.#problem = errorLine(cause);
       this.#onError(new InformerError("Cannot replace the certificate, so the server keeps the last one", { cause }));
+    } finally {
+      this.#isLooking = false;
     }
   }
 }
@@ -100,15 +107,11 @@ export class ServedCertificate implements Disposable {
  * Reads until two reads agree, as the files may be replaced between the read of the certificate and of its key. The
  * check is ours, because Deno's server accepts a key of another certificate, and then each handshake fails.
  */
-async function readKeys(files: TlsFiles): Promise<ServerKeys> {
-  for (let last = await files.read();;) {
-    const keys = await files.read();
-    if (isSameMaterial(keys, last)) {
-      files.check(keys);
-      return keys as ServerKeys;
-    }
-    last = keys;
-  }
+async function readKeys(files: TlsFiles, current: Partial<ServerKeys> = {}): Promise<ServerKeys> {
+  let [last, keys] = [await files.read(), await files.read()];
+  while (!isSameMaterial(keys, last)) [last, keys] = [keys, await files.read()];
+  if (!isSameMaterial(keys, current)) files.check(keys);
+  return keys as ServerKeys;
 }
 
 function sourceOf(

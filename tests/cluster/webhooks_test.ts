@@ -3,7 +3,12 @@ import { type Client, StatusError } from "@kube/informer";
 import { FetchServer } from "@kube/informer/connect";
 import { ValidatingWebhookConfiguration } from "@kube/informer/kinds/admissionregistration/v1";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { makeCertificates, startControlPlane, type TestWebhooks } from "@kube/informer/testing/control-plane";
+import {
+  makeCertificates,
+  startControlPlane,
+  type TestWebhooks,
+  type WebhookConfigurations,
+} from "@kube/informer/testing/control-plane";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
@@ -40,7 +45,10 @@ class MapWebhooks implements TestWebhooks {
     return Response.json({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response });
   }
 
-  configurations({ url }: { readonly url: string }, { caBundle }: { readonly caBundle: string }) {
+  configurations(
+    { url }: { readonly url: string },
+    { caBundle }: { readonly caBundle: string },
+  ): WebhookConfigurations {
     const webhook = (path: string) => ({
       name: `${path}.tests.example.com`,
       admissionReviewVersions: ["v1"],
@@ -78,7 +86,7 @@ testOfAssets("startControlPlane calls webhooks when it has started", async (asse
   assertEquals(installed.webhooks?.map(({ name }) => name), ["validate.tests.example.com"]);
 });
 
-/** A port that a test can close, and whose answers it decides. */
+/** How the webhooks of a test behave. */
 type Behaviour = "answers" | "hangs" | "fails";
 
 testOfAssets("failurePolicy decides if webhooks are slow, failing, killed or absent", async (assets) => {
@@ -116,7 +124,7 @@ testOfAssets("failurePolicy decides if webhooks are slow, failing, killed or abs
     metadata: { name: "policies" },
     webhooks: [webhook("Fail"), webhook("Ignore")],
   });
-  for (let before = reviews; before === reviews; await delay(100)) await create(client, "Fail");
+  for (; reviews === 0; await delay(100)) await create(client, "Fail");
 
   const expect = async (what: Behaviour | "killed", fails: RegExp | undefined): Promise<void> => {
     if (what !== "killed") behaviour = what;

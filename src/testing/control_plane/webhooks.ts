@@ -2,7 +2,7 @@
  * Webhooks of a test that a real kube-apiserver calls over HTTPS.
  *
  * {@linkcode serveWebhooks} is the entry point. It serves them on 127.0.0.1, installs their configurations, and waits
- * until the server calls them. What they answer is not known here.
+ * until the server calls them. It answers nothing itself.
  *
  * @module
  */
