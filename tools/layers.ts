@@ -128,6 +128,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "connect/runtime",
       ],
       packages: [
+        "asn1js",
         "js-yaml",
         "node:child_process",
         "node:fs",
@@ -137,6 +138,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "node:process",
         "node:url",
         "node:util",
+        "pkijs",
       ],
     },
     "cli/codegen": { folders: ["api", "errors"], packages: [] },

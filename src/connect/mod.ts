@@ -28,8 +28,10 @@ export {
   runManager,
   type RunManagerOptions,
   type RunnableManager,
+  type ServedWebhooks,
   shutdownSignal,
 } from "./run_manager.ts";
+export type { CertificateFiles } from "./served_certificate.ts";
 export {
   KvCheckpoints,
   KvSnapshots,

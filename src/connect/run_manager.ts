@@ -9,17 +9,20 @@
 import type { Abortable } from "../api/options.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { sleep } from "../async/time.ts";
+import { checkDurations } from "../async/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
+import type { TlsMaterial } from "./runtime/connections.ts";
 import { endSignals, failureKind, nodeProcess } from "./runtime/runtime.ts";
 import { type FetchHandler, type PortServer, servePort } from "./runtime/servers.ts";
+import { type CertificateFiles, ServedCertificate } from "./served_certificate.ts";
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
 const AGAIN_MS = 1_000;
 
-/** The time that requests have to be answered once the server is disposed, in milliseconds. */
-const GRACE_MS = 2_000;
+/** The default of `graceMs`, for webhooks the default timeout of a review, in milliseconds. */
+const GRACE_MS = { requests: 2_000, reviews: 10_000 };
 
 /** Options for {@linkcode FetchServer.listen}. */
 export interface FetchServerOptions {
@@ -27,6 +30,14 @@ export interface FetchServerOptions {
   readonly port?: number;
   /** The address to listen on. `"0.0.0.0"` means all IPv4 addresses. @default {"127.0.0.1"} */
   readonly hostname?: string;
+  /**
+   * Serves HTTPS with this certificate: PEM texts, or files. New files are used for new connections, without a restart.
+   * If the runtime cannot replace a certificate, such as Deno 2.3.1, `onError` is called at the start.
+   * @default {plain HTTP}
+   */
+  readonly certificate?: CertificateFiles | Required<Pick<TlsMaterial, "cert" | "key">>;
+  /** How long open requests may take to finish after the disposal, in milliseconds. @default {2_000} */
+  readonly graceMs?: number;
   /** Called with the port when it first opens. */
   readonly onListen?: (port: number) => void;
   /**
@@ -63,12 +74,22 @@ export class FetchServer implements AsyncDisposable {
   /** Aborts with the connections of the present server. */
   #connections: AbortController;
   #server: PortServer;
+  readonly #certificate: ServedCertificate | undefined;
   readonly #running: Promise<void>;
+  #ended: Promise<void> | undefined;
+  #isListening = true;
 
-  private constructor(handler: FetchHandler, options: RequiredOptions, first: Listening) {
+  private constructor(
+    handler: FetchHandler,
+    options: RequiredOptions,
+    first: Listening,
+    certificate: ServedCertificate | undefined,
+  ) {
     this.#handler = handler;
     this.#options = options;
     this.#server = first.server;
+    this.#certificate = certificate;
+    certificate?.follow(first.server.replaceKeys && ((keys) => this.#server.replaceKeys?.(keys)));
     this.#connections = first.connections;
     this.port = first.server.port;
     this.#running = this.#run();
@@ -82,7 +103,8 @@ export class FetchServer implements AsyncDisposable {
    * @throws {Error} with the name `NotCapable` if Deno may not listen there.
    */
   static async listen(handler: FetchHandler, options: FetchServerOptions = {}): Promise<FetchServer> {
-    checkNames("serve HTTP", options, "port hostname onListen onError");
+    checkNames("serve HTTP", options, "port hostname certificate graceMs onListen onError");
+    checkDurations("serve HTTP", { graceMs: options.graceMs ?? 0 });
     const reporter = new ConsoleReporter();
     const { onError = (error: unknown) => reporter.report("server", error) } = options;
     const guarded: FetchHandler = async (request, connection) => {
@@ -94,13 +116,27 @@ export class FetchServer implements AsyncDisposable {
         return new Response("Internal Server Error", { status: 500 });
       }
     };
-    return new FetchServer(guarded, { ...options, onError }, await listen(guarded, options, options.port ?? 8080));
+    const certificate = options.certificate &&
+      await ServedCertificate.read(options.certificate, (error) => callObserver(() => onError(error)));
+    const first = await listen(guarded, options, options.port ?? 8080, certificate);
+    return new FetchServer(guarded, { ...options, onError }, first, certificate);
   }
 
-  /** Accepts no more connections, and resolves when open requests have finished. After 2 s, it cuts the rest. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** `false` from a failure until the server listens again, and after the disposal has begun. */
+  get isListening(): boolean {
+    return this.#isListening;
+  }
+
+  /** Accepts no more connections, and resolves when open requests have finished. After `graceMs`, it cuts the rest. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ended ??= this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#isListening = false;
     this.#stop.abort();
-    const grace = setTimeout(() => this.#connections.abort(), GRACE_MS);
+    this.#certificate?.[Symbol.dispose]();
+    const grace = setTimeout(() => this.#connections.abort(), this.#options.graceMs ?? GRACE_MS.requests);
     await this.#server.shutdown().catch(() => {}); // it has failed, which was reported
     clearTimeout(grace);
     await this.#running;
@@ -111,6 +147,7 @@ export class FetchServer implements AsyncDisposable {
       try {
         await this.#server.finished;
       } catch (cause) {
+        this.#isListening = false;
         this.#connections.abort();
         this.#report(cause);
         await this.#again();
@@ -125,7 +162,8 @@ export class FetchServer implements AsyncDisposable {
       await sleep(AGAIN_MS, { signal }).catch(() => {}); // it was aborted, which the next line finds
       if (signal.aborted) return;
       try {
-        const { server, connections } = await listen(this.#handler, this.#options, this.port);
+        const { server, connections } = await listen(this.#handler, this.#options, this.port, this.#certificate);
+        this.#isListening = true;
         this.#server = server;
         this.#connections = connections;
         return;
@@ -154,10 +192,15 @@ interface Listening {
   readonly connections: AbortController;
 }
 
-async function listen(handler: FetchHandler, options: FetchServerOptions, port: number): Promise<Listening> {
-  const { hostname = "127.0.0.1" } = options;
+async function listen(
+  handler: FetchHandler,
+  { hostname = "127.0.0.1" }: FetchServerOptions,
+  port: number,
+  certificate: ServedCertificate | undefined,
+): Promise<Listening> {
   const connections = new AbortController();
-  return { server: await servePort(handler, { port, hostname, signal: connections.signal }), connections };
+  const options = { port, hostname, keys: certificate?.keys, signal: connections.signal };
+  return { server: await servePort(handler, options), connections };
 }
 
 /** Exit codes of a process that a signal has ended, as shells report them: 128 and the signal's number. */
@@ -226,10 +269,40 @@ export interface RunnableManager {
   run(options: Abortable): Promise<void>;
   /** Responds to probes and `/metrics`. */
   fetch(request: Request): Response | Promise<Response>;
+  /** Returns the current phase. With webhooks, `/readyz` does not wait for the phase after `"syncing"`. */
+  status?(): { readonly phase: string };
+}
+
+/** Webhooks that {@linkcode runManager} serves. */
+export interface ServedWebhooks extends Omit<FetchServerOptions, "onError"> {
+  /** Answers the API server, such as `Webhooks` from `@kube/informer/webhooks`. */
+  readonly handler: {
+    /** Answers a review. */
+    fetch(request: Request): Response | Promise<Response>;
+    /** Returns metrics in the OpenMetrics format, for `/metrics`. */
+    metrics?(): string;
+  };
+  /** The certificate, for the name of the Service: `"NAME.NAMESPACE.svc"`. */
+  readonly certificate: NonNullable<FetchServerOptions["certificate"]>;
+  /** The port. 0 takes a free port. @default {9443} */
+  readonly port?: number;
+  /** The address to listen on. @default {"::", otherwise "0.0.0.0"} */
+  readonly hostname?: string;
+  /** How long running reviews may take to finish at the end, in milliseconds. @default {10_000} */
+  readonly graceMs?: number;
 }
 
 /** Options for {@linkcode runManager}. */
-export interface RunManagerOptions extends Abortable, FetchServerOptions {
+export interface RunManagerOptions extends Abortable, Omit<FetchServerOptions, "certificate" | "graceMs"> {
+  /**
+   * Webhooks to serve over HTTPS on another port, in every replica and before the caches have synced.
+   *
+   * - `/readyz` returns 503 when their port does not listen. It does not wait for the caches: a list that needs the
+   *   conversion by this process would otherwise wait for its own end.
+   * - At the end, `/readyz` returns 503, their port closes, running reviews finish, and then the manager stops.
+   * - Their metrics are part of `/metrics`.
+   */
+  readonly webhooks?: ServedWebhooks;
   /**
    * The address to listen on. The default is every IPv6 and IPv4 address, because the kubelet connects from outside. If
    * it cannot listen there, it uses `"0.0.0.0"`.
@@ -246,7 +319,11 @@ export interface RunManagerOptions extends Abortable, FetchServerOptions {
  * On Deno it needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080`, or for IPv4
  * `--allow-net=0.0.0.0:8080`. See the guide: [Run a controller](../../docs/controllers/run.md).
  *
+ * With `webhooks` it also serves HTTPS, by default on port 9443. This needs `--allow-net=[::]:9443`, and `--allow-read`
+ * for the certificate.
+ *
  * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, if the port is in use.
+ * @throws {InformerError} if the certificate for the webhooks cannot be used.
  * @throws the manager's error.
  *
  * @example
@@ -261,22 +338,56 @@ export interface RunManagerOptions extends Abortable, FetchServerOptions {
  * ```
  */
 export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
-  checkNames("run a manager", options, "hostname signal port onListen onError");
+  checkNames("run a manager", options, "hostname signal port onListen onError webhooks");
   using shutdown = shutdownSignal();
-  const { signal, ...rest } = options;
+  const { signal, webhooks, ...rest } = options;
   using stop = new DerivedController(shutdown, signal);
-  const listen = (hostname: string): Promise<FetchServer> =>
-    FetchServer.listen((request) => manager.fetch(request), { ...rest, hostname });
-  await using _server = await (options.hostname === undefined ? listenOnAll(listen) : listen(options.hostname));
-  await manager.run({ signal: stop.signal });
+  const opened: { reviews?: FetchServer } = {}; // probes are answered before
+  const probe: FetchHandler = (request) =>
+    webhooks === undefined ? manager.fetch(request) : probeBoth(request, manager, webhooks, opened.reviews);
+  await using _server = await listenOnAll(probe, rest);
+  if (webhooks === undefined) return await manager.run({ signal: stop.signal });
+  const { handler, ...its } = webhooks;
+  await using served = await listenOnAll(
+    (request) => handler.fetch(request),
+    { port: 9443, graceMs: GRACE_MS.reviews, onError: options.onError, ...its },
+  );
+  opened.reviews = served;
+  const job = new AbortController();
+  const end = (): void => void served[Symbol.asyncDispose]().then(() => job.abort(stop.signal.reason));
+  if (stop.signal.aborted) end();
+  else stop.signal.addEventListener("abort", end, { once: true });
+  await manager.run({ signal: job.signal });
 }
 
-/** Listens on all addresses: of both families, or of IPv4 where the host or the permissions have no IPv6. */
-async function listenOnAll<S>(listen: (hostname: string) => Promise<S>): Promise<S> {
+/** Answers a probe for a manager and webhooks. */
+async function probeBoth(
+  request: Request,
+  manager: RunnableManager,
+  { handler }: ServedWebhooks,
+  reviews: FetchServer | undefined,
+): Promise<Response> {
+  const { pathname } = URL.parse(request.url) ?? {};
+  const text = (status: number, line: string): Response =>
+    new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
+  if (pathname === "/readyz") {
+    if (!reviews?.isListening) return text(503, "the webhooks do not accept connections");
+    if (["created", "syncing"].includes(manager.status?.().phase ?? "")) return text(200, "ok\nthe caches are syncing");
+  }
+  const response = await manager.fetch(request);
+  if (pathname !== "/metrics" || request.method !== "GET" || handler.metrics === undefined) return response;
+  return new Response((await response.text()).replace(/# EOF\n$/, "") + handler.metrics(), response);
+}
+
+/** Listens on the address given, or on all: of both families, or of IPv4 if the host or the permissions lack IPv6. */
+async function listenOnAll(handler: FetchHandler, options: FetchServerOptions): Promise<FetchServer> {
+  const { hostname = "::" } = options;
   try {
-    return await listen("::");
+    return await FetchServer.listen(handler, { ...options, hostname });
   } catch (error) {
-    if (failureKind(error) === "in use") throw error;
-    return await listen("0.0.0.0");
+    if (options.hostname !== undefined || failureKind(error) === "in use" || error instanceof InformerError) {
+      throw error;
+    }
+    return await FetchServer.listen(handler, { ...options, hostname: "0.0.0.0" });
   }
 }

@@ -12,7 +12,7 @@ import * as relay from "../../src/relay/client/mod.ts";
 import * as edge from "../../src/relay/server/mod.ts";
 import * as schema from "../../src/schema/mod.ts";
 import { chaos } from "../../src/testing/chaos/mod.ts";
-import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
+import { makeCertificates, startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
 import * as workloads from "../../src/workloads/mod.ts";
 import { functionsWithOptions } from "../../tools/api.ts";
@@ -27,7 +27,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "ClusterEventHandler.onAdd, ClusterEventHandler.onDelete, ClusterEventHandler.onSynced, ClusterEventHandler.onUpdate, " +
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +
     "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.run, ShardSource.ready, " +
-    "SnapshotKv.list, SnapshotKvWrite.check",
+    "SnapshotKv.list, SnapshotKvWrite.check, TestWebhooks.configurations",
   "A function that is checked makes it": "ControlPlane.start, new QueueReplacement, " +
     "new StoreReplacement",
   "It is a part of classes, whose methods are checked": "FollowedPods.events, IdentitySource.listEntries, " +
@@ -247,6 +247,7 @@ function callsOfDeno(): Calls {
     "new KvSnapshots": () => new deno.KvSnapshots(kv, { ...typo }),
     "requiredPermissions": () => deno.requiredPermissions({ ...typo }),
     "runManager": () => deno.runManager(manager, { ...typo }),
+    "makeCertificates": () => makeCertificates({ ...typo }),
     "startControlPlane": () => startControlPlane({ ...typo }),
   };
 }

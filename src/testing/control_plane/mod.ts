@@ -49,7 +49,12 @@ import { checkNames } from "../../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
 import { installCrds } from "../../schema/install_crds.ts";
+import { generateKeys, pem } from "./certificates.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
+import { serveWebhooks, type TestWebhooks } from "./webhooks.ts";
+
+export type { TestWebhooks, WebhookConfigurations } from "./webhooks.ts";
+export { type MadeCertificates, makeCertificates, type MakeCertificatesOptions } from "./certificates.ts";
 
 /** Options for {@linkcode startControlPlane}. */
 export interface ControlPlaneOptions extends Abortable {
@@ -64,6 +69,12 @@ export interface ControlPlaneOptions extends Abortable {
    * the control plane has started. @default {none}
    */
   readonly crds?: readonly (ObjectDraft<CustomResourceDefinition> | string | URL)[];
+  /**
+   * Webhooks that the server calls over HTTPS on 127.0.0.1, with a certificate made by {@linkcode makeCertificates}.
+   * When the control plane has started, their configurations and CRDs are installed and in effect.
+   * @default {none}
+   */
+  readonly webhooks?: TestWebhooks;
   /** Additional flags for kube-apiserver. @default {none} */
   readonly flags?: readonly string[];
 }
@@ -117,11 +128,12 @@ const LOOK_MS = 50;
  * @throws {InformerError} if the programs are missing. The message has the places, and the command that downloads them.
  * @throws {InformerError} if a server is not ready within 90 s. The message has the end of its log.
  * @throws {InformerError} if a file in `crds` has no CRD, or a CRD's names belong to another CRD.
- * @throws {StatusError} if the server refuses a CRD.
+ * @throws {StatusError} if the server refuses a CRD or a webhook configuration.
+ * @throws {InformerError} if the server does not call the webhooks within 30 s.
  * @throws the signal's reason.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  checkNames("start a control plane", options, "version assets crds flags signal");
+  checkNames("start a control plane", options, "version assets crds webhooks flags signal");
   options.signal?.throwIfAborted();
   return await ControlPlane.start(await findServerPrograms(options), options, new HostProcesses());
 }
@@ -148,6 +160,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
   #ca = "";
   #transport: (Transport & Disposable) | undefined;
   #ended: Promise<void> | undefined;
+  #webhooks: AsyncDisposable | undefined;
 
   private constructor(
     assets: string,
@@ -181,6 +194,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
       await plane.#writeKeys();
       await plane.ensureRunning();
       await plane.#furnish(definitions);
+      await plane.#serve(options.webhooks);
     } catch (error) {
       await plane[Symbol.asyncDispose]();
       throw error;
@@ -261,6 +275,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     this.#stop[Symbol.dispose]();
     this.#transport?.[Symbol.dispose]();
     await this.#processes[Symbol.asyncDispose]();
+    await this.#webhooks?.[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true }); // its processes may have removed it
   }
 
@@ -307,6 +322,12 @@ export class ControlPlane implements Transport, AsyncDisposable {
     }
   }
 
+  async #serve(webhooks: TestWebhooks | undefined): Promise<void> {
+    if (webhooks === undefined) return;
+    using client = this.client();
+    this.#webhooks = await serveWebhooks(client, webhooks, { signal: this.#stop.signal });
+  }
+
   /** Asks until there is a response that is not false. A server that has just started responds with 404 for a while. */
   async #once(ask: () => Promise<unknown>): Promise<void> {
     for (;; await sleep(LOOK_MS, { signal: this.#stop.signal })) {
@@ -320,8 +341,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
 
   /** Writes the key that signs service account tokens, and the administrator's token. */
   async #writeKeys(): Promise<void> {
-    const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-    const { privateKey, publicKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const { privateKey, publicKey } = await generateKeys();
     const files = {
       "accounts.key": pem("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", privateKey)),
       "accounts.pub": pem("PUBLIC KEY", await crypto.subtle.exportKey("spki", publicKey)),
@@ -409,11 +429,6 @@ async function ok(answer: Promise<Response>): Promise<void> {
   const response = await answer;
   const text = await response.text();
   if (!response.ok) throw new Error(`"${response.url}" responded with ${response.status}: ${text.slice(0, 500)}`);
-}
-
-function pem(label: string, bytes: ArrayBuffer): string {
-  const base64 = btoa(String.fromCharCode(...new Uint8Array(bytes)));
-  return `-----BEGIN ${label}-----\n${base64.match(/.{1,64}/g)!.join("\n")}\n-----END ${label}-----\n`;
 }
 
 /** Returns two ports that nobody listens on. */
