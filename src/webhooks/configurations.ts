@@ -89,12 +89,29 @@ export interface WebhookConfigurations {
   readonly crds: readonly ObjectDraft<CustomResourceDefinition>[];
 }
 
-/** An admission handler, for its configuration. */
-export interface ConfiguredHook extends Required<Pick<HookOptions, "name" | "operations" | "timeoutSeconds">> {
+/** The options of a handler that does not set them. */
+export const HOOK_DEFAULTS = {
+  operations: ["CREATE", "UPDATE"],
+  subresources: [""],
+  failurePolicy: "Fail",
+  matchPolicy: "Equivalent",
+  sideEffects: "None",
+  timeoutSeconds: 10,
+} as const satisfies HookOptions;
+
+/** A webhook, for its configuration. */
+export interface ConfiguredHook {
+  /** Its type. */
   readonly verb: "validate" | "mutate" | "convert";
+  /** Its name, which is unique in its type. */
+  readonly name: string;
+  /** What it reviews. */
   readonly kind: Resource;
+  /** The path of its address. */
   readonly path: string;
-  readonly options: MutateOptions<AdmissionOperation>;
+  /** The options, with their defaults. */
+  readonly options: MutateOptions<AdmissionOperation> & Required<Pick<HookOptions, keyof typeof HOOK_DEFAULTS>>;
+  /** What converts objects, for conversions. */
   readonly converter?: Converter;
 }
 
@@ -106,11 +123,10 @@ export function configurationsOf(
 ): WebhookConfigurations {
   checkNames("configure webhooks", options, "caBundle name");
   const { name = nameFor(where), caBundle } = options;
-  const client = (path: string): WebhookClientConfig =>
-    defined({
-      ...("url" in where ? { url: `${where.url.replace(/\/$/, "")}${path}` } : { service: { ...where.service, path } }),
-      caBundle: caBundle === undefined ? undefined : base64Of(caBundle),
-    });
+  const client = (path: string): WebhookClientConfig => ({
+    ..."url" in where ? { url: `${where.url.replace(/\/$/, "")}${path}` } : { service: { ...where.service, path } },
+    ...caBundle !== undefined && { caBundle: base64Of(caBundle) },
+  });
   const configuration = (kind: string, verb: ConfiguredHook["verb"]): object | undefined => {
     const webhooks = hooks.filter((it) => it.verb === verb).map((it) => webhookOf(it, client(it.path)));
     if (webhooks.length === 0) return undefined;
@@ -129,24 +145,11 @@ export function configurationsOf(
   }) as WebhookConfigurations;
 }
 
-function webhookOf(hook: ConfiguredHook, clientConfig: WebhookClientConfig): object {
-  const { kind: { group, version, plural, scope }, options, name, operations, timeoutSeconds } = hook;
-  const { subresources = [""], failurePolicy = "Fail", sideEffects = "None", matchPolicy = "Equivalent" } = options;
-  const resources = subresources.map((it) => it === "" ? plural : `${plural}/${it}`);
-  return defined({
-    name,
-    clientConfig,
-    rules: [{ apiGroups: [group], apiVersions: [version], operations, resources, scope }],
-    failurePolicy,
-    matchPolicy,
-    matchConditions: options.matchConditions,
-    objectSelector: options.objectSelector,
-    namespaceSelector: options.namespaceSelector,
-    sideEffects,
-    timeoutSeconds,
-    reinvocationPolicy: options.reinvocationPolicy,
-    admissionReviewVersions: ["v1"],
-  });
+function webhookOf({ kind, name, options }: ConfiguredHook, clientConfig: WebhookClientConfig): object {
+  const { operations, subresources, ...rest } = options;
+  const resources = subresources.map((it) => it === "" ? kind.plural : `${kind.plural}/${it}`);
+  const rule = { apiGroups: [kind.group], apiVersions: [kind.version], operations, resources, scope: kind.scope };
+  return { ...rest, name, clientConfig, rules: [rule], admissionReviewVersions: ["v1"] };
 }
 
 function nameFor(where: WebhookAddress): string {
@@ -195,21 +198,14 @@ export async function installWebhooks(
   checkNames("install webhooks", options, "signal fieldManager force allowBreaking dryRun caBundle name");
   const { caBundle, name, ...rest } = options;
   const { allowBreaking: _, fieldManager = "kube-informer", ...more } = rest;
-  const { validating, mutating, crds } = webhooks.configurations(where, defined({ caBundle, name }));
-  const install = async <T extends KubernetesObject>(
-    kind: Resource<T>,
-    draft: ObjectDraft<T> | undefined,
-  ): Promise<InstalledCrd["result"] | undefined> => {
-    if (draft === undefined) return undefined;
-    const collection = client.resource(kind);
-    const object = draft as Apply<T>;
-    const before = await collection.getOrUndefined(object.metadata.name, { signal: options.signal });
-    const what = `${kind.kind} "${object.metadata.name}"`;
-    return await applyOwned(collection, what, before, object, { ...more, fieldManager });
-  };
-  return defined({
-    crds: crds.length === 0 ? [] : await installCrds(client, crds, rest),
-    validating: await install(ValidatingWebhookConfiguration, validating),
-    mutating: await install(MutatingWebhookConfiguration, mutating),
-  });
+  const { crds, ...drafts } = webhooks.configurations(where, defined({ caBundle, name }));
+  const installed = { crds: crds.length === 0 ? [] : await installCrds(client, crds, rest) };
+  for (const [member, draft] of Object.entries(drafts) as [keyof typeof drafts, Apply<KubernetesObject>][]) {
+    const kind: Resource = member === "validating" ? ValidatingWebhookConfiguration : MutatingWebhookConfiguration;
+    const before = await client.resource(kind).getOrUndefined(draft.metadata.name, { signal: options.signal });
+    const what = `${kind.kind} "${draft.metadata.name}"`;
+    const result = await applyOwned(client.resource(kind), what, before, draft, { ...more, fieldManager });
+    Object.assign(installed, { [member]: result });
+  }
+  return installed;
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import type { KubernetesObject } from "../api/object.ts";
-import { parseDuration } from "../api/duration.ts";
+import { defined } from "../api/options.ts";
 import { isSecret, type Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status.ts";
 import { Histogram } from "../async/histogram.ts";
@@ -14,9 +14,9 @@ import { Latch } from "../async/signals.ts";
 import { monotonicMs, timedController } from "../async/time.ts";
 import { boundedText } from "../client/http/response.ts";
 import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
-import { errorLine, errorObserver, messageOf, nameOf, quoted, redactSecrets } from "../errors/errors.ts";
+import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import { checkNames } from "../errors/option_names.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { counter, histogram, type MetricFamily, secondsSample } from "../informer/metrics.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
 import { isObject, type JsonObject } from "../schema/json.ts";
@@ -32,6 +32,7 @@ import {
   type ConfigurationOptions,
   configurationsOf,
   type ConfiguredHook,
+  HOOK_DEFAULTS,
   type HookOptions,
   type MutateOptions,
   type WebhookAddress,
@@ -79,7 +80,7 @@ interface Hook extends ConfiguredHook {
   patches: number;
   readonly seconds: Histogram;
   /** Reviews a request. @throws {StatusError} if the request is malformed. */
-  answer(request: JsonObject, signal: AbortSignal): Promise<Outcome>;
+  answer(request: JsonObject, signal: AbortSignal): Outcome | Promise<Outcome>;
 }
 
 /**
@@ -174,8 +175,9 @@ export class Webhooks {
     converter.add(other, conversion);
     if (this.#hooks.has(path)) return this;
     const review = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
-    const answer = (request: JsonObject): Promise<Outcome> => Promise.resolve(convertAll(converter, request));
-    return this.#add({ verb: "convert", name, kind: hub, path, review, converter, answer });
+    const options = { ...HOOK_DEFAULTS, timeoutSeconds: MAX_SECONDS };
+    const answer = (request: JsonObject): Outcome => convertAll(converter, request);
+    return this.#add({ verb: "convert", name, kind: hub, path, review, options, converter, answer });
   }
 
   /** Returns the converter of a kind, for `roundTrips`. @throws {TypeError} if it has none. */
@@ -199,25 +201,16 @@ export class Webhooks {
    */
   metrics(): readonly MetricFamily[] {
     const hooks = [...this.#hooks.values()].map((hook) => ({ hook, labels: { webhook: hook.name, type: hook.verb } }));
-    const mutating = hooks.filter(({ hook }) => hook.verb === "mutate");
+    const reviews = hooks.flatMap(({ hook, labels }) =>
+      Object.entries(hook.counts).map(([result, value]) => ({ labels: { ...labels, result }, value }))
+    );
+    const seconds = hooks.map(({ hook, labels }) => secondsSample(labels, hook.seconds.durations));
+    const patches = hooks.filter(({ hook }) => hook.verb === "mutate")
+      .map(({ hook, labels }) => ({ labels, value: hook.patches }));
     return [
-      counter(
-        "webhook_reviews",
-        "Reviews that were answered, by result.",
-        hooks.flatMap(({ hook, labels }) =>
-          Object.entries(hook.counts).map(([result, value]) => ({ labels: { ...labels, result }, value }))
-        ),
-      ),
-      histogram(
-        "webhook_review_seconds",
-        "The time from a request to its response.",
-        hooks.map(({ hook, labels }) => secondsSample(labels, hook.seconds.durations)),
-      ),
-      counter(
-        "webhook_patches",
-        "Reviews whose response changes the object.",
-        mutating.map(({ hook, labels }) => ({ labels, value: hook.patches })),
-      ),
+      counter("webhook_reviews", "Reviews that were answered, by result.", reviews),
+      histogram("webhook_review_seconds", "The time from a request to its response.", seconds),
+      counter("webhook_patches", "Reviews whose response changes the object.", patches),
     ];
   }
 
@@ -244,22 +237,20 @@ export class Webhooks {
 
   /** Returns how a review ended, or the error to answer with, which is reported if it is not the client's. */
   async #review(hook: Hook, request: Request): Promise<Outcome | StatusError> {
-    let seconds = hook.timeoutSeconds;
+    const asked = /[?&]timeout=(\d{1,9})s(&|$)/.exec(request.url)?.[1] ?? hook.options.timeoutSeconds;
+    const seconds = Math.min(Number(asked), MAX_SECONDS);
+    using limit = timedController(seconds * 1_000, `${seconds} s are over`, request.signal);
+    const { signal } = limit;
+    const late = new Latch().wait({ signal }).catch(() => {
+      throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
+    });
     try {
-      checkHead(request);
-      const timeout = URL.parse(request.url)?.searchParams.get("timeout");
-      if (timeout) seconds = Math.min(secondsOf(timeout), MAX_SECONDS);
-      using limit = timedController(seconds * 1_000, `${seconds} s are over`, request.signal);
-      const { signal } = limit;
-      const late = new Latch().wait({ signal }).catch((cause) => {
-        throw new LateError(`Cannot review a request in ${seconds} s, the time that the API server waits`, { cause });
-      });
       const review = readReview(request, hook.review).then((given) => hook.answer(given, signal));
       return await Promise.race([review, late]) as Outcome;
     } catch (error) {
-      if (error instanceof StatusError) return error;
-      this.#report(error, hook.name);
-      return refusal(error instanceof LateError ? 504 : 500, redactSecrets(errorLine(error)));
+      const status = error instanceof StatusError ? error : refusal(500, redactSecrets(errorLine(error)));
+      if (status.status.code >= 500) this.#report(error, hook.name);
+      return status;
     }
   }
 
@@ -269,12 +260,20 @@ export class Webhooks {
     handler: (request: unknown) => HandlerResult,
     options: MutateOptions<AdmissionOperation>,
   ): this {
+    checkNames(`${verb} objects`, options, verb === "mutate" ? [...HOOK_OPTIONS, "reinvocationPolicy"] : HOOK_OPTIONS);
     const { group, version, plural } = kind;
-    const { operations = ["CREATE", "UPDATE"], name = `${verb}.${version}.${plural}.${group || "core"}` } = options;
-    const { timeoutSeconds = 10 } = options;
-    checkHook(verb, name, timeoutSeconds, options);
+    const { name = `${verb}.${version}.${plural}.${group || "core"}`, ...rest } = options;
+    if (name.split(".", 3).length < 3 || /[^a-z0-9.-]/.test(name)) {
+      throw new TypeError(`Cannot ${verb} by "${quoted(name)}": the name must be a domain with at least three parts`);
+    }
+    const all = { ...HOOK_DEFAULTS, ...defined(rest) };
+    if (!(Number.isInteger(all.timeoutSeconds) && all.timeoutSeconds >= 1 && all.timeoutSeconds <= MAX_SECONDS)) {
+      throw new TypeError(
+        `Cannot ${verb} by "${name}": timeoutSeconds must be a whole number from 1 to ${MAX_SECONDS}`,
+      );
+    }
     const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
-    const reviewed = { kind, operations, mutates: verb === "mutate" };
+    const reviewed = { kind, operations: all.operations, mutates: verb === "mutate" };
     const answer = async (given: JsonObject, signal: AbortSignal): Promise<Outcome> => {
       const review = new AdmissionReview(given, reviewed, signal);
       try {
@@ -284,60 +283,27 @@ export class Webhooks {
       } catch (error) {
         if (error instanceof AdmissionError) return { ...review.response(error), result: "refused" };
         throw new InformerError(`Cannot ${verb} ${review.subject}`, {
-          cause: isSecret(kind) ? withoutText(error) : error,
+          cause: isSecret(kind) ? new InformerError(`${nameOf(error)}, whose text may have data of the Secret`) : error,
         });
       }
     };
-    const path = `/${verb}/${name}`;
-    return this.#add({ verb, name, kind, path, review, operations, timeoutSeconds, options, answer });
+    return this.#add({ verb, name, kind, path: `/${verb}/${name}`, review, options: all, answer });
   }
 
-  #add(hook: Pick<Hook, "verb" | "name" | "kind" | "path" | "review" | "answer"> & Partial<Hook>): this {
+  #add(hook: Omit<Hook, "counts" | "patches" | "seconds">): this {
     if (this.#hooks.has(hook.path)) {
       throw new TypeError(`Cannot ${hook.verb} by "${hook.name}": there is a webhook with this name. Set another name`);
     }
-    const figures = { counts: { allowed: 0, refused: 0, error: 0 }, patches: 0, seconds: new Histogram() };
-    this.#hooks.set(hook.path, { operations: [], options: {}, timeoutSeconds: MAX_SECONDS, ...hook, ...figures });
+    const counts = { allowed: 0, refused: 0, error: 0 };
+    this.#hooks.set(hook.path, { ...hook, counts, patches: 0, seconds: new Histogram() });
     return this;
   }
 }
 
-/** A handler has taken too long. */
-class LateError extends InformerError {}
-
-const HOOK_OPTIONS = [
-  ..."name operations subresources failurePolicy matchPolicy matchConditions objectSelector".split(" "),
-  ..."namespaceSelector sideEffects timeoutSeconds".split(" "),
-];
-
-/** @throws {TypeError} if the name or an option of a handler is wrong. */
-function checkHook(verb: string, name: string, timeoutSeconds: number, options: object): void {
-  checkNames(`${verb} objects`, options, verb === "mutate" ? [...HOOK_OPTIONS, "reinvocationPolicy"] : HOOK_OPTIONS);
-  const parts = name.split(".");
-  if (name.length > 253 || parts.length < 3 || !parts.every((part) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(part))) {
-    throw new TypeError(`Cannot ${verb} by "${quoted(name)}": the name must be a domain with at least three parts`);
-  }
-  if (!(Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= MAX_SECONDS)) {
-    throw new TypeError(`Cannot ${verb} by "${name}": timeoutSeconds must be a whole number from 1 to ${MAX_SECONDS}`);
-  }
-}
-
-/** @throws {StatusError} if the method or content type is wrong. */
-function checkHead({ method, headers }: Request): void {
-  if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);
-  const type = (headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
-  if (type !== "application/json") {
-    throw refusal(415, `the content type must be application/json, but it is "${quoted(type)}"`);
-  }
-}
-
-function secondsOf(timeout: string): number {
-  try {
-    return parseDuration(timeout) / 1_000;
-  } catch (error) {
-    throw badRequest(messageOf(error));
-  }
-}
+const HOOK_OPTIONS = namesOf<HookOptions>()(
+  "name operations subresources failurePolicy matchPolicy matchConditions objectSelector namespaceSelector sideEffects",
+  "timeoutSeconds",
+);
 
 /**
  * Returns the request in the review of a body. No text of the body is quoted, because it may be a Secret's.
@@ -345,6 +311,11 @@ function secondsOf(timeout: string): number {
  * @throws {StatusError} if the body is too long, or no such review.
  */
 async function readReview(request: Request, { apiVersion, kind }: Hook["review"]): Promise<JsonObject> {
+  const { method, headers } = request;
+  if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);
+  if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? "")) {
+    throw refusal(415, "the content type must be application/json");
+  }
   const text = await boundedText(request, MAX_BODY).catch(() => "");
   if (text === undefined) throw refusal(413, `the body is longer than ${MAX_BODY} bytes`);
   if (text === "") throw badRequest("the body is empty, or has broken off");
@@ -373,11 +344,6 @@ function convertAll(converter: Converter, { uid, objects, desiredAPIVersion }: J
     const isRefused = (failure as Error).cause instanceof AdmissionError;
     return isRefused ? { response, result: "refused" } : { response, result: "error", failure };
   }
-}
-
-/** Returns an error that stands for one about a Secret, whose message may have its data. */
-function withoutText(error: unknown): Error {
-  return new InformerError(`${nameOf(error)}, whose text is left out because it may have data of the Secret`);
 }
 
 function failed({ status }: StatusError, request: Request): Response {
