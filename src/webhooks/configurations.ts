@@ -115,7 +115,11 @@ export interface ConfiguredHook {
   readonly converter?: Converter;
 }
 
-/** Returns the objects that make the API server call these handlers. */
+/**
+ * Returns the objects that make the API server call these handlers.
+ *
+ * @throws {TypeError} if a version of a kind with conversions has none.
+ */
 export function configurationsOf(
   hooks: readonly ConfiguredHook[],
   where: WebhookAddress,
@@ -134,7 +138,11 @@ export function configurationsOf(
   };
   const crds = hooks.flatMap(({ converter, path }) => {
     if (converter === undefined) return [];
-    const { crd } = converter.hub;
+    const { hub: { crd }, versions } = converter;
+    const missing = crd.spec.versions.find(({ name }) => name !== converter.hub.version && !versions.includes(name));
+    if (missing !== undefined) {
+      throw new TypeError(`Cannot configure ${crd.metadata.name}: version ${missing.name} has no conversion. Add one`);
+    }
     const webhook = { clientConfig: client(path), conversionReviewVersions: ["v1"] };
     return [{ ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } }];
   });

@@ -190,6 +190,8 @@ export class Webhooks {
   /**
    * Returns the objects that make the API server call the handlers, to apply or to write to files. `installWebhooks`
    * applies them.
+   *
+   * @throws {TypeError} if a version of a kind with conversions has no conversion.
    */
   configurations(where: WebhookAddress, options: ConfigurationOptions = {}): WebhookConfigurations {
     return configurationsOf([...this.#hooks.values()], where, options);

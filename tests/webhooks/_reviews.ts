@@ -93,7 +93,7 @@ export async function convert(
   webhooks: Webhooks,
   desiredAPIVersion: string,
   objects: readonly unknown[],
-  path = pathOf(webhooks),
+  path = "/convert/jobs.example.com",
 ): Promise<{ status: number; response: Answer }> {
   const request = { uid: "uid-1", desiredAPIVersion, objects };
   const body = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", request };
