@@ -97,6 +97,20 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "async", "errors", "client", "client/protocol", "kinds", "schema/values", "schema/rules"],
       packages: [],
     },
+    webhooks: {
+      folders: [
+        "api",
+        "async",
+        "client",
+        "client/protocol",
+        "errors",
+        "informer",
+        "kinds",
+        "schema",
+        "schema/values",
+      ],
+      packages: [],
+    },
     testing: {
       folders: [
         "api",
@@ -207,6 +221,8 @@ const ENTRY_POINTS = [
   "relay/client/mod.ts",
   "controllers/reconcile/mod.ts",
   "controllers/readiness/mod.ts",
+  "schema/mod.ts",
+  "webhooks/mod.ts",
   "workloads/mod.ts",
   "controllers/clusters/mod.ts",
   "testing/mod.ts",
@@ -222,8 +238,8 @@ const CONSOLE = "errors/errors.ts";
 /** The bundle of the page, which has that file. */
 const BUNDLE = "cli/page_html.ts";
 
-/** Folders that read what strangers send to a relay, before anybody has authorized it. */
-const UNTRUSTED = ["api", "relay/server", "entry", "client/protocol"];
+/** Folders that read what strangers send to a relay or a webhook, before anybody has authorized it. */
+const UNTRUSTED = ["api", "relay/server", "entry", "client/protocol", "webhooks"];
 
 /** Folders that may name the runtime. */
 const RUNTIME = ["connect/runtime", "cli"];

@@ -10,7 +10,7 @@ import { type FileHandle, open, writeFile } from "node:fs/promises";
 import { sleep } from "../async/time.ts";
 import { replaceFile } from "../connect/files.ts";
 import type { RequestConnection } from "../connect/runtime/servers.ts";
-import { refuse, RequestGuard } from "../relay/server/http.ts";
+import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
 import { listen } from "./loopback.ts";
@@ -67,7 +67,7 @@ export async function fake(
   const answer = async (request: Request, info: RequestConnection): Promise<Response> => {
     // A page of another site could read a recording of a cluster under a name of its own.
     const refusal = guard.checkHost(request);
-    if (refusal !== undefined) return refuse(request, refusal);
+    if (refusal !== undefined) return refuseRequest(request, refusal);
     await filled; // no list is of some of the pods
     const response = await server.fetch(request, info);
     if (URL.parse(request.url)?.searchParams.get("watch") === "true") watched();

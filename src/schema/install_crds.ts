@@ -6,12 +6,14 @@
  *
  * @module
  */
+import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { DEFINITIONS, type Resource } from "../api/resource.ts";
 import { isConflict, isNotFound, StatusError } from "../api/status.ts";
 import type { Apply, ObjectDraft } from "../api/written.ts";
 import { sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
+import type { ApplyOptions, ResourceClient } from "../client/resource_client.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
@@ -124,12 +126,13 @@ export async function installCrds(
   const installed: InstalledCrd[] = [];
   for (const { name, before, draft, changes } of plans) {
     const owner = { fieldManager, force, dryRun, signal };
-    const after = await collection.apply(draft as Apply<CustomResourceDefinition>, owner).catch(explain(name));
-    const result = before === undefined
-      ? "created"
-      : equalJson(partsOf(before), partsOf(after))
-      ? "unchanged"
-      : "changed";
+    const result = await applyOwned(
+      collection,
+      `definition "${name}"`,
+      before,
+      draft as Apply<CustomResourceDefinition>,
+      owner,
+    );
     installed.push({ name, result, changes });
   }
   for (const { name } of dryRun ? [] : plans) {
@@ -142,13 +145,32 @@ export async function installCrds(
   return installed;
 }
 
-/** Returns what an install can change. */
-function partsOf({ metadata: { labels, annotations }, spec }: CustomResourceDefinition): object {
-  return { labels, annotations, spec };
+/**
+ * Applies an object that an install owns, and says what that did.
+ *
+ * @param what Names the object in errors, after "Cannot install".
+ * @param before The object before, if the server has it.
+ * @throws {StatusError} if the server refuses it. The message has the remedy for a conflict.
+ */
+export async function applyOwned<T extends KubernetesObject>(
+  collection: ResourceClient<T>,
+  what: string,
+  before: T | undefined,
+  draft: Apply<T>,
+  options: ApplyOptions,
+): Promise<"created" | "changed" | "unchanged"> {
+  const after = await collection.apply(draft, options).catch(explain(what));
+  if (before === undefined) return "created";
+  return equalJson(partsOf(before), partsOf(after)) ? "unchanged" : "changed";
 }
 
-/** Returns a function that throws the server's refusal with the name of the CRD, and the remedy for a conflict. */
-function explain(name: string): (error: unknown) => never {
+/** Returns what an install can change. */
+function partsOf({ metadata: { labels, annotations }, ...rest }: KubernetesObject): object {
+  return { ...rest, labels, annotations, status: undefined };
+}
+
+/** Returns a function that throws the server's refusal with the name of the object, and the remedy for a conflict. */
+function explain(what: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof StatusError)) throw error;
     const causes = error.status.details?.causes ?? [];
@@ -156,7 +178,7 @@ function explain(name: string): (error: unknown) => never {
     const why = isConflict(error) && owners.size > 0
       ? `${[...owners].join(" and ")} owns fields with other values. To take them over, set force`
       : error.status.message;
-    throw new StatusError(`Cannot install definition "${name}": ${why}`, error.status, { cause: error });
+    throw new StatusError(`Cannot install ${what}: ${why}`, error.status, { cause: error });
   };
 }
 

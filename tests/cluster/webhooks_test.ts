@@ -7,7 +7,7 @@ import {
   makeCertificates,
   startControlPlane,
   type TestWebhooks,
-  type WebhookConfigurations,
+  type TestConfigurations,
 } from "@kube/informer/testing/control-plane";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
@@ -48,7 +48,7 @@ class MapWebhooks implements TestWebhooks {
   configurations(
     { url }: { readonly url: string },
     { caBundle }: { readonly caBundle: string },
-  ): WebhookConfigurations {
+  ): TestConfigurations {
     const webhook = (path: string) => ({
       name: `${path}.tests.example.com`,
       admissionReviewVersions: ["v1"],

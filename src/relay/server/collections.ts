@@ -32,7 +32,7 @@ import {
   type OpenRequest,
   planWithoutData,
   type Refusal,
-  refuse,
+  refuseRequest,
   requestedOf,
   type RequestPlan,
 } from "./http.ts";
@@ -335,7 +335,7 @@ export class ServedCollection implements Disposable {
     using held = this.acquire();
     const { informer } = held;
     const problem = await this.unsynced(informer);
-    if (problem !== undefined) return refuse(request, problem);
+    if (problem !== undefined) return refuseRequest(request, problem);
     const status = informer.status();
     const { resourceVersion, namespaces = [] } = status;
     const head = { name: this.name, resourceVersion, ...stateOf(status) };
@@ -354,7 +354,9 @@ export class ServedCollection implements Disposable {
     if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     if (request.method === "HEAD") return new Response(null, { headers });
     const version = this.#lists.version(name, () => entries);
-    if (version === undefined) return refuse(request, { status: 503, reason: "too many lists and views are open" });
+    if (version === undefined) {
+      return refuseRequest(request, { status: 503, reason: "too many lists and views are open" });
+    }
     const objects = right === undefined ? version.objects : version.sorted();
     const { stream } = new ListBody(version, (from) => objectTexts(objects, from, selection), head, open);
     open.keep();
@@ -363,7 +365,7 @@ export class ServedCollection implements Disposable {
 
   /** Answers a request for its selected objects and their changes, as `RelayEvents` describes, until a time. */
   answerEvents(request: Request, asked: ObjectSelection, open: OpenRequest, access: Access): Response {
-    if (this.#job.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
+    if (this.#job.signal.aborted) return refuseRequest(request, { status: 503, reason: "the relay was stopped" });
     const id = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
     const selectionFor = (granted: Access): ObjectSelection => this.#limit(asked, granted);
     return this.follow().open({ open, selectionFor, lastEventId: id || undefined }, access).response(access);
@@ -442,7 +444,7 @@ export function planCollections(
   open: OpenRequest,
 ): RequestPlan | undefined {
   const refused = (refusal: Refusal, more?: Record<string, string>): RequestPlan =>
-    planWithoutData(() => refuse(request, refusal, more));
+    planWithoutData(() => refuseRequest(request, refusal, more));
   const { pathname, searchParams } = new URL(request.url);
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (pathname === "/api" && isRead) {

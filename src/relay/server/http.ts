@@ -67,7 +67,7 @@ export function isKubernetes({ pathname }: Pick<URL, "pathname">): boolean {
  * Answers a request by the reason, as JSON, which is a Status for one of the Kubernetes API, and drops its body. A
  * client that is refused by 503 may ask again after 2 s.
  */
-export function refuse(
+export function refuseRequest(
   request: Request,
   { status, reason }: Refusal,
   more: Readonly<Record<string, string>> = {},
@@ -129,14 +129,14 @@ export async function askAccess(
   const { request, requested, connection } = question;
   const answer = settings.authorize === undefined || await settings.authorize(request, requested, connection);
   if (answer === true) return {};
-  if (answer === false) return refuse(request, { status: 403, reason: "not allowed" });
+  if (answer === false) return refuseRequest(request, { status: 403, reason: "not allowed" });
   if (answer instanceof Response) return new Response(answer.body, answer); // a copy: headers follow
   const { expiresAt, rights, askAgainAt } = checkGrant(answer, settings);
   if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now())) {
-    return refuse(request, { status: 401, reason: "your permission has expired" });
+    return refuseRequest(request, { status: 401, reason: "your permission has expired" });
   }
   if (rights !== undefined && requested.collections.some((name) => !Object.hasOwn(rights, name))) {
-    return refuse(request, { status: 403, reason: "not allowed" });
+    return refuseRequest(request, { status: 403, reason: "not allowed" });
   }
   if (askAgainAt === undefined) return answer;
   const { url, method, headers } = request;
@@ -146,7 +146,7 @@ export async function askAccess(
       return await askAccess({ ...question, request: same }, settings);
     } catch (cause) {
       settings.onError(new InformerError("Cannot check again whether a stream may continue", { cause }));
-      return refuse(same, { status: 500, reason: "the relay failed; its log has the reason" });
+      return refuseRequest(same, { status: 500, reason: "the relay failed; its log has the reason" });
     }
   };
   return { ...answer, again };

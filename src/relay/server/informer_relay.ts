@@ -18,7 +18,7 @@ import {
   type OpenRequest,
   OpenRequests,
   planWithoutData,
-  refuse,
+  refuseRequest,
   RequestGuard,
   type RequestPlan,
 } from "./http.ts";
@@ -232,10 +232,10 @@ export class InformerRelay implements AsyncDisposable {
 
   async #answer(request: Request, info: ConnectionInfo | undefined): Promise<Response> {
     const refusal = this.#guard.check(request, info);
-    if (refusal !== undefined) return refuse(request, refusal);
+    if (refusal !== undefined) return refuseRequest(request, refusal);
     using open = this.#requests.admit();
     if (open === undefined) {
-      return refuse(request, {
+      return refuseRequest(request, {
         status: 503,
         reason: `the relay is already serving ${this.#requests.limit} requests, which is its limit`,
       });
@@ -244,7 +244,7 @@ export class InformerRelay implements AsyncDisposable {
       return await this.#route(request, open, info);
     } catch (cause) {
       this.#settings.onError(new InformerError("Cannot respond to a request", { cause }));
-      return refuse(request, { status: 500, reason: "the relay failed; its log has the reason" });
+      return refuseRequest(request, { status: 500, reason: "the relay failed; its log has the reason" });
     }
   }
 
@@ -258,21 +258,21 @@ export class InformerRelay implements AsyncDisposable {
       : await this.#plan(request, open);
     const access = await askAccess({ request, requested, connection }, this.#settings);
     if (access instanceof Response) return access;
-    if (!isProbe && this.#isOver) return refuse(request, { status: 503, reason: "the relay was stopped" });
+    if (!isProbe && this.#isOver) return refuseRequest(request, { status: 503, reason: "the relay was stopped" });
     return await answer(access);
   }
 
   /** Answers a probe; metrics count all objects. */
   #probe(request: Request, isLimited: boolean): Response {
     if (!isLimited || new URL(request.url).pathname !== "/metrics") return this.#probes(request);
-    return refuse(request, { status: 403, reason: "only users who may see all objects may read metrics" });
+    return refuseRequest(request, { status: 403, reason: "only users who may see all objects may read metrics" });
   }
 
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {
     return this.#kubernetes.plan(request, open) ?? await planViews(request, this.#views, open) ??
       planCollections(request, this.#collections, open) ??
       planWithoutData(() =>
-        refuse(request, { status: 404, reason: "the relay serves /api/<name>, /events/<name> and /views" })
+        refuseRequest(request, { status: 404, reason: "the relay serves /api/<name>, /events/<name> and /views" })
       );
   }
 }

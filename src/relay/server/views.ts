@@ -32,7 +32,7 @@ import {
   type OpenRequest,
   planWithoutData,
   type Refusal,
-  refuse,
+  refuseRequest,
   requestedOf,
   type RequestPlan,
 } from "./http.ts";
@@ -607,7 +607,7 @@ export async function planViews(
   const id: string | undefined = match[1];
   const method = id === undefined ? "GET" : "POST";
   const refused = (refusal: Refusal, more?: Record<string, string>): RequestPlan =>
-    planWithoutData(() => refuse(request, refusal, more));
+    planWithoutData(() => refuseRequest(request, refusal, more));
   const unknown = { status: 404, reason: "the relay has no stream with this name; open another one" };
   if (request.method !== method) return refused({ status: 405, reason: `use ${method}` }, { allow: method });
   if (id !== undefined && !hub.has(id)) return refused(unknown);
@@ -624,10 +624,10 @@ export async function planViews(
     answer: (access) => {
       try {
         if (id === undefined) return hub.open(selections, open, access).response(access);
-        if (!hub.replace(id, selections, access)) return refuse(request, unknown);
+        if (!hub.replace(id, selections, access)) return refuseRequest(request, unknown);
         return new Response(null, { status: 204, headers: ANSWER_HEADERS });
       } catch (error) {
-        if (error instanceof TooManyViewsError) return refuse(request, { status: 503, reason: error.message });
+        if (error instanceof TooManyViewsError) return refuseRequest(request, { status: 503, reason: error.message });
         throw error;
       }
     },

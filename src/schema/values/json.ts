@@ -41,7 +41,7 @@ export function equalJson(a: unknown, b: unknown): boolean {
   const left = a as JsonObject;
   const right = b as JsonObject;
   for (const key in left) if (!equalJson(left[key], right[key])) return false;
-  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  for (const key in right) if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
   return true;
 }
 

@@ -21,7 +21,7 @@ import { installCrds } from "../../schema/install_crds.ts";
 import { makeCertificates } from "./certificates.ts";
 
 /** What tells an API server which webhooks to call. */
-export interface WebhookConfigurations {
+export interface TestConfigurations {
   /** The validating webhooks. */
   readonly validating?: ObjectDraft<ValidatingWebhookConfiguration>;
   /** The mutating webhooks. */
@@ -35,7 +35,7 @@ export interface TestWebhooks {
   /** Answers a review. */
   fetch(request: Request): Response | Promise<Response>;
   /** Returns the configurations for webhooks at a base URL, whose certificate the PEM text `caBundle` has signed. */
-  configurations(where: { readonly url: string }, options: { readonly caBundle: string }): WebhookConfigurations;
+  configurations(where: { readonly url: string }, options: { readonly caBundle: string }): TestConfigurations;
 }
 
 /** How long the server may take to call webhooks after their installation, in milliseconds. It takes about 1 s. */

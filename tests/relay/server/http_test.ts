@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../../src/cli/serve.ts";
 import { ConfigMap, Node, Pod, Secret } from "../../../src/kinds/core/v1.ts";
-import { OpenRequests, refuse } from "../../../src/relay/server/http.ts";
+import { OpenRequests, refuseRequest } from "../../../src/relay/server/http.ts";
 import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
 import type { RequestedData } from "../../../src/relay/server/options.ts";
 import { FakeTime, pod } from "../../../src/testing/mod.ts";
@@ -226,7 +226,7 @@ Deno.test("a refusal is JSON with the reason, is not kept, and drops the body of
   const body = new ReadableStream({ cancel: (): void => void cancels++ });
   const init = { method: "POST", body, duplex: "half" }; // Node requires it of a stream
   const request = new Request("http://localhost/api/pods", init);
-  const response = refuse(request, { status: 405, reason: "use GET" }, { allow: "GET" });
+  const response = refuseRequest(request, { status: 405, reason: "use GET" }, { allow: "GET" });
   assertEquals([response.status, await response.json()], [405, { error: "Cannot answer POST: use GET" }]);
   const { headers } = response;
   assertEquals(["allow", "cache-control", "retry-after"].map((name) => headers.get(name)), ["GET", "no-store", null]);

@@ -1,0 +1,356 @@
+/**
+ * Webhooks as one function from `Request` to `Response`: admission and conversion, by typed handlers.
+ *
+ * {@linkcode Webhooks} is the entry point. It opens no port, and knows no certificates: pass `fetch` to a server.
+ *
+ * @module
+ */
+import type { KubernetesObject } from "../api/object.ts";
+import { defined } from "../api/options.ts";
+import { isSecret, type Resource } from "../api/resource.ts";
+import { StatusError } from "../api/status.ts";
+import { Histogram } from "../async/histogram.ts";
+import { Latch } from "../async/signals.ts";
+import { monotonicMs, timedController } from "../async/time.ts";
+import { boundedText } from "../client/http/response.ts";
+import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
+import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
+import { counter, histogram, type MetricFamily, secondsSample } from "../informer/metrics.ts";
+import type { DefinedKind } from "../schema/define_kind.ts";
+import { isObject, type JsonObject } from "../schema/values/json.ts";
+import { listOr, objectOr, objectsOf } from "../schema/values/members.ts";
+import {
+  AdmissionError,
+  type AdmissionOperation,
+  AdmissionReview,
+  type MutateRequest,
+  type ValidateRequest,
+} from "./admission.ts";
+import {
+  type ConfigurationOptions,
+  configurationsOf,
+  type ConfiguredHook,
+  HOOK_DEFAULTS,
+  type HookOptions,
+  type MutateOptions,
+  type WebhookAddress,
+  type WebhookConfigurations,
+} from "./configurations.ts";
+import { type Conversion, Converter } from "./conversion.ts";
+
+/**
+ * The longest body, in bytes: 7 MiB. kube-apiserver takes objects of up to 3 MiB, and a review has two of them, and at
+ * most 1 MiB of other parts. controller-runtime has the same limit.
+ */
+const MAX_BODY = 7 * 1_024 * 1_024;
+
+/** The longest time for a review, in seconds: the most that a configuration may have. */
+const MAX_SECONDS = 30;
+
+/** Options for {@linkcode Webhooks}. */
+export interface WebhooksOptions {
+  /**
+   * Called once for each review that fails: a handler has thrown something other than a refusal, or has taken too long.
+   * The cause of the error is what it has thrown. For Secrets, the text of the cause is left out.
+   * @default {each new cause is written to the console once}
+   */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/** The return value of a handler. A refusal may also be thrown. */
+type HandlerResult = void | AdmissionError | Promise<void | AdmissionError>;
+
+type Result = "allowed" | "refused" | "error";
+
+/** How a review ended. */
+interface Outcome {
+  readonly response: JsonObject;
+  readonly result: Result;
+  readonly isPatched?: boolean;
+  /** To be reported. */
+  readonly failure?: unknown;
+}
+
+/** A path that is served, with its figures. */
+interface Hook extends ConfiguredHook {
+  readonly review: { readonly apiVersion: string; readonly kind: string };
+  readonly counts: Record<Result, number>;
+  patches: number;
+  readonly seconds: Histogram;
+  /** Reviews a request. @throws {StatusError} if the request is malformed. */
+  answer(request: JsonObject, signal: AbortSignal): Outcome | Promise<Outcome>;
+}
+
+/**
+ * Serves admission and conversion webhooks: any number of handlers, each for a typed kind, behind one `fetch`.
+ *
+ * Pass `fetch` to a server with TLS, and call `installWebhooks` for the API server. A handler refuses by
+ * `throw refuse(…)`. If it throws anything else, the response is 500, so that the webhook's `failurePolicy` decides, and
+ * the error goes to `onError`. If it takes longer than the API server waits, the response is 504.
+ *
+ * @example
+ * ```ts
+ * import { defineKind } from "@kube/informer/schema";
+ * import { refuse, Webhooks } from "@kube/informer/webhooks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const Website = defineKind({
+ *   group: "example.com",
+ *   version: "v1",
+ *   kind: "Website",
+ *   plural: "websites",
+ *   spec: { type: "object", properties: { image: { type: "string" }, replicas: { type: "integer" } } },
+ * });
+ *
+ * const webhooks = new Webhooks()
+ *   .mutate(Website, ({ draft }) => {
+ *     draft.spec.replicas ??= 1;
+ *   })
+ *   .validate(Website, ({ object, old }) => {
+ *     if (old === undefined || object.spec.image === old.spec.image) return;
+ *     throw refuse("the image cannot change", { causes: [{ field: "spec.image", message: "is immutable" }] });
+ *   });
+ *
+ * const { validating } = webhooks.configurations({ service: { namespace: "shop", name: "operator" } });
+ * assertEquals(validating?.webhooks?.[0].name, "validate.v1.websites.example.com");
+ * ```
+ */
+export class Webhooks {
+  /** By path. */
+  readonly #hooks = new Map<string, Hook>();
+  readonly #report: (error: unknown, name: string) => void;
+
+  /** Serves nothing until you add handlers. */
+  constructor(options: WebhooksOptions = {}) {
+    checkNames("create webhooks", options, "onError");
+    this.#report = errorObserver<[string]>(options.onError, (name) => `webhook "${name}"`);
+  }
+
+  /**
+   * Adds a handler that allows or refuses requests. It sees objects as they will be stored.
+   *
+   * @throws {TypeError} if an option is wrong, or the name is taken.
+   */
+  validate<T extends KubernetesObject, const O extends AdmissionOperation = "CREATE" | "UPDATE">(
+    kind: Resource<T>,
+    handler: (request: ValidateRequest<T, O>) => HandlerResult,
+    options: HookOptions<O> = {},
+  ): this {
+    return this.#addAdmission("validate", kind, handler as (request: unknown) => HandlerResult, options);
+  }
+
+  /**
+   * Adds a handler that changes objects, by changing `draft`. It must be idempotent, because the server may call it
+   * twice. Integers above 2^53 in a part that you add or replace lose precision.
+   *
+   * @throws {TypeError} if an option is wrong, or the name is taken.
+   */
+  mutate<T extends KubernetesObject, const O extends "CREATE" | "UPDATE" = "CREATE" | "UPDATE">(
+    kind: Resource<T>,
+    handler: (request: MutateRequest<T, O>) => HandlerResult,
+    options: MutateOptions<O> = {},
+  ): this {
+    return this.#addAdmission("mutate", kind, handler as (request: unknown) => HandlerResult, options);
+  }
+
+  /**
+   * Adds a conversion between a kind and another version of it, which the kind's `olderVersions` have. Objects are
+   * converted between two other versions through the hub.
+   *
+   * @throws {TypeError} if the hub's CRD does not have the version, or it was added before.
+   */
+  convert<Hub extends KubernetesObject, Other extends KubernetesObject>(
+    hub: DefinedKind<Hub>,
+    other: Resource<Other>,
+    conversion: Conversion<Hub, Other>,
+  ): this {
+    const name = `${hub.plural}.${hub.group}`;
+    const path = `/convert/${name}`;
+    const converter = this.#hooks.get(path)?.converter ?? new Converter(hub as DefinedKind);
+    if (converter.hub.version !== hub.version) {
+      throw new TypeError(`Cannot convert ${name} through ${hub.version}: its hub is ${converter.hub.version}. Use it`);
+    }
+    converter.add(other, conversion);
+    if (this.#hooks.has(path)) return this;
+    const review = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
+    const options = { ...HOOK_DEFAULTS, timeoutSeconds: MAX_SECONDS };
+    const answer = (request: JsonObject): Outcome => convertAll(converter, request);
+    return this.#add({ verb: "convert", name, kind: hub, path, review, options, converter, answer });
+  }
+
+  /** Returns the converter of a kind, for `roundTrips`. @throws {TypeError} if it has none. */
+  converterOf({ group, plural }: Resource): Converter {
+    const converter = this.#hooks.get(`/convert/${plural}.${group}`)?.converter;
+    if (converter !== undefined) return converter;
+    throw new TypeError(`Cannot convert ${plural}.${group}: there is no conversion. Add it with convert()`);
+  }
+
+  /**
+   * Returns the objects that make the API server call the handlers, to apply or to write to files. `installWebhooks`
+   * applies them.
+   *
+   * @throws {TypeError} if a version of a kind with conversions has no conversion.
+   */
+  configurations(where: WebhookAddress, options: ConfigurationOptions = {}): WebhookConfigurations {
+    return configurationsOf([...this.#hooks.values()], where, options);
+  }
+
+  /**
+   * Returns metrics: reviews by webhook and result, their time, and patches. `openMetricsText` of
+   * `@kube/informer/reconcile` writes them as text.
+   */
+  metrics(): readonly MetricFamily[] {
+    const hooks = [...this.#hooks.values()].map((hook) => ({ hook, labels: { webhook: hook.name, type: hook.verb } }));
+    const reviews = hooks.flatMap(({ hook, labels }) =>
+      Object.entries(hook.counts).map(([result, value]) => ({ labels: { ...labels, result }, value }))
+    );
+    const seconds = hooks.map(({ hook, labels }) => secondsSample(labels, hook.seconds.durations));
+    const patches = hooks.filter(({ hook }) => hook.verb === "mutate")
+      .map(({ hook, labels }) => ({ labels, value: hook.patches }));
+    return [
+      counter("webhook_reviews", "Reviews that were answered, by result.", reviews),
+      histogram("webhook_review_seconds", "The time from a request to its response.", seconds),
+      counter("webhook_patches", "Reviews whose response changes the object.", patches),
+    ];
+  }
+
+  /**
+   * Answers a request of the API server. It never throws, and needs no `this`.
+   *
+   * The body is read up to 7 MiB. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`.
+   */
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const hook = this.#hooks.get(URL.parse(request.url)?.pathname ?? "");
+    if (hook === undefined) return failed(refusal(404, "there is no webhook with this path"), request);
+    const beganMs = monotonicMs();
+    const outcome = await this.#review(hook, request);
+    hook.seconds.add(monotonicMs() - beganMs);
+    if (outcome instanceof StatusError) {
+      hook.counts.error++;
+      return failed(outcome, request);
+    }
+    hook.counts[outcome.result]++;
+    if (outcome.isPatched) hook.patches++;
+    if (outcome.failure !== undefined) this.#report(outcome.failure, hook.name);
+    return Response.json({ ...hook.review, response: outcome.response });
+  };
+
+  /** Returns how a review ended, or the error to answer with, which is reported if it is not the client's. */
+  async #review(hook: Hook, request: Request): Promise<Outcome | StatusError> {
+    const asked = /[?&]timeout=(\d{1,9})s(&|$)/.exec(request.url)?.[1] ?? hook.options.timeoutSeconds;
+    const seconds = Math.min(Number(asked), MAX_SECONDS);
+    // The request's own signal is not used: in Deno, it also aborts after a response, with a warning on the console.
+    using limit = timedController(seconds * 1_000, `${seconds} s are over`);
+    const { signal } = limit;
+    const late = new Latch().wait({ signal }).catch(() => {
+      throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
+    });
+    try {
+      const review = readReview(request, hook.review).then((given) => hook.answer(given, signal));
+      return await Promise.race([review, late]) as Outcome;
+    } catch (error) {
+      const status = error instanceof StatusError ? error : refusal(500, redactSecrets(errorLine(error)));
+      if (status.status.code >= 500) this.#report(error, hook.name);
+      return status;
+    }
+  }
+
+  #addAdmission(
+    verb: "validate" | "mutate",
+    kind: Resource,
+    handler: (request: unknown) => HandlerResult,
+    options: MutateOptions<AdmissionOperation>,
+  ): this {
+    checkNames(`${verb} objects`, options, verb === "mutate" ? [...HOOK_OPTIONS, "reinvocationPolicy"] : HOOK_OPTIONS);
+    const { group, version, plural } = kind;
+    const { name = `${verb}.${version}.${plural}.${group || "core"}`, ...rest } = options;
+    if (name.split(".", 3).length < 3 || /[^a-z0-9.-]/.test(name)) {
+      throw new TypeError(`Cannot ${verb} by "${quoted(name)}": the name must be a domain with at least three parts`);
+    }
+    const all = { ...HOOK_DEFAULTS, ...defined(rest) };
+    if (!(Number.isInteger(all.timeoutSeconds) && all.timeoutSeconds >= 1 && all.timeoutSeconds <= MAX_SECONDS)) {
+      throw new TypeError(
+        `Cannot ${verb} by "${name}": timeoutSeconds must be a whole number from 1 to ${MAX_SECONDS}`,
+      );
+    }
+    const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
+    const reviewed = { kind, operations: all.operations, mutates: verb === "mutate" };
+    const answer = async (given: JsonObject, signal: AbortSignal): Promise<Outcome> => {
+      const review = new AdmissionReview(given, reviewed, signal);
+      try {
+        const returned = await handler(review.request);
+        if (returned instanceof AdmissionError) throw returned;
+        return { ...review.response(), result: "allowed" };
+      } catch (error) {
+        if (error instanceof AdmissionError) return { ...review.response(error), result: "refused" };
+        throw new InformerError(`Cannot ${verb} ${review.subject}`, {
+          cause: isSecret(kind) ? new InformerError(`${nameOf(error)}, whose text may have data of the Secret`) : error,
+        });
+      }
+    };
+    return this.#add({ verb, name, kind, path: `/${verb}/${name}`, review, options: all, answer });
+  }
+
+  #add(hook: Omit<Hook, "counts" | "patches" | "seconds">): this {
+    if (this.#hooks.has(hook.path)) {
+      throw new TypeError(`Cannot ${hook.verb} by "${hook.name}": there is a webhook with this name. Set another name`);
+    }
+    const counts = { allowed: 0, refused: 0, error: 0 };
+    this.#hooks.set(hook.path, { ...hook, counts, patches: 0, seconds: new Histogram() });
+    return this;
+  }
+}
+
+const HOOK_OPTIONS = namesOf<HookOptions>()(
+  "name operations subresources failurePolicy matchPolicy matchConditions objectSelector namespaceSelector sideEffects",
+  "timeoutSeconds",
+);
+
+/**
+ * Returns the request in the review of a body. No text of the body is quoted, because it may be a Secret's.
+ *
+ * @throws {StatusError} if the body is too long, or no such review.
+ */
+async function readReview(request: Request, { apiVersion, kind }: Hook["review"]): Promise<JsonObject> {
+  const { method, headers } = request;
+  if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);
+  if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? "")) {
+    throw refusal(415, "the content type must be application/json");
+  }
+  const text = await boundedText(request, MAX_BODY).catch(() => "");
+  if (text === undefined) throw refusal(413, `the body is longer than ${MAX_BODY} bytes`);
+  if (text === "") throw badRequest("the body is empty, or has broken off");
+  let review: JsonObject;
+  try {
+    review = objectOr(JSON.parse(text));
+  } catch {
+    throw badRequest(`the body is not JSON, in ${text.length} characters`);
+  }
+  if (review.apiVersion !== apiVersion || review.kind !== kind) {
+    throw badRequest(`the body must be a ${kind} of ${apiVersion}`);
+  }
+  if (!isObject(review.request)) throw badRequest(`the ${kind} has no request`);
+  return review.request;
+}
+
+function convertAll(converter: Converter, { uid, objects, desiredAPIVersion }: JsonObject): Outcome {
+  if (typeof uid !== "string") throw badRequest("the review's uid must be a string");
+  if (listOr(objects).length === 0) throw badRequest("the review must have objects");
+  try {
+    const convertedObjects = objectsOf(objects).map((object) => converter.convert(object, desiredAPIVersion));
+    return { response: { uid, convertedObjects, result: { status: "Success" } }, result: "allowed" };
+  } catch (failure) {
+    const result = { status: "Failure", message: redactSecrets(errorLine(failure)) };
+    const response = { uid, convertedObjects: [], result };
+    const isRefused = (failure as Error).cause instanceof AdmissionError;
+    return isRefused ? { response, result: "refused" } : { response, result: "error", failure };
+  }
+}
+
+function failed({ status }: StatusError, request: Request): Response {
+  void request.body?.cancel().catch(() => {}); // the answer does not depend on the rest of the body
+  const headers: HeadersInit = status.code === 405 ? { allow: "POST" } : {};
+  return Response.json(statusJson(status), { status: status.code, headers });
+}
