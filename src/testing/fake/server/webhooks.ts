@@ -1,0 +1,332 @@
+/**
+ * Admission webhooks: the configurations in the store are followed for writes by requests.
+ *
+ * {@linkcode Webhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a webhook is asked
+ * about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A write whose object
+ * has changed meanwhile begins again, like on the server. Requests and responses are in
+ * `webhook_call.ts`.
+ *
+ * @module
+ */
+import { defined } from "../../../api/options.ts";
+import { apiVersionOf } from "../../../api/resource.ts";
+import { StatusError } from "../../../api/status.ts";
+import type { ResourceRoute } from "../../../client/protocol/requests.ts";
+import { equalJson, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
+import type { Definition } from "../storage/definition.ts";
+import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
+import type { RequestAttributes, RequestContext } from "../wire/exchange.ts";
+import { Pause, type Reviewer } from "../writes/admission.ts";
+import { type Draft, readAgain } from "../writes/steps.ts";
+import { scaled, scaleOf } from "./subresources.ts";
+import {
+  type Asked,
+  call,
+  internalError,
+  type Means,
+  versionAsked,
+  versionIn,
+  type WebhookHandler,
+} from "./webhook_call.ts";
+
+type HookType = "mutating" | "validating";
+
+const GROUP = "admissionregistration.k8s.io";
+const WRITES = ["create", "update", "patch", "delete", "deletecollection"];
+
+/** A request that may write. */
+interface WriteRequest {
+  readonly context: RequestContext;
+  readonly route: ResourceRoute;
+  readonly attributes: RequestAttributes;
+  readonly body: string;
+}
+
+/** The configurations in a store, and who answers for their webhooks. */
+export class Webhooks {
+  /** Answers for all webhooks; undefined if none is called. */
+  handler: WebhookHandler | undefined;
+  readonly #store: Store;
+  readonly #uid: () => string;
+
+  /** Reads the configurations in `store`. `uid` makes the uids of reviews. */
+  constructor(store: Store, uid: () => string) {
+    this.#store = store;
+    this.#uid = uid;
+  }
+
+  /** Performs a request: `perform` is called again after each pause for webhooks. */
+  async during<R>(request: WriteRequest, perform: (review: Review | undefined) => R): Promise<R> {
+    const { route: { group }, attributes: { verb }, context: { signal } } = request;
+    const { handler } = this;
+    // The server asks no webhook about configurations and policies, which are all kinds of this group.
+    if (handler === undefined || group === GROUP || !WRITES.includes(verb)) return perform(undefined);
+    const means: Means = {
+      handler,
+      uid: this.#uid,
+      signal,
+      warnings: [],
+      labels: (name) => {
+        const stored = this.#store.collection({ group: "", version: "v1", plural: "namespaces" })?.get(name);
+        return { "kubernetes.io/metadata.name": name, ...stored?.labels };
+      },
+      versions: ({ custom, group, plural, version }) =>
+        [...this.#store.collections()].map(({ definition }) => definition)
+          .filter((it) => custom && it.group === group && it.plural === plural && it.version !== version)
+          .map((it) => it.version),
+    };
+    const review = new Review(request, means, (plural) => this.#hooks(plural));
+    for (;;) {
+      try {
+        return perform(review);
+      } catch (error) {
+        if (!(error instanceof Pause)) throw error;
+        await error.over;
+      }
+    }
+  }
+
+  /** The webhooks of all configurations of a kind, in their order. */
+  #hooks(plural: string): JsonObject[] {
+    const all = this.#store.collection({ group: GROUP, version: "v1", plural })
+      ?.slice({ namespace: "", revision: this.#store.revision }) ?? [];
+    return [...all].sort((a, b) => a.name < b.name ? -1 : 1).flatMap((it) => objectsOf(parseStored(it).webhooks));
+  }
+}
+
+/** The answers of webhooks to one request. */
+export class Review implements Reviewer {
+  readonly #request: WriteRequest;
+  readonly #means: Means;
+  readonly #hooks: (plural: string) => JsonObject[];
+  /** The write that webhooks are asked about, and the step that comes next. */
+  #paused: { readonly draft: Draft; readonly at: number; readonly verdict: () => void } | undefined;
+  /** Verdicts about deletions, by the object's state. */
+  readonly #deletions = new WeakMap<StoredObject, () => void>();
+  #created: { readonly object: JsonObject; readonly verdict: () => void } | undefined;
+  #memo: unknown;
+
+  /** Asks the webhooks that `hooks` returns for each kind of configuration. */
+  constructor(request: WriteRequest, means: Means, hooks: (plural: string) => JsonObject[]) {
+    this.#request = request;
+    this.#means = means;
+    this.#hooks = hooks;
+  }
+
+  /** The warnings of webhooks so far. */
+  get warnings(): readonly string[] {
+    return this.#means.warnings;
+  }
+
+  /** Returns what `compute` has returned the first time. */
+  once<T>(compute: () => T): T {
+    return (this.#memo ??= compute()) as T;
+  }
+
+  resume(draft: Draft): number {
+    const paused = this.#paused;
+    if (paused === undefined || paused.draft.before !== draft.before) return 0;
+    draft.object = paused.draft.object;
+    draft.given = paused.draft.given;
+    paused.verdict();
+    return paused.at;
+  }
+
+  mutate(draft: Draft, at: number): void {
+    const { definition, mode: { subresource }, old } = draft;
+    const isScale = subresource === "scale";
+    // The server gives a new object these later.
+    const { uid, creationTimestamp, generation, name, namespace } = objectOr(draft.object.metadata);
+    const later = old !== undefined ? {} : defined({ uid, creationTimestamp, generation });
+    const isGenerated = old === undefined && !textOf(draft.given.name);
+    const put = (object: JsonObject): JsonObject => {
+      if (isScale) draft.object = scaled(definition, draft.object, object);
+      else {
+        const metadata = { name, ...objectOr(object.metadata), ...later, ...defined({ namespace }) };
+        readAgain(draft, { ...object, metadata });
+      }
+      return shown();
+    };
+    const shown = (): JsonObject => {
+      const object = this.#form(draft, draft.object);
+      if (old !== undefined || isScale) return object;
+      const metadata: MutableJson = { ...objectOr(object.metadata) };
+      for (const field of [...Object.keys(later), ...(isGenerated ? ["name"] : [])]) delete metadata[field];
+      return { ...object, metadata };
+    };
+    const asked = this.#askedOf(draft, shown());
+    this.#pause("mutating", draft, at, asked, (hooks) => this.#mutated(hooks, asked, put));
+  }
+
+  validate(draft: Draft, at: number): void {
+    const asked = this.#askedOf(draft, this.#form(draft, draft.object));
+    this.#pause("validating", draft, at, asked, (hooks) => this.#validated(hooks, asked));
+  }
+
+  remove(definition: Definition, before: StoredObject, dryRun: boolean): void {
+    const verdict = this.#deletions.get(before);
+    if (verdict !== undefined) return verdict();
+    const { name = "" } = this.#request.route;
+    const objects = { object: undefined, old: parseStored(before) };
+    const asked = this.#asked(definition, { operation: "DELETE", subresource: "", name, dryRun, ...objects });
+    this.#decide(asked, (object) => object, (verdict) => this.#deletions.set(before, verdict));
+  }
+
+  /** Asks about a new object in a subresource. Returns the object after all webhooks. */
+  create(definition: Definition, subresource: string, name: string, object: JsonObject, dryRun: boolean): JsonObject {
+    if (this.#created !== undefined) {
+      this.#created.verdict();
+      return this.#created.object;
+    }
+    const asked = this.#asked(definition, { operation: "CREATE", subresource, name, dryRun, object, old: undefined });
+    const { kind } = asked;
+    const shown = { kind: kind.kind, apiVersion: apiVersionOf(kind), ...object };
+    let created = shown;
+    const put = (object: JsonObject): JsonObject => created = { ...shown, ...object };
+    this.#decide({ ...asked, object: shown }, put, (verdict) => this.#created = { object: created, verdict });
+    return object;
+  }
+
+  /** Asks the webhooks of both kinds about a write that has no steps, if there are any. */
+  #decide(asked: Asked, put: (object: JsonObject) => JsonObject, decide: (verdict: () => void) => void): void {
+    const [mutating, validating] = ["mutating" as const, "validating" as const].map((it) => this.#matching(it, asked));
+    if (mutating.length + validating.length === 0) return;
+    throw new Pause(
+      verdictOf(async () => {
+        const object = await this.#mutated(mutating, asked, put);
+        await this.#validated(validating, { ...asked, object });
+      }).then(decide),
+    );
+  }
+
+  /** Stops a write in front of the step `at + 1`, if webhooks are asked about it. */
+  #pause(
+    type: HookType,
+    draft: Draft,
+    at: number,
+    asked: Asked,
+    ask: (hooks: readonly JsonObject[]) => Promise<unknown>,
+  ): void {
+    const hooks = this.#matching(type, asked);
+    if (hooks.length === 0) return;
+    throw new Pause(
+      verdictOf(() => ask(hooks)).then((verdict) => void (this.#paused = { draft, at: at + 1, verdict })),
+    );
+  }
+
+  #matching(type: HookType, asked: Asked): readonly JsonObject[] {
+    return this.#hooks(`${type}webhookconfigurations`).filter((hook) =>
+      versionIn(hook, asked, this.#means) !== undefined
+    );
+  }
+
+  /** The form of an object that a subresource has. */
+  #form({ definition, mode: { subresource } }: Draft, object: JsonObject): JsonObject {
+    if (subresource === "scale") return scaleOf(definition, object);
+    return { ...object, kind: definition.kind, apiVersion: definition.apiVersion };
+  }
+
+  #askedOf(draft: Draft, object: JsonObject): Asked {
+    const { definition, mode: { subresource, dryRun }, old } = draft;
+    const operation = old === undefined ? "CREATE" : "UPDATE";
+    const name = this.#request.route.name ?? textOf(objectOr(object.metadata).name);
+    return this.#asked(definition, {
+      operation,
+      subresource,
+      name,
+      dryRun,
+      object,
+      old: old && this.#form(draft, old),
+    });
+  }
+
+  #asked(definition: Definition, parts: Omit<Asked, "definition" | "kind" | "namespace" | "user" | "options">): Asked {
+    const { operation, subresource, name } = parts;
+    const { group, version, kind, plural } = definition;
+    const own = definition.parts.find((part) => part.name === subresource)?.responseKind ?? { kind, version: "" };
+    return {
+      ...parts,
+      definition,
+      kind: own.version === "" ? { group, version, kind: own.kind } : { group, ...own },
+      namespace: group === "" && plural === "namespaces" ? name : this.#request.route.namespace,
+      user: this.#request.attributes.user,
+      options: this.#options(operation),
+    };
+  }
+
+  /** The options of the request, as the server reads them. */
+  #options(operation: Asked["operation"]): JsonObject {
+    const { context: { url: { searchParams } }, body } = this.#request;
+    const kind = `${operation[0]}${operation.slice(1).toLowerCase()}Options`;
+    const type = { kind, apiVersion: "meta.k8s.io/v1" };
+    if (operation === "DELETE" && body !== "") return { ...objectOr(JSON.parse(body)), ...type };
+    const names = operation === "DELETE" ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];
+    const grace = operation === "DELETE" ? searchParams.get("gracePeriodSeconds") : null;
+    const texts = names.map((name) => [name, searchParams.get(name) ?? undefined] as const);
+    const dryRun = searchParams.has("dryRun") ? searchParams.getAll("dryRun") : undefined;
+    const gracePeriodSeconds = grace === null ? undefined : Number(grace);
+    return defined({ ...type, dryRun, gracePeriodSeconds, ...Object.fromEntries(texts) });
+  }
+
+  /** Asks mutating webhooks in their order, and some of them again if a later one has changed the object. */
+  async #mutated(
+    hooks: readonly JsonObject[],
+    first: Asked,
+    put: (object: JsonObject) => JsonObject,
+  ): Promise<JsonObject | undefined> {
+    let asked = first;
+    let again = false;
+    const [invoked, invited] = [new Set<JsonObject>(), new Set<JsonObject>()];
+    for (const round of [0, 1]) {
+      if (round === 1 && !again) break;
+      for (const hook of hooks) {
+        const version = await versionAsked(hook, asked, this.#means);
+        if (version === undefined || (round === 1 && !invited.has(hook))) continue;
+        const patched = await call(hook, asked, version, true, this.#means);
+        const object = patched && readOr500(() => put(patched));
+        if (object !== undefined && !equalJson(object, asked.object)) {
+          asked = { ...asked, object };
+          again = true;
+          for (const earlier of invoked) invited.add(earlier);
+          invoked.clear();
+        }
+        if (hook.reinvocationPolicy === "IfNeeded") invoked.add(hook);
+      }
+    }
+    return asked.object;
+  }
+
+  /** Asks validating webhooks at once. @throws {StatusError} the first refusal. */
+  async #validated(hooks: readonly JsonObject[], asked: Asked): Promise<void> {
+    const calls: (() => Promise<unknown>)[] = [];
+    for (const hook of hooks) {
+      const version = await versionAsked(hook, asked, this.#means);
+      if (version !== undefined) calls.push(() => call(hook, asked, version, false, this.#means));
+    }
+    const errors: unknown[] = [];
+    await Promise.all(calls.map((call) => call().catch((error) => errors.push(error))));
+    if (errors.length > 0) throw errors[0];
+  }
+}
+
+/** Reads a patched object. @throws {StatusError} 500 if its kind cannot have it. */
+function readOr500(read: () => JsonObject): JsonObject {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof StatusError ? internalError(error.message) : error;
+  }
+}
+
+/** Returns a function that returns or throws as `ask` did. */
+async function verdictOf(ask: () => Promise<unknown>): Promise<() => void> {
+  try {
+    await ask();
+    return () => {};
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
