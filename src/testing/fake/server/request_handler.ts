@@ -244,8 +244,8 @@ export class RequestHandler {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
       if (this.#resources.needsRules(route, body)) await loadRules();
+      if (webhooks.handler === undefined) return this.#resources.answer(context, route, attributes, body);
       const answer = (review?: Review): Response => this.#resources.answer(context, route, attributes, body, review);
-      if (webhooks.handler === undefined) return answer();
       return await webhooks.during({ context, route, attributes, body }, answer);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();

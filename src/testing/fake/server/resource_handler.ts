@@ -196,7 +196,7 @@ interface ResourceRequest {
   readonly review: Review | undefined;
 }
 
-/** The objects of a collection to delete, and those that are left. */
+/** The objects of a collection to delete, and the objects that are left, the last one first. */
 interface Deletions {
   readonly page: ListPage;
   readonly left: StoredObject[];
@@ -232,12 +232,12 @@ export class ResourceHandler {
     const warnings = definition.warning === undefined ? [] : [definition.warning];
     const key = storedKey(route);
     const request: ResourceRequest = { context, route, user, collection, definition, key, body, warnings, review };
-    const allWarnings = (): ReadonlySet<string> => new Set([...warnings, ...review?.warnings ?? []]);
+    const allWarnings = (): readonly string[] => review?.withWarnings(warnings) ?? warnings;
     let response: Response;
     try {
       response = this.#perform(request, verb);
     } catch (error) {
-      if (allWarnings().size === 0) throw error;
+      if (allWarnings().length === 0) throw error;
       // An error response carries the warnings as well.
       response = answerError(context, error);
     }
@@ -437,10 +437,10 @@ export class ResourceHandler {
     const mode = deleteMode(request);
     const list = (): Deletions => {
       const page = this.#lister.list(collection, selection, options);
-      return { page, left: [...page.objects] };
+      return { page, left: page.objects.toReversed() };
     };
     const { page, left } = review?.once(list) ?? list();
-    for (; left.length > 0; left.shift()) this.#parts.writer.delete(collection, left[0].key, mode);
+    for (; left.length > 0; left.pop()) this.#parts.writer.delete(collection, left.at(-1)!.key, mode);
     return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
   }
 

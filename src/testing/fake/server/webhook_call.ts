@@ -133,19 +133,19 @@ export async function versionAsked(hook: JsonObject, asked: Asked, means: Means)
   throw refusal(403, `${what} is forbidden: ${why}`, { details: detailsOf(definition, name || undefined) });
 }
 
-/** Converts an object to another version, like a definition without a conversion webhook. */
-function inVersion(object: JsonObject | undefined, { definition }: Asked, version: string): JsonObject | null {
-  if (object === undefined) return null;
-  return version === definition.version ? object : { ...object, apiVersion: `${definition.group}/${version}` };
+/** Converts an object to another version, like a definition without a conversion webhook. A scale stays as it is. */
+function inVersion(object: JsonObject | undefined, { definition, kind }: Asked, version: string): JsonObject | null {
+  const isSame = version === definition.version || kind.kind !== definition.kind;
+  return isSame || object === undefined ? object ?? null : { ...object, apiVersion: `${definition.group}/${version}` };
 }
 
 function requestOf(uid: string, asked: Asked, version: string): JsonObject {
-  const { definition: { group, version: own, plural }, subresource, name, namespace, operation, options } = asked;
+  const { definition: { group, version: own, plural, kind }, subresource, name, namespace, operation, options } = asked;
   const { object, old, dryRun, user } = asked;
   const given = (text: string): string | undefined => text || undefined;
   return defined({
     uid,
-    kind: version === own ? asked.kind : { ...asked.kind, version },
+    kind: asked.kind.kind === kind ? { ...asked.kind, version } : asked.kind,
     resource: { group, version, resource: plural },
     subResource: given(subresource),
     requestKind: asked.kind,

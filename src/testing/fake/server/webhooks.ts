@@ -3,8 +3,7 @@
  *
  * {@linkcode Webhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a webhook is asked
  * about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A write whose object
- * has changed meanwhile begins again, like on the server. Requests and responses are in
- * `webhook_call.ts`.
+ * has changed meanwhile begins again, like on the server. Requests and responses are in `webhook_call.ts`.
  *
  * @module
  */
@@ -17,8 +16,8 @@ import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
 import type { RequestAttributes, RequestContext } from "../wire/exchange.ts";
-import { Pause, type Reviewer } from "../writes/admission.ts";
-import { type Draft, readAgain } from "../writes/steps.ts";
+import { Pause } from "../writes/admission.ts";
+import { type Draft, readAgain, type Reviewer } from "../writes/steps.ts";
 import { scaled, scaleOf } from "./subresources.ts";
 import {
   type Asked,
@@ -114,9 +113,9 @@ export class Review implements Reviewer {
     this.#hooks = hooks;
   }
 
-  /** The warnings of webhooks so far. */
-  get warnings(): readonly string[] {
-    return this.#means.warnings;
+  /** Returns these warnings and the warnings of webhooks so far, each once. */
+  withWarnings(warnings: readonly string[]): readonly string[] {
+    return [...new Set([...warnings, ...this.#means.warnings])];
   }
 
   /** Returns what `compute` has returned the first time. */
