@@ -11,7 +11,7 @@ import { defined } from "../../../api/options.ts";
 import { apiVersionOf } from "../../../api/resource.ts";
 import { StatusError } from "../../../api/status.ts";
 import type { ResourceRoute } from "../../../client/protocol/requests.ts";
-import { equalJson, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
+import { equalJson, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
@@ -30,6 +30,9 @@ import {
 } from "./webhook_call.ts";
 
 type HookType = "mutating" | "validating";
+
+/** Throws the error of webhooks, or passes the object on that they have made. */
+type Verdict = (put?: (object: JsonObject) => unknown) => void;
 
 const GROUP = "admissionregistration.k8s.io";
 const WRITES = ["create", "update", "patch", "delete", "deletecollection"];
@@ -100,10 +103,9 @@ export class Review implements Reviewer {
   readonly #means: Means;
   readonly #hooks: (plural: string) => JsonObject[];
   /** The write that webhooks are asked about, and the step that comes next. */
-  #paused: { readonly draft: Draft; readonly at: number; readonly verdict: () => void } | undefined;
-  /** Verdicts about deletions, by the object's state. */
-  readonly #deletions = new WeakMap<StoredObject, () => void>();
-  #created: { readonly object: JsonObject; readonly verdict: () => void } | undefined;
+  #paused: { readonly draft: Draft; readonly at: number; readonly verdict: Verdict } | undefined;
+  /** Verdicts about writes without steps: deletions by the object's state, and the creation. */
+  readonly #verdicts = new Map<unknown, Verdict>();
   #memo: unknown;
 
   /** Asks the webhooks that `hooks` returns for each kind of configuration. */
@@ -133,91 +135,69 @@ export class Review implements Reviewer {
   }
 
   mutate(draft: Draft, at: number): void {
-    const { definition, mode: { subresource }, old } = draft;
+    const { definition, mode: { subresource }, old, given } = draft;
     const isScale = subresource === "scale";
-    // The server gives a new object these later.
     const { uid, creationTimestamp, generation, name, namespace } = objectOr(draft.object.metadata);
-    const later = old !== undefined ? {} : defined({ uid, creationTimestamp, generation });
-    const isGenerated = old === undefined && !textOf(draft.given.name);
-    const put = (object: JsonObject): JsonObject => {
-      if (isScale) draft.object = scaled(definition, draft.object, object);
-      else {
-        const metadata = { name, ...objectOr(object.metadata), ...later, ...defined({ namespace }) };
-        readAgain(draft, { ...object, metadata });
-      }
-      return shown();
-    };
+    const fixed = old === undefined ? defined({ uid, creationTimestamp, generation, namespace }) : {};
+    // The server gives a new object these later.
+    const hidden = ["uid", "creationTimestamp", "generation", ...(textOf(given.name) === "" ? ["name"] : [])];
     const shown = (): JsonObject => {
       const object = this.#form(draft, draft.object);
       if (old !== undefined || isScale) return object;
-      const metadata: MutableJson = { ...objectOr(object.metadata) };
-      for (const field of [...Object.keys(later), ...(isGenerated ? ["name"] : [])]) delete metadata[field];
-      return { ...object, metadata };
+      const metadata = Object.entries(objectOr(object.metadata)).filter(([name]) => !hidden.includes(name));
+      return { ...object, metadata: Object.fromEntries(metadata) };
+    };
+    const put = (object: JsonObject): JsonObject => {
+      if (isScale) draft.object = scaled(definition, draft.object, object);
+      else readAgain(draft, { ...object, metadata: { name, ...objectOr(object.metadata), ...fixed } });
+      return shown();
     };
     const asked = this.#askedOf(draft, shown());
-    this.#pause("mutating", draft, at, asked, (hooks) => this.#mutated(hooks, asked, put));
+    this.#ask("mutating", draft, at, asked, (hooks) => this.#mutated(hooks, asked, put));
   }
 
   validate(draft: Draft, at: number): void {
     const asked = this.#askedOf(draft, this.#form(draft, draft.object));
-    this.#pause("validating", draft, at, asked, (hooks) => this.#validated(hooks, asked));
+    this.#ask("validating", draft, at, asked, (hooks) => this.#validated(hooks, asked));
+  }
+
+  #ask(type: HookType, draft: Draft, at: number, asked: Asked, ask: (hooks: JsonObject[]) => Promise<unknown>): void {
+    const hooks = this.#matching(type, asked);
+    if (hooks.length > 0) pause(() => ask(hooks), (verdict) => this.#paused = { draft, at: at + 1, verdict });
   }
 
   remove(definition: Definition, before: StoredObject, dryRun: boolean): void {
-    const verdict = this.#deletions.get(before);
-    if (verdict !== undefined) return verdict();
     const { name = "" } = this.#request.route;
     const objects = { object: undefined, old: parseStored(before) };
     const asked = this.#asked(definition, { operation: "DELETE", subresource: "", name, dryRun, ...objects });
-    this.#decide(asked, (object) => object, (verdict) => this.#deletions.set(before, verdict));
+    this.#decide(before, asked, (object) => object);
   }
 
   /** Asks about a new object in a subresource. Returns the object after all webhooks. */
-  create(definition: Definition, subresource: string, name: string, object: JsonObject, dryRun: boolean): JsonObject {
-    if (this.#created !== undefined) {
-      this.#created.verdict();
-      return this.#created.object;
-    }
-    const asked = this.#asked(definition, { operation: "CREATE", subresource, name, dryRun, object, old: undefined });
-    const { kind } = asked;
-    const shown = { kind: kind.kind, apiVersion: apiVersionOf(kind), ...object };
-    let created = shown;
-    const put = (object: JsonObject): JsonObject => created = { ...shown, ...object };
-    this.#decide({ ...asked, object: shown }, put, (verdict) => this.#created = { object: created, verdict });
-    return object;
+  create(definition: Definition, subresource: string, name: string, given: JsonObject, dryRun: boolean): JsonObject {
+    const parts = { operation: "CREATE", subresource, name, dryRun, object: given, old: undefined } as const;
+    const { kind, ...asked } = this.#asked(definition, parts);
+    const object = { kind: kind.kind, apiVersion: apiVersionOf(kind), ...given };
+    this.#decide("create", { ...asked, kind, object }, (patched) => given = patched);
+    return given;
   }
 
-  /** Asks the webhooks of both kinds about a write that has no steps, if there are any. */
-  #decide(asked: Asked, put: (object: JsonObject) => JsonObject, decide: (verdict: () => void) => void): void {
+  /** Asks the webhooks of both kinds about a write that has no steps. */
+  #decide(key: unknown, asked: Asked, put: (object: JsonObject) => JsonObject): void {
+    const verdict = this.#verdicts.get(key);
+    if (verdict !== undefined) return verdict(put);
     const [mutating, validating] = ["mutating" as const, "validating" as const].map((it) => this.#matching(it, asked));
     if (mutating.length + validating.length === 0) return;
-    throw new Pause(
-      verdictOf(async () => {
-        const object = await this.#mutated(mutating, asked, put);
-        await this.#validated(validating, { ...asked, object });
-      }).then(decide),
-    );
+    pause(async () => {
+      const object = await this.#mutated(mutating, asked, (object) => object);
+      await this.#validated(validating, { ...asked, object });
+      return object;
+    }, (verdict) => this.#verdicts.set(key, verdict));
   }
 
-  /** Stops a write in front of the step `at + 1`, if webhooks are asked about it. */
-  #pause(
-    type: HookType,
-    draft: Draft,
-    at: number,
-    asked: Asked,
-    ask: (hooks: readonly JsonObject[]) => Promise<unknown>,
-  ): void {
-    const hooks = this.#matching(type, asked);
-    if (hooks.length === 0) return;
-    throw new Pause(
-      verdictOf(() => ask(hooks)).then((verdict) => void (this.#paused = { draft, at: at + 1, verdict })),
-    );
-  }
-
-  #matching(type: HookType, asked: Asked): readonly JsonObject[] {
-    return this.#hooks(`${type}webhookconfigurations`).filter((hook) =>
-      versionIn(hook, asked, this.#means) !== undefined
-    );
+  #matching(type: HookType, asked: Asked): JsonObject[] {
+    const all = this.#hooks(`${type}webhookconfigurations`);
+    return all.filter((hook) => versionIn(hook, asked, this.#means) !== undefined);
   }
 
   /** The form of an object that a subresource has. */
@@ -228,16 +208,9 @@ export class Review implements Reviewer {
 
   #askedOf(draft: Draft, object: JsonObject): Asked {
     const { definition, mode: { subresource, dryRun }, old } = draft;
-    const operation = old === undefined ? "CREATE" : "UPDATE";
     const name = this.#request.route.name ?? textOf(objectOr(object.metadata).name);
-    return this.#asked(definition, {
-      operation,
-      subresource,
-      name,
-      dryRun,
-      object,
-      old: old && this.#form(draft, old),
-    });
+    const parts = { operation: old === undefined ? "CREATE" : "UPDATE", subresource, name, dryRun } as const;
+    return this.#asked(definition, { ...parts, object, old: old && this.#form(draft, old) });
   }
 
   #asked(definition: Definition, parts: Omit<Asked, "definition" | "kind" | "namespace" | "user" | "options">): Asked {
@@ -318,14 +291,15 @@ function readOr500(read: () => JsonObject): JsonObject {
   }
 }
 
-/** Returns a function that returns or throws as `ask` did. */
-async function verdictOf(ask: () => Promise<unknown>): Promise<() => void> {
-  try {
-    await ask();
-    return () => {};
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
+/** Stops a write until webhooks have answered. */
+function pause(ask: () => Promise<unknown>, decide: (verdict: Verdict) => void): never {
+  throw new Pause(
+    ask().then(
+      (object) => decide((put) => object && put?.(object as JsonObject)),
+      (error) =>
+        decide(() => {
+          throw error;
+        }),
+    ),
+  );
 }
