@@ -21,7 +21,7 @@ import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { denial } from "../writes/admission.ts";
 
-/** Answers the requests to all webhooks, in place of their servers. */
+/** Answers a request to a webhook with an `AdmissionReview`. An error counts as a connection that failed. */
 export type WebhookHandler = (request: Request) => Response | Promise<Response>;
 
 /** A write, as webhooks are asked about it. */
