@@ -520,20 +520,12 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * - Reviews about access and tokens do not reach webhooks.
    *
    * ```ts
-   * import { defineResource } from "@kube/informer";
+   * import { ValidatingWebhookConfiguration } from "@kube/informer/kinds/admissionregistration/v1";
    * import { FakeApiServer } from "@kube/informer/testing";
    * import { assertEquals } from "@std/assert";
    *
-   * const ConfigMap = defineResource({ version: "v1", plural: "configmaps", kind: "ConfigMap" });
-   * const Configuration = defineResource({
-   *   group: "admissionregistration.k8s.io",
-   *   version: "v1",
-   *   plural: "validatingwebhookconfigurations",
-   *   kind: "ValidatingWebhookConfiguration",
-   *   scope: "Cluster",
-   * });
    * using server = new FakeApiServer();
-   * server.create<any>(Configuration, {
+   * server.create(ValidatingWebhookConfiguration, {
    *   metadata: { name: "names" },
    *   webhooks: [{
    *     name: "names.example.com",
