@@ -73,6 +73,7 @@ export type { PrinterColumn, ResourceDefinition } from "./fake/storage/definitio
 export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./fake/wire/exchange.ts";
 export type { RequestFailure, RequestFilter, RequestHook } from "./fake/wire/faults.ts";
 export type { AdmissionHook, AdmissionRequest } from "./fake/writes/admission.ts";
+export type { WebhookHandler } from "./fake/server/webhook_call.ts";
 export {
   type BuildOptions,
   type Built,

@@ -21,7 +21,7 @@ import { objectOr, objectsOf, textOf } from "../values/members.ts";
 import { join } from "../values/validate.ts";
 import { Meter } from "./cost.ts";
 import { oldItem, type Pair, Ratchet } from "./correlation.ts";
-import { Declarations, type Declared, escapeName, hasRules, REQUEST_BYTES } from "./declared_types.ts";
+import { anyValue, Declarations, type Declared, escapeName, hasRules, REQUEST_BYTES } from "./declared_types.ts";
 import { rewrite, type Rewritten } from "./expression.ts";
 import { registerFunctions, running } from "./functions.ts";
 
@@ -120,6 +120,47 @@ export function compile(
   };
 }
 
+/** An expression about variables of any type. */
+export interface CompiledExpression {
+  /** What is wrong with the expression; undefined if it can run. */
+  readonly fault: string | undefined;
+  /** Evaluates it. `error` says why it has no value. It has no value either if it costs too much. */
+  run(values: JsonObject): { readonly value?: unknown; readonly error?: string };
+}
+
+/** Compiles an expression about variables whose types are known when it runs. It must evaluate to a bool. */
+export function compileExpression(text: string, variables: readonly string[], version = 37): CompiledExpression {
+  const environment = environmentOf(version).clone();
+  for (const name of variables) environment.registerVariable(name, "dyn");
+  try {
+    const any: Declared = { type: "dyn", most: REQUEST_BYTES, least: 1, of: anyValue };
+    const program = programOf(text, ["bool", "dyn"], environment, any, version);
+    const run: CompiledExpression["run"] = (values) => {
+      const given = Object.entries(values).map(([name, value]) => [name, anyValue(value ?? null)]);
+      return new Run().evaluate(program, Object.fromEntries(given));
+    };
+    return { fault: undefined, run };
+  } catch (error) {
+    const fault = (error as Error).message;
+    return { fault, run: () => ({ error: fault }) };
+  }
+}
+
+/** Rewrites and parses an expression. @throws {Error} if kube-apiserver would not compile it. */
+function programOf(
+  text: string,
+  types: readonly string[],
+  environment: Environment,
+  self: Declared,
+  version: number,
+): Program {
+  const rewritten = rewrite(text, environment, self, version > 32);
+  if (!types.includes(rewritten.type)) throw new TypeError(`must evaluate to a ${types[0]}`);
+  const run = environment.parse(rewritten.text);
+  run.check();
+  return { ...rewritten, run };
+}
+
 function placeOf(
   schema: JsonObject,
   above: Pick<Place, "at" | "cardinality" | "missing" | "uncorrelated">,
@@ -208,13 +249,8 @@ class Compiler {
     const optional = source.optionalOldSelf === true;
     const environment = this.#environment.clone().registerVariable("self", declared.type)
       .registerVariable("oldSelf", optional ? `optional<${declared.type}>` : declared.type);
-    const build = (text: string, type: string): Program => {
-      const rewritten = rewrite(text, environment, declared, this.#version > 32);
-      if (rewritten.type !== type) throw new TypeError(`must evaluate to a ${type}`);
-      const run = environment.parse(rewritten.text);
-      run.check();
-      return { ...rewritten, run };
-    };
+    const build = (text: string, type: string): Program =>
+      programOf(text, [type], environment, declared, this.#version);
     let message: Program | undefined;
     try {
       const program = build(textOf(source.rule), "bool");
@@ -373,7 +409,7 @@ class Run {
     const { of } = place.declared!;
     const previous = old === undefined ? undefined : of(old);
     const values = { self: of(value), oldSelf: optional ? Optional.of(previous) : previous };
-    const result = this.#run(program, values);
+    const result = this.evaluate(program, values);
     if (this.#budget < 0) {
       return refuse("validation failed due to running out of cost budget, no further validation rules will be run");
     }
@@ -391,7 +427,7 @@ class Run {
     if (result.value === true) return;
     let detail = textOf(source.message).trim() || `failed rule: ${shown}`;
     if (rule.message !== undefined) {
-      const text = this.#run(rule.message, values);
+      const text = this.evaluate(rule.message, values);
       if (this.#budget < 0 || text.isSpent) {
         this.#budget = -1;
         const why = text.isSpent
@@ -408,7 +444,7 @@ class Run {
   }
 
   /** Runs an expression, and takes its cost from the budget. */
-  #run(program: Program, values: Record<string, unknown>): { value?: unknown; error?: string; isSpent: boolean } {
+  evaluate(program: Program, values: Record<string, unknown>): { value?: unknown; error?: string; isSpent: boolean } {
     const meter = running.meter = new Meter(CALL_BUDGET - program.cost[0]);
     try {
       const value: unknown = program.run(values);

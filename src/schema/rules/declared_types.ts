@@ -232,6 +232,13 @@ function dynamic(value: Json): unknown {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value;
 }
 
+/** Converts a value without a schema: members and items, too. */
+export function anyValue(value: Json): unknown {
+  if (isList(value)) return value.map(anyValue);
+  if (!isObject(value)) return dynamic(value);
+  return new Map(Object.entries(value).map(([name, member]) => [name, anyValue(member ?? null)]));
+}
+
 /** The type of an element in a list or map, which can be null. In an object, a field that is null is absent. */
 const typeIn = (schema: Json | undefined, { type }: Declared): string =>
   objectOr(schema).nullable === true ? "dyn" : type;

@@ -7,9 +7,9 @@
  * @module
  */
 import type { JsonObject } from "../values/json.ts";
-import type { CompiledRules } from "./compile.ts";
+import type { CompiledExpression, CompiledRules } from "./compile.ts";
 
-export type { CompiledRules };
+export type { CompiledExpression, CompiledRules };
 export { hasRules } from "./declared_types.ts";
 
 /** Compiles rules. {@linkcode loadRules} returns it. */
@@ -21,6 +21,8 @@ export interface RuleCompiler {
    * @default at `"spec.versions[0].schema.openAPIV3Schema"`; version `37`
    */
   compile(schema: JsonObject, at?: string, version?: number): CompiledRules;
+  /** Compiles an expression that evaluates to a bool, and reads `variables` of any type. @default version `37` */
+  compileExpression(text: string, variables: readonly string[], version?: number): CompiledExpression;
 }
 
 let loading: Promise<RuleCompiler> | undefined;

@@ -53,7 +53,7 @@ import { generateKeys, pem } from "./certificates.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
 import { serveWebhooks, type TestWebhooks } from "./webhooks.ts";
 
-export type { TestWebhooks, TestConfigurations } from "./webhooks.ts";
+export type { TestConfigurations, TestWebhooks } from "./webhooks.ts";
 export { type MadeCertificates, makeCertificates, type MakeCertificatesOptions } from "./certificates.ts";
 
 /** Options for {@linkcode startControlPlane}. */

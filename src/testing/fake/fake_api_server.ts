@@ -24,6 +24,7 @@ import type { Fixture } from "./objects.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import type { PodLogs } from "./reads/pod_logs.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
+import type { WebhookHandler } from "./server/webhook_call.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
 import type { RecordedRequest } from "./wire/exchange.ts";
@@ -497,6 +498,56 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    */
   admit<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
     return this.#backend.admission.add(resource, hook);
+  }
+
+  /**
+   * Calls admission webhooks like a cluster does. Give it the program that serves them: a function, or an object with
+   * `fetch`.
+   *
+   * From then on, requests that write follow the ValidatingWebhookConfigurations and MutatingWebhookConfigurations on
+   * the server. Your program gets the reviews to all of them, whatever the `clientConfig` is. A service's webhook has
+   * the URL `https://NAME.NAMESPACE.svc:PORT/PATH`. Without this call, the server ignores these configurations. Your
+   * test's own writes never reach webhooks.
+   *
+   * Timeouts use the global `setTimeout`, so {@linkcode FakeTime} controls them.
+   *
+   * How it differs from a cluster:
+   *
+   * - A namespace that does not exist has no labels except for `kubernetes.io/metadata.name`.
+   * - `matchPolicy: Equivalent` only finds other versions of custom kinds. It changes the object's `apiVersion` and no
+   *   field. Conversion webhooks are not called, because each version is a separate collection.
+   * - Match conditions have no `authorizer`, and a misspelled field of `request` is found when the condition runs.
+   * - Reviews about access and tokens do not reach webhooks.
+   *
+   * ```ts
+   * import { ValidatingWebhookConfiguration } from "@kube/informer/kinds/admissionregistration/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * using server = new FakeApiServer();
+   * server.create(ValidatingWebhookConfiguration, {
+   *   metadata: { name: "names" },
+   *   webhooks: [{
+   *     name: "names.example.com",
+   *     clientConfig: { url: "https://hooks.example.com/names" },
+   *     rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }],
+   *     sideEffects: "None",
+   *     admissionReviewVersions: ["v1"],
+   *   }],
+   * });
+   * server.serveWebhooks(async (request) => {
+   *   const review = await request.json();
+   *   const allowed = review.request.name !== "bad";
+   *   return Response.json({ ...review, response: { uid: review.request.uid, allowed, status: { message: "no" } } });
+   * });
+   *
+   * const init = { method: "POST", headers: { "content-type": "application/json" }, body: `{"metadata":{"name":"bad"}}` };
+   * const response = await server.fetch(new Request("http://fake/api/v1/namespaces/shop/configmaps", init));
+   * assertEquals((await response.json()).message, 'admission webhook "names.example.com" denied the request: no');
+   * ```
+   */
+  serveWebhooks(handler: WebhookHandler | { readonly fetch: WebhookHandler }): void {
+    this.#backend.webhooks.handler = typeof handler === "function" ? handler : (request) => handler.fetch(request);
   }
 
   /**

@@ -27,7 +27,7 @@ import { goJson } from "../wire/go_text.ts";
 import { type ResponseView, tableHead, tableRow } from "./table.ts";
 
 /** A list, or a page of one, before serialization. */
-interface ListPage {
+export interface ListPage {
   /** The objects, sorted by key. */
   readonly objects: readonly StoredObject[];
   /** Revision of the list. */

@@ -33,6 +33,7 @@ import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { loadRules } from "../../../schema/rules/load.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
+import type { Review, Webhooks } from "./webhooks.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };
@@ -157,6 +158,8 @@ function reviewed(kind: string, spec: unknown, status: JsonObject, group: string
 interface RequestHandlerParts extends ResourceParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
+  /** Webhooks that are asked about writes. */
+  readonly webhooks: Webhooks;
   /** Armed faults. */
   readonly faults: Faults;
   /** Maximum bytes per chunk of a response. */
@@ -235,13 +238,15 @@ export class RequestHandler {
     attributes: RequestAttributes,
     body: string,
   ): Promise<Response> {
-    const { access, discovery, store } = this.#parts;
+    const { access, discovery, store, webhooks } = this.#parts;
     if (route === undefined) throw noPath();
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
       if (this.#resources.needsRules(route, body)) await loadRules();
-      return this.#resources.answer(context, route, attributes, body);
+      if (webhooks.handler === undefined) return this.#resources.answer(context, route, attributes, body);
+      const answer = (review?: Review): Response => this.#resources.answer(context, route, attributes, body, review);
+      return await webhooks.during({ context, route, attributes, body }, answer);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

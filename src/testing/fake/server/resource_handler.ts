@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { decoder } from "../../../api/object.ts";
+import { decoder, encoder } from "../../../api/object.ts";
 import { isBuiltInGroup } from "../../../client/protocol/discovery.ts";
 import type { Discovery } from "../../../client/protocol/discovery.ts";
 import {
@@ -33,7 +33,7 @@ import {
   type ServerListOptions,
 } from "../../../client/protocol/requests.ts";
 import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../apply/patches.ts";
-import { CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import { CollectionLister, type ListPage, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import type { PodLogs } from "../reads/pod_logs.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
@@ -69,6 +69,7 @@ import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
 import { PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+import type { Review } from "./webhooks.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;
@@ -191,6 +192,14 @@ interface ResourceRequest {
   readonly body: string;
   /** The warnings of the answer. */
   readonly warnings: string[];
+  /** Asks webhooks about writes; undefined if none is called. */
+  readonly review: Review | undefined;
+}
+
+/** The objects of a collection to delete, and the objects that are left, the last one first. */
+interface Deletions {
+  readonly page: ListPage;
+  readonly left: StoredObject[];
 }
 
 /** Handles requests for collections, objects and subresources, by verb. */
@@ -211,21 +220,28 @@ export class ResourceHandler {
    *
    * @throws {StatusError} or {@linkcode PlainRefusal} for an error response.
    */
-  answer(context: RequestContext, route: ResourceRoute, { verb, user }: RequestAttributes, body: string): Response {
+  answer(
+    context: RequestContext,
+    route: ResourceRoute,
+    { verb, user }: RequestAttributes,
+    body: string,
+    review?: Review,
+  ): Response {
     const collection = this.#resolve(route);
     const { definition } = collection;
     const warnings = definition.warning === undefined ? [] : [definition.warning];
     const key = storedKey(route);
-    const request: ResourceRequest = { context, route, user, collection, definition, key, body, warnings };
+    const request: ResourceRequest = { context, route, user, collection, definition, key, body, warnings, review };
+    const allWarnings = (): readonly string[] => review?.withWarnings(warnings) ?? warnings;
     let response: Response;
     try {
       response = this.#perform(request, verb);
     } catch (error) {
-      if (warnings.length === 0) throw error;
+      if (allWarnings().length === 0) throw error;
       // An error response carries the warnings as well.
       response = answerError(context, error);
     }
-    for (const text of warnings) response.headers.append("warning", `299 - ${JSON.stringify(text)}`);
+    for (const text of allWarnings()) addWarning(response.headers, text);
     return response;
   }
 
@@ -304,12 +320,15 @@ export class ResourceHandler {
 
   /** Evicts or binds a pod, or issues a token. */
   #createPart(request: ResourceRequest, subresource: string, collection: StoredCollection, key: string): Response {
-    const { context, definition, route: { namespace } } = request;
-    const body = requestBodyObject(request.body);
+    const { context, definition, route } = request;
+    const { namespace } = route;
+    const given = requestBodyObject(request.body);
     const pods = this.#podRequests;
     const name = nameIn(key);
     this.#parts.namespaces?.checkOpen(definition, { namespace, name });
-    const mode = writeMode(request, "CreateOptions");
+    // Webhooks are asked about the body, not about what becomes of it.
+    const { review: _, ...mode } = writeMode(request, "CreateOptions");
+    const body = request.review?.create(definition, route.subresource ?? "", name, given, mode.dryRun) ?? given;
     const named = { ...body, metadata: { name, ...objectOr(body.metadata) } };
     const created = subresource === "token"
       ? pods.token(collection, key, named)
@@ -404,7 +423,7 @@ export class ResourceHandler {
 
   #delete(request: ResourceRequest): Response {
     const { context, collection, definition, key } = request;
-    const deletion = this.#parts.writer.delete(collection, key, deleteMode(context, request.body));
+    const deletion = this.#parts.writer.delete(collection, key, deleteMode(request));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
     const { group, kind } = detailsOf(definition);
@@ -413,11 +432,15 @@ export class ResourceHandler {
   }
 
   #deleteCollection(request: ResourceRequest): Response {
-    const { context, collection } = request;
+    const { context, collection, review } = request;
     const { options, selection } = this.#listRequest(request);
-    const mode = deleteMode(context, request.body);
-    const page = this.#lister.list(collection, selection, options);
-    for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
+    const mode = deleteMode(request);
+    const list = (): Deletions => {
+      const page = this.#lister.list(collection, selection, options);
+      return { page, left: page.objects.toReversed() };
+    };
+    const { page, left } = review?.once(list) ?? list();
+    for (; left.length > 0; left.pop()) this.#parts.writer.delete(collection, left.at(-1)!.key, mode);
     return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
   }
 
@@ -455,6 +478,12 @@ export class ResourceHandler {
   }
 }
 
+/** Adds a warning to headers, in UTF-8. The server drops a text with control characters. */
+function addWarning(headers: Headers, text: string): void {
+  if (text === "" || /\p{Cc}/u.test(text)) return;
+  headers.append("warning", `299 - ${String.fromCharCode(...encoder.encode(JSON.stringify(text)))}`);
+}
+
 /** Applies a patch. Of a built-in kind, a strategic merge does not see kind and apiVersion. */
 function patched(
   object: JsonObject,
@@ -474,7 +503,11 @@ function patched(
 }
 
 /** The options of a write, which have a kind of their own for each verb. */
-function writeMode({ context, route, user, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
+function writeMode(
+  { context, route, user, warnings, review }: ResourceRequest,
+  kind: OptionsKind,
+  isApply = false,
+): WriteMode {
   const { searchParams } = context.url;
   const agent = (context.request.headers.get("user-agent") ?? "").split("/")[0];
   const manager = searchParams.get("fieldManager") ?? "";
@@ -506,6 +539,7 @@ function writeMode({ context, route, user, warnings }: ResourceRequest, kind: Op
     direct: false,
     fieldValidation: fieldValidation || "Warn",
     warnings,
+    review,
   };
 }
 
@@ -535,8 +569,8 @@ function deleteOptions(text: string): JsonObject {
   return decodeTyped(structNamed("meta/v1.DeleteOptions"), options, DELETE_OPTIONS).object;
 }
 
-/** The options of a deletion: those of the body, or, without one, those of the query. */
-function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
+/** The options of a deletion: from the body, or, without one, from the query. */
+function deleteMode({ context: { url: { searchParams } }, body: text, review }: ResourceRequest): DeleteMode {
   const query = { ...Object.fromEntries(searchParams), dryRun: searchParams.getAll("dryRun") };
   const options: JsonObject = text === "" ? query : deleteOptions(text);
   const { propagationPolicy: policy, orphanDependents, dryRun } = options;
@@ -550,5 +584,5 @@ function deleteMode({ url: { searchParams } }: RequestContext, text: string): De
   }
   checkDryRun(listOr(dryRun).map(textOf), causes);
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
-  return deleteModeOf(options);
+  return { ...deleteModeOf(options), review };
 }

@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../../../api/object.ts";
 import type { Resource } from "../../../api/resource.ts";
-import type { ApiStatus } from "../../../api/status.ts";
+import type { ApiStatus, StatusError } from "../../../api/status.ts";
 import { refusal } from "../../../client/protocol/refusal.ts";
 import { type ResourceName, sameResource } from "../storage/definition.ts";
 import { parseStored, type StoredObject } from "../storage/store.ts";
@@ -38,6 +38,26 @@ export interface AdmissionHook<T extends KubernetesObject> {
   readonly validate?: (request: AdmissionRequest<T>) => string | Partial<ApiStatus> | undefined | void;
 }
 
+/** The error with which the webhook `name` denies a write, from apiserver admission/plugin/webhook/errors. */
+export function denial(name: string, { code = 400, reason, message, details }: Partial<ApiStatus>): StatusError {
+  const why = message || reason;
+  const text = `admission webhook ${JSON.stringify(name)} denied the request` +
+    (why ? `: ${why}` : " without explanation");
+  return refusal(Math.max(400, code), text, { reason: reason ?? "", details });
+}
+
+/** Thrown by a write that waits for webhooks. It is to be performed again after `over`, which never rejects. */
+export class Pause extends Error {
+  /** Resolves when the webhooks have answered. */
+  readonly over: Promise<unknown>;
+
+  /** Waits for `over`. */
+  constructor(over: Promise<unknown>) {
+    super("the write waits for webhooks");
+    this.over = over;
+  }
+}
+
 /** The registered hooks, in order: first all mutate, then all validate the result. */
 export class Admission {
   readonly #hooks = new Set<{ readonly resource: Resource; readonly hook: AdmissionHook<KubernetesObject> }>();
@@ -65,15 +85,7 @@ export class Admission {
     for (const { hook } of this.#of(resource)) {
       const verdict = hook.validate?.(request);
       if (verdict === undefined) continue;
-      const status: Partial<ApiStatus> = isObject(verdict)
-        ? verdict as Partial<ApiStatus>
-        : { message: String(verdict) };
-      const { code = 400, reason, message, details } = status;
-      const why = message || reason;
-      // apiserver admission/plugin/webhook/errors/statuserror.go
-      const text = `admission webhook ${JSON.stringify(hook.name ?? "fake")} denied the request` +
-        (why ? `: ${why}` : " without explanation");
-      throw refusal(Math.max(400, code), text, { reason: reason ?? "", details });
+      throw denial(hook.name ?? "fake", isObject(verdict) ? verdict : { message: String(verdict) });
     }
   }
 

@@ -57,6 +57,8 @@ export interface WriteMode {
   readonly repeated?: readonly string[];
   /** Receives the warnings of the response. */
   readonly warnings?: string[];
+  /** Asks webhooks about the write. @default {none is called} */
+  readonly review?: Reviewer;
 }
 
 /** Dependencies of the writer. */
@@ -94,6 +96,8 @@ export interface Draft extends CheckedWrite {
   readonly around: Surroundings;
   /** The namespace of the request; `""` if its path has none. */
   readonly namespace: string;
+  /** The state of the existing object; undefined for a new one. */
+  readonly before?: StoredObject;
   /** The existing object; undefined for a new one. */
   readonly old?: JsonObject;
   /** The object: as it was sent, and then as the last step has left it. */
@@ -109,6 +113,18 @@ export interface UpdateDraft extends Draft {
   /** Its state. */
   readonly before: StoredObject;
   readonly old: JsonObject;
+}
+
+/** Asks webhooks about the writes of one request. Its methods throw `Pause` if there is someone to ask. */
+export interface Reviewer {
+  /** Continues a write after a pause, if its object has not changed. Returns the index of its next step, or 0. */
+  resume(draft: Draft): number;
+  /** Asks the mutating webhooks. `at` is the index of this step. */
+  mutate(draft: Draft, at: number): void;
+  /** Asks the validating webhooks. `at` is the index of this step. */
+  validate(draft: Draft, at: number): void;
+  /** Asks about a deletion. */
+  remove(definition: Definition, before: StoredObject, dryRun: boolean): void;
 }
 
 /** Begins a write. */
@@ -135,8 +151,8 @@ interface Step {
   readonly of: "read" | "create" | "update" | "write";
   /** The only objects that it happens to: those of requests, or those that follow schemas. */
   readonly only?: "requests" | "typed";
-  /** Only steps of updates look at the existing object. */
-  perform(draft: UpdateDraft): void;
+  /** Only steps of updates look at the existing object. `at` is the step's index. */
+  perform(draft: UpdateDraft, at: number): void;
 }
 
 /** All steps, in their order: the reader finds here what happens to an object. */
@@ -153,6 +169,7 @@ const STEPS: readonly Step[] = [
   { of: "update", perform: checkObjectIdentity },
   { of: "update", only: "requests", perform: checkVersion },
   { of: "write", perform: recordOwners }, // nobody owns what later steps add
+  { of: "write", only: "requests", perform: mutateByWebhooks },
   { of: "create", perform: ({ strategy, object, around }) => strategy.create?.(object, around) },
   { of: "update", perform: keepFixed },
   { of: "update", perform: prepareUpdate },
@@ -161,6 +178,7 @@ const STEPS: readonly Step[] = [
   { of: "update", only: "requests", perform: checkMetadataUpdate },
   { of: "write", only: "typed", perform: validate },
   { of: "write", perform: refuse },
+  { of: "write", only: "requests", perform: (draft, at) => draft.mode.review?.validate(draft, at) },
 ];
 
 type Phase = "read" | "create" | "update";
@@ -184,7 +202,8 @@ export function performSteps(phase: Phase, draft: Draft): void {
   const id = `${phase} ${isTyped} ${direct}`;
   let plan = PLANS.get(id);
   if (plan === undefined) PLANS.set(id, plan = planOf(phase, isTyped, direct));
-  for (const step of plan) step.perform(draft as UpdateDraft);
+  let at = phase === "read" ? 0 : draft.mode.review?.resume(draft) ?? 0;
+  for (; at < plan.length; at++) plan[at].perform(draft as UpdateDraft, at);
 }
 
 /** The first line of the refusal of an apply, which is YAML to the server. */
@@ -321,6 +340,27 @@ function keepFixed(draft: UpdateDraft): void {
 function prepareUpdate({ strategy, old, object, around, mode: { subresource } }: UpdateDraft): void {
   if (subresource === "status") strategy.status?.(old, object, around);
   else if (subresource !== "finalize") strategy.update?.(old, object, around);
+}
+
+/** Has webhooks change the object, which the server's own plugins have completed. */
+function mutateByWebhooks(draft: Draft, at: number): void {
+  const { strategy, old, object, mode: { review } } = draft;
+  if (review === undefined) return;
+  if (old === undefined) strategy.plugins?.(object);
+  review.mutate(draft, at);
+}
+
+/**
+ * Puts an object from a webhook in place: unknown fields are dropped without a warning, and it gets defaults.
+ *
+ * @throws {StatusError} 400 for values of other types.
+ */
+export function readAgain(draft: Draft, object: JsonObject): void {
+  const { body: _, repeated: __, ...mode } = draft.mode;
+  const next = { ...draft, object, mode: { ...mode, fieldValidation: "Ignore" as const } };
+  if (draft.isTyped) decode(next);
+  if (draft.old === undefined) draft.strategy.defaults?.(next.object, draft.around);
+  draft.object = next.object;
 }
 
 /** Runs the hooks. They cannot change name, namespace and uid. */

@@ -47,6 +47,8 @@ export interface Surroundings {
 export interface Strategy {
   /** Fills in members of a new object that its writer owns. */
   readonly defaults?: (object: MutableJson, around: Surroundings) => void;
+  /** Completes a new object before webhooks see it. {@linkcode create} does it again. */
+  readonly plugins?: (object: MutableJson) => void;
   /** Completes a new object; nobody owns what it adds. */
   readonly create?: (object: MutableJson, around: Surroundings) => void;
   readonly update?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
@@ -99,11 +101,16 @@ function mergeLabelKeys(term: MutableJson, labels: JsonObject): void {
   term.labelSelector = { ...term.labelSelector, matchExpressions: [...objectsOf(matchExpressions), ...added] };
 }
 
-function createPod(object: MutableJson): void {
-  const metadata = objectOr(object.metadata);
+function admitPod(object: MutableJson): void {
   const spec = memberObject(object, "spec");
   addTolerations(spec);
-  setPriority(spec, textOf(metadata.name));
+  setPriority(spec, textOf(objectOr(object.metadata).name));
+}
+
+function createPod(object: MutableJson): void {
+  admitPod(object);
+  const metadata = objectOr(object.metadata);
+  const spec = memberObject(object, "spec");
   for (const constraint of memberObjects(spec.topologySpreadConstraints)) {
     mergeLabelKeys(constraint, objectOr(metadata.labels));
   }
@@ -201,7 +208,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
     status: (old, object) => prepareDaemonSet(object, old),
   },
   "batch/v1.Job": { create: prepareJob },
-  "core/v1.Pod": { create: createPod, update: updatePod, status: keepQuality },
+  "core/v1.Pod": { plugins: admitPod, create: createPod, update: updatePod, status: keepQuality },
   "core/v1.Namespace": {
     create: (object) => {
       const spec = memberObject(object, "spec");

@@ -24,6 +24,7 @@ import {
 import { goJson } from "../wire/go_text.ts";
 import { equalJson, isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
 import { listOr, memberObject, objectOr, textOf } from "../../../schema/values/members.ts";
+import { Pause } from "./admission.ts";
 import {
   checkNewApplied,
   checkNoUid,
@@ -45,7 +46,7 @@ import {
 import { desiredStateDiffers, gracePeriod, isSame, ORPHANING, TERMINATING, withPropagation } from "./strategies.ts";
 
 /** Settings of a deletion. */
-export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
+export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct" | "review"> {
   /** If true, the object is removed at once, whatever holds it. */
   readonly force?: boolean;
   /** Grace period in seconds. */
@@ -116,7 +117,7 @@ export class Writer {
       if (collection.get(storedKey(metadata)) !== undefined) throw alreadyExists(definition, textOf(metadata.name));
       return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object);
     } catch (error) {
-      this.#options.addresses.release(draft.object);
+      if (!(error instanceof Pause)) this.#options.addresses.release(draft.object);
       throw error;
     }
   }
@@ -257,6 +258,7 @@ export class Writer {
     if (!direct) {
       namespaces?.checkDeletable(definition, before.name);
       this.#options.admission.deleting(definition, before, dryRun);
+      mode.review?.remove(definition, before, dryRun);
     }
     const type = definition.schema?.name ?? "";
     const policy = mode.propagationPolicy ?? (!direct && ORPHANING.includes(type) ? "Orphan" : undefined);

@@ -1,0 +1,305 @@
+/**
+ * Admission webhooks: the configurations in the store are followed for writes by requests.
+ *
+ * {@linkcode Webhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a webhook is asked
+ * about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A write whose object
+ * has changed meanwhile begins again, like on the server. Requests and responses are in `webhook_call.ts`.
+ *
+ * @module
+ */
+import { defined } from "../../../api/options.ts";
+import { apiVersionOf } from "../../../api/resource.ts";
+import { StatusError } from "../../../api/status.ts";
+import type { ResourceRoute } from "../../../client/protocol/requests.ts";
+import { equalJson, type JsonObject } from "../../../schema/values/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
+import type { Definition } from "../storage/definition.ts";
+import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
+import type { RequestAttributes, RequestContext } from "../wire/exchange.ts";
+import { Pause } from "../writes/admission.ts";
+import { type Draft, readAgain, type Reviewer } from "../writes/steps.ts";
+import { scaled, scaleOf } from "./subresources.ts";
+import {
+  type Asked,
+  call,
+  internalError,
+  type Means,
+  versionAsked,
+  versionIn,
+  type WebhookHandler,
+} from "./webhook_call.ts";
+
+type HookType = "mutating" | "validating";
+
+/** Throws the error of webhooks, or passes the object on that they have made. */
+type Verdict = (put?: (object: JsonObject) => unknown) => void;
+
+const GROUP = "admissionregistration.k8s.io";
+const WRITES = ["create", "update", "patch", "delete", "deletecollection"];
+
+/** A request that may write. */
+interface WriteRequest {
+  readonly context: RequestContext;
+  readonly route: ResourceRoute;
+  readonly attributes: RequestAttributes;
+  readonly body: string;
+}
+
+/** The configurations in a store, and who answers for their webhooks. */
+export class Webhooks {
+  /** Answers for all webhooks; undefined if none is called. */
+  handler: WebhookHandler | undefined;
+  readonly #store: Store;
+  readonly #uid: () => string;
+
+  /** Reads the configurations in `store`. `uid` makes the uids of reviews. */
+  constructor(store: Store, uid: () => string) {
+    this.#store = store;
+    this.#uid = uid;
+  }
+
+  /** Performs a request: `perform` is called again after each pause for webhooks. */
+  async during<R>(request: WriteRequest, perform: (review: Review | undefined) => R): Promise<R> {
+    const { route: { group }, attributes: { verb }, context: { signal } } = request;
+    const { handler } = this;
+    // The server asks no webhook about configurations and policies, which are all kinds of this group.
+    if (handler === undefined || group === GROUP || !WRITES.includes(verb)) return perform(undefined);
+    const means: Means = {
+      handler,
+      uid: this.#uid,
+      signal,
+      warnings: [],
+      labels: (name) => {
+        const stored = this.#store.collection({ group: "", version: "v1", plural: "namespaces" })?.get(name);
+        return { "kubernetes.io/metadata.name": name, ...stored?.labels };
+      },
+      versions: ({ custom, group, plural, version }) =>
+        [...this.#store.collections()].map(({ definition }) => definition)
+          .filter((it) => custom && it.group === group && it.plural === plural && it.version !== version)
+          .map((it) => it.version),
+    };
+    const review = new Review(request, means, (plural) => this.#hooks(plural));
+    for (;;) {
+      try {
+        return perform(review);
+      } catch (error) {
+        if (!(error instanceof Pause)) throw error;
+        await error.over;
+      }
+    }
+  }
+
+  /** The webhooks of all configurations of a kind, in their order. */
+  #hooks(plural: string): JsonObject[] {
+    const all = this.#store.collection({ group: GROUP, version: "v1", plural })
+      ?.slice({ namespace: "", revision: this.#store.revision }) ?? [];
+    return [...all].sort((a, b) => a.name < b.name ? -1 : 1).flatMap((it) => objectsOf(parseStored(it).webhooks));
+  }
+}
+
+/** The answers of webhooks to one request. */
+export class Review implements Reviewer {
+  readonly #request: WriteRequest;
+  readonly #means: Means;
+  readonly #hooks: (plural: string) => JsonObject[];
+  /** The write that webhooks are asked about, and the step that comes next. */
+  #paused: { readonly draft: Draft; readonly at: number; readonly verdict: Verdict } | undefined;
+  /** Verdicts about writes without steps: deletions by the object's state, and the creation. */
+  readonly #verdicts = new Map<unknown, Verdict>();
+  #memo: unknown;
+
+  /** Asks the webhooks that `hooks` returns for each kind of configuration. */
+  constructor(request: WriteRequest, means: Means, hooks: (plural: string) => JsonObject[]) {
+    this.#request = request;
+    this.#means = means;
+    this.#hooks = hooks;
+  }
+
+  /** Returns these warnings and the warnings of webhooks so far, each once. */
+  withWarnings(warnings: readonly string[]): readonly string[] {
+    return [...new Set([...warnings, ...this.#means.warnings])];
+  }
+
+  /** Returns what `compute` has returned the first time. */
+  once<T>(compute: () => T): T {
+    return (this.#memo ??= compute()) as T;
+  }
+
+  resume(draft: Draft): number {
+    const paused = this.#paused;
+    if (paused === undefined || paused.draft.before !== draft.before) return 0;
+    draft.object = paused.draft.object;
+    draft.given = paused.draft.given;
+    paused.verdict();
+    return paused.at;
+  }
+
+  mutate(draft: Draft, at: number): void {
+    const { definition, mode: { subresource }, old, given } = draft;
+    const isScale = subresource === "scale";
+    const { uid, creationTimestamp, generation, name, namespace } = objectOr(draft.object.metadata);
+    const fixed = old === undefined ? defined({ uid, creationTimestamp, generation, namespace }) : {};
+    // The server gives a new object these later.
+    const hidden = ["uid", "creationTimestamp", "generation", ...(textOf(given.name) === "" ? ["name"] : [])];
+    const shown = (): JsonObject => {
+      const object = this.#form(draft, draft.object);
+      if (old !== undefined || isScale) return object;
+      const metadata = Object.entries(objectOr(object.metadata)).filter(([name]) => !hidden.includes(name));
+      return { ...object, metadata: Object.fromEntries(metadata) };
+    };
+    const put = (object: JsonObject): JsonObject => {
+      if (isScale) draft.object = scaled(definition, draft.object, object);
+      else readAgain(draft, { ...object, metadata: { name, ...objectOr(object.metadata), ...fixed } });
+      return shown();
+    };
+    const asked = this.#askedOf(draft, shown());
+    this.#ask("mutating", draft, at, asked, (hooks) => this.#mutated(hooks, asked, put));
+  }
+
+  validate(draft: Draft, at: number): void {
+    const asked = this.#askedOf(draft, this.#form(draft, draft.object));
+    this.#ask("validating", draft, at, asked, (hooks) => this.#validated(hooks, asked));
+  }
+
+  #ask(type: HookType, draft: Draft, at: number, asked: Asked, ask: (hooks: JsonObject[]) => Promise<unknown>): void {
+    const hooks = this.#matching(type, asked);
+    if (hooks.length > 0) pause(() => ask(hooks), (verdict) => this.#paused = { draft, at: at + 1, verdict });
+  }
+
+  remove(definition: Definition, before: StoredObject, dryRun: boolean): void {
+    const { name = "" } = this.#request.route;
+    const objects = { object: undefined, old: parseStored(before) };
+    const asked = this.#asked(definition, { operation: "DELETE", subresource: "", name, dryRun, ...objects });
+    this.#decide(before, asked, (object) => object);
+  }
+
+  /** Asks about a new object in a subresource. Returns the object after all webhooks. */
+  create(definition: Definition, subresource: string, name: string, given: JsonObject, dryRun: boolean): JsonObject {
+    const parts = { operation: "CREATE", subresource, name, dryRun, object: given, old: undefined } as const;
+    const { kind, ...asked } = this.#asked(definition, parts);
+    const object = { kind: kind.kind, apiVersion: apiVersionOf(kind), ...given };
+    this.#decide("create", { ...asked, kind, object }, (patched) => given = patched);
+    return given;
+  }
+
+  /** Asks the webhooks of both kinds about a write that has no steps. */
+  #decide(key: unknown, asked: Asked, put: (object: JsonObject) => JsonObject): void {
+    const verdict = this.#verdicts.get(key);
+    if (verdict !== undefined) return verdict(put);
+    const [mutating, validating] = ["mutating" as const, "validating" as const].map((it) => this.#matching(it, asked));
+    if (mutating.length + validating.length === 0) return;
+    pause(async () => {
+      const object = await this.#mutated(mutating, asked, (object) => object);
+      await this.#validated(validating, { ...asked, object });
+      return object;
+    }, (verdict) => this.#verdicts.set(key, verdict));
+  }
+
+  #matching(type: HookType, asked: Asked): JsonObject[] {
+    const all = this.#hooks(`${type}webhookconfigurations`);
+    return all.filter((hook) => versionIn(hook, asked, this.#means) !== undefined);
+  }
+
+  /** The form of an object that a subresource has. */
+  #form({ definition, mode: { subresource } }: Draft, object: JsonObject): JsonObject {
+    if (subresource === "scale") return scaleOf(definition, object);
+    return { ...object, kind: definition.kind, apiVersion: definition.apiVersion };
+  }
+
+  #askedOf(draft: Draft, object: JsonObject): Asked {
+    const { definition, mode: { subresource, dryRun }, old } = draft;
+    const name = this.#request.route.name ?? textOf(objectOr(object.metadata).name);
+    const parts = { operation: old === undefined ? "CREATE" : "UPDATE", subresource, name, dryRun } as const;
+    return this.#asked(definition, { ...parts, object, old: old && this.#form(draft, old) });
+  }
+
+  #asked(definition: Definition, parts: Omit<Asked, "definition" | "kind" | "namespace" | "user" | "options">): Asked {
+    const { operation, subresource, name } = parts;
+    const { group, version, kind, plural } = definition;
+    const own = definition.parts.find((part) => part.name === subresource)?.responseKind ?? { kind, version: "" };
+    return {
+      ...parts,
+      definition,
+      kind: own.version === "" ? { group, version, kind: own.kind } : { group, ...own },
+      namespace: group === "" && plural === "namespaces" ? name : this.#request.route.namespace,
+      user: this.#request.attributes.user,
+      options: this.#options(operation),
+    };
+  }
+
+  /** The options of the request, as the server reads them. */
+  #options(operation: Asked["operation"]): JsonObject {
+    const { context: { url: { searchParams } }, body } = this.#request;
+    const kind = `${operation[0]}${operation.slice(1).toLowerCase()}Options`;
+    const type = { kind, apiVersion: "meta.k8s.io/v1" };
+    if (operation === "DELETE" && body !== "") return { ...objectOr(JSON.parse(body)), ...type };
+    const names = operation === "DELETE" ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];
+    const grace = operation === "DELETE" ? searchParams.get("gracePeriodSeconds") : null;
+    const texts = names.map((name) => [name, searchParams.get(name) ?? undefined] as const);
+    const dryRun = searchParams.has("dryRun") ? searchParams.getAll("dryRun") : undefined;
+    const gracePeriodSeconds = grace === null ? undefined : Number(grace);
+    return defined({ ...type, dryRun, gracePeriodSeconds, ...Object.fromEntries(texts) });
+  }
+
+  /** Asks mutating webhooks in their order, and some of them again if a later one has changed the object. */
+  async #mutated(
+    hooks: readonly JsonObject[],
+    first: Asked,
+    put: (object: JsonObject) => JsonObject,
+  ): Promise<JsonObject | undefined> {
+    let asked = first;
+    let again = false;
+    const [invoked, invited] = [new Set<JsonObject>(), new Set<JsonObject>()];
+    for (const round of [0, 1]) {
+      if (round === 1 && !again) break;
+      for (const hook of hooks) {
+        const version = await versionAsked(hook, asked, this.#means);
+        if (version === undefined || (round === 1 && !invited.has(hook))) continue;
+        const patched = await call(hook, asked, version, true, this.#means);
+        const object = patched && readOr500(() => put(patched));
+        if (object !== undefined && !equalJson(object, asked.object)) {
+          asked = { ...asked, object };
+          again = true;
+          for (const earlier of invoked) invited.add(earlier);
+          invoked.clear();
+        }
+        if (hook.reinvocationPolicy === "IfNeeded") invoked.add(hook);
+      }
+    }
+    return asked.object;
+  }
+
+  /** Asks validating webhooks at once. @throws {StatusError} the first refusal. */
+  async #validated(hooks: readonly JsonObject[], asked: Asked): Promise<void> {
+    const calls: (() => Promise<unknown>)[] = [];
+    for (const hook of hooks) {
+      const version = await versionAsked(hook, asked, this.#means);
+      if (version !== undefined) calls.push(() => call(hook, asked, version, false, this.#means));
+    }
+    const errors: unknown[] = [];
+    await Promise.all(calls.map((call) => call().catch((error) => errors.push(error))));
+    if (errors.length > 0) throw errors[0];
+  }
+}
+
+/** Reads a patched object. @throws {StatusError} 500 if its kind cannot have it. */
+function readOr500(read: () => JsonObject): JsonObject {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof StatusError ? internalError(error.message) : error;
+  }
+}
+
+/** Stops a write until webhooks have answered. */
+function pause(ask: () => Promise<unknown>, decide: (verdict: Verdict) => void): never {
+  throw new Pause(
+    ask().then(
+      (object) => decide((put) => object && put?.(object as JsonObject)),
+      (error) =>
+        decide(() => {
+          throw error;
+        }),
+    ),
+  );
+}
