@@ -88,7 +88,8 @@ const LOOK_MS = { first: 50, last: 1_000 };
  *
  * @example
  * ```ts
- * import { Client, type ObjectDraft, findResource, installCrds } from "@kube/informer";
+ * import { Client, type ObjectDraft, findResource } from "@kube/informer";
+ * import { installCrds } from "@kube/informer/schema";
  * import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -131,7 +132,13 @@ export async function installCrds(
   const installed: InstalledCrd[] = [];
   for (const { name, before, draft, changes } of plans) {
     const owner = { fieldManager, force, dryRun, signal };
-    const result = await applyOwned(collection, `definition "${name}"`, before, draft as Apply<CustomResourceDefinition>, owner);
+    const result = await applyOwned(
+      collection,
+      `definition "${name}"`,
+      before,
+      draft as Apply<CustomResourceDefinition>,
+      owner,
+    );
     installed.push({ name, result, changes });
   }
   for (const { name } of dryRun ? [] : plans) {
