@@ -1,8 +1,8 @@
 /**
  * Admission requests as handlers see them, and how a handler refuses one.
  *
- * {@linkcode ValidateRequest}, {@linkcode MutateRequest} and {@linkcode refuse} are the entry points. {@linkcode AdmissionReview}
- * reads a request, and writes the response. It calls no handlers, and reads no HTTP.
+ * {@linkcode ValidateRequest}, {@linkcode MutateRequest} and {@linkcode refuse} are the entry points. The class
+ * {@linkcode AdmissionReview} reads a request, and writes the response. It calls no handlers, and reads no HTTP.
  *
  * @module
  */
@@ -160,7 +160,7 @@ interface Reviewed {
 
 /** The review of one request. */
 export class AdmissionReview {
-  /** What the handler is called with. */
+  /** The argument of the handler. */
   readonly request: ReviewRequest;
   /** Names the request in errors: `CREATE of Website "shop/blog"`. */
   readonly subject: string;
@@ -169,7 +169,7 @@ export class AdmissionReview {
   readonly #draft: JsonObject | undefined;
   readonly #warnings = new Warnings();
 
-  /** Reads the request of a review. @throws {StatusError} 400 if it is not one that the webhook reviews. */
+  /** Reads the request of a review. @throws {StatusError} 400 if the webhook does not review it. */
   constructor(given: JsonObject, { kind, operations, mutates }: Reviewed, signal: AbortSignal) {
     checkRequest(given, kind, operations);
     const { uid, operation, options, dryRun } = given;

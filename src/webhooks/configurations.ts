@@ -1,26 +1,24 @@
 /**
- * The configuration of webhooks on the API server: objects that are made of handlers, and their installation.
+ * The configuration of webhooks on the API server: objects that are made of handlers.
  *
- * {@linkcode installWebhooks} is the entry point, and `configurationsOf` makes the objects. It removes nothing that was
- * installed before, and makes no certificates.
+ * {@linkcode configurationsOf} is the entry point. It makes no certificates, and sends nothing: `install_webhooks.ts`
+ * does.
  *
  * @module
  */
-import { base64Of, type KubernetesObject } from "../api/object.ts";
+import { base64Of } from "../api/object.ts";
 import { defined } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
-import type { Apply, ObjectDraft } from "../api/written.ts";
-import type { Client } from "../client/client.ts";
+import type { ObjectDraft } from "../api/written.ts";
 import { checkNames } from "../errors/option_names.ts";
-import {
-  type MatchCondition,
+import type {
+  MatchCondition,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
-  type WebhookClientConfig,
+  WebhookClientConfig,
 } from "../kinds/admissionregistration/v1.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import type { LabelSelector } from "../kinds/meta/v1.ts";
-import { applyOwned, installCrds, type InstallCrdsOptions, type InstalledCrd } from "../schema/install_crds.ts";
 import type { AdmissionOperation } from "./admission.ts";
 import type { Converter } from "./conversion.ts";
 
@@ -73,7 +71,7 @@ export type WebhookAddress =
 
 /** Options for the configuration objects. */
 export interface ConfigurationOptions {
-  /** The certificates that the API server trusts, as PEM. @default {those of the API server's host, or injected ones} */
+  /** The authorities that the API server trusts, as PEM. @default {the system's, or what cert-manager injects} */
   readonly caBundle?: string;
   /** The name of the objects. @default {the service as "NAME.NAMESPACE", or the host of the URL} */
   readonly name?: string;
@@ -163,57 +161,4 @@ function webhookOf({ kind, name, options }: ConfiguredHook, clientConfig: Webhoo
 function nameFor(where: WebhookAddress): string {
   if ("service" in where) return `${where.service.name}.${where.service.namespace}`;
   return new URL(where.url).hostname.replaceAll(/[^a-z0-9.]+/g, "-").replaceAll(/^-|-$/g, "");
-}
-
-/** Options for {@linkcode installWebhooks}. */
-export interface InstallWebhooksOptions extends InstallCrdsOptions, ConfigurationOptions {}
-
-/** What {@linkcode installWebhooks} did. */
-export interface InstalledWebhooks {
-  /** What it did with the configuration of handlers that validate. Absent if there are none. */
-  readonly validating?: InstalledCrd["result"];
-  /** What it did with the configuration of handlers that mutate. Absent if there are none. */
-  readonly mutating?: InstalledCrd["result"];
-  /** What it did with the CRDs of kinds with conversions. */
-  readonly crds: readonly InstalledCrd[];
-}
-
-/** The source of configurations, such as `Webhooks`. */
-interface WithConfigurations {
-  /** Returns the objects for the API server. */
-  configurations(where: WebhookAddress, options?: ConfigurationOptions): WebhookConfigurations;
-}
-
-/**
- * Configures the API server to call your webhooks, with server-side apply. Call it when they are served already:
- * from then on, with `failurePolicy` `"Fail"`, requests need a response.
- *
- * CRDs with conversions are installed like `installCrds` does, and then the configurations for handlers. The API server
- * takes up to a few seconds to use them. The client needs `get`, `create` and `patch` for
- * `validatingwebhookconfigurations` and `mutatingwebhookconfigurations`, and for CRDs with conversions. If you remove
- * all handlers of a type, delete the configuration yourself.
- *
- * @throws {StatusError} if the server refuses an object, or with 409 (`isConflict`) if another manager owns its fields.
- * @throws {BreakingChangeError} like `installCrds`.
- * @throws the signal's reason.
- */
-export async function installWebhooks(
-  client: Client,
-  webhooks: WithConfigurations,
-  where: WebhookAddress,
-  options: InstallWebhooksOptions = {},
-): Promise<InstalledWebhooks> {
-  checkNames("install webhooks", options, "signal fieldManager force allowBreaking dryRun caBundle name");
-  const { caBundle, name, ...rest } = options;
-  const { allowBreaking: _, fieldManager = "kube-informer", ...more } = rest;
-  const { crds, ...drafts } = webhooks.configurations(where, defined({ caBundle, name }));
-  const installed = { crds: crds.length === 0 ? [] : await installCrds(client, crds, rest) };
-  for (const [member, draft] of Object.entries(drafts) as [keyof typeof drafts, Apply<KubernetesObject>][]) {
-    const kind: Resource = member === "validating" ? ValidatingWebhookConfiguration : MutatingWebhookConfiguration;
-    const before = await client.resource(kind).getOrUndefined(draft.metadata.name, { signal: options.signal });
-    const what = `${kind.kind} "${draft.metadata.name}"`;
-    const result = await applyOwned(client.resource(kind), what, before, draft, { ...more, fieldManager });
-    Object.assign(installed, { [member]: result });
-  }
-  return installed;
 }

@@ -1,21 +1,20 @@
 /**
  * Conversion of objects between the versions of a kind, through one version, the hub.
  *
- * {@linkcode Conversion} is what you write, {@linkcode Converter} uses it for reviews, and `roundTrips` for tests. The
- * converter keeps metadata. It does not validate objects, and fills in no defaults: the API server does.
+ * You write a {@linkcode Conversion}, and a {@linkcode Converter} uses it and keeps metadata. It does not validate
+ * objects, and fills in no defaults: the API server does.
  *
  * @module
  */
 import { keyOf, type KubernetesObject } from "../api/object.ts";
 import { defined } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
-import { messageOf, quoted } from "../errors/errors.ts";
+import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
-import { isObject, type Json, type JsonObject } from "../schema/values/json.ts";
+import { isObject, type JsonObject } from "../schema/values/json.ts";
 import { objectOr, textOf } from "../schema/values/members.ts";
-import { patchOf } from "./json_patch.ts";
 
 /** An object that a conversion returns: `T` without the members that the package fills in. */
 export type Converted<T extends KubernetesObject> =
@@ -105,51 +104,4 @@ export class Converter {
     const kept = { ...objectOr(object.metadata), ...defined({ labels, annotations }) };
     return { ...rest, apiVersion: `${this.hub.group}/${version}`, kind: this.hub.kind, metadata: kept };
   }
-}
-
-/** What {@linkcode roundTrips} finds conversions in. */
-export interface WithConverters {
-  /** Returns the converter of a kind. @throws {TypeError} if it has none. */
-  converterOf(kind: Resource): Converter;
-}
-
-/**
- * Checks in a test that no field is lost when objects are converted to each other version and back. Use the objects
- * of a kind's fixtures, or of a generator, which must end.
- *
- * The API server stores one version, so a field that another version cannot say is lost by the next write of a client
- * of that version. Keep such a field in an annotation.
- *
- * @param kind The version of the objects: the hub, which goes through each other version, or another version, which
- * goes through the hub.
- * @throws {InformerError} that names the object and the first field that is lost or changed.
- * @throws {TypeError} if there is no conversion of the kind.
- */
-export function roundTrips<T extends KubernetesObject>(
-  webhooks: WithConverters,
-  kind: Resource<T>,
-  objects: Iterable<Omit<T, "metadata"> & { readonly metadata: Partial<T["metadata"]> }>,
-): void {
-  const converter = webhooks.converterOf(kind);
-  const { group, version, kind: name } = kind;
-  const through = version === converter.hub.version ? converter.versions : [converter.hub.version];
-  for (const given of objects) {
-    const object: JsonObject = { ...JSON.parse(JSON.stringify(given)), apiVersion: `${group}/${version}`, kind: name };
-    for (const other of through) {
-      const back = converter.convert(converter.convert(object, `${group}/${other}`), `${group}/${version}`);
-      const [lost] = patchOf(object, JSON.parse(JSON.stringify(back)));
-      if (lost === undefined) continue;
-      const { op, path, value } = lost;
-      const field = path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-      const what = { remove: "is lost", add: "is new", replace: `is now ${quoted(text(value))}` }[op];
-      throw new InformerError(
-        `Cannot convert ${name} "${keyOf(object as unknown as KubernetesObject)}" from ${version} to ${other} and ` +
-          `back: ${field} ${what}`,
-      );
-    }
-  }
-}
-
-function text(value: Json | undefined): string {
-  return JSON.stringify(value) ?? messageOf(value);
 }

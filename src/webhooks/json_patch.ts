@@ -18,18 +18,15 @@ export interface PatchOperation {
   readonly value?: Json;
 }
 
+type Value = Json | undefined;
+
 /**
  * Returns the operations that change `before` into `after`, in order. Undefined members count as absent.
  *
  * Lists keep what they have in common at both ends. The elements between are changed in place, and the rest of them is
  * removed or added.
  */
-export function patchOf(
-  before: Json | undefined,
-  after: Json | undefined,
-  path = "",
-  patch: PatchOperation[] = [],
-): PatchOperation[] {
+export function patchOf(before: Value, after: Value, path = "", patch: PatchOperation[] = []): PatchOperation[] {
   if (isObject(before) && isObject(after)) patchMembers(before, after, path, patch);
   else if (isList(before) && isList(after)) patchItems(before, after, path, patch);
   else if (before !== after) patch.push({ op: "replace", path, value: after ?? null });

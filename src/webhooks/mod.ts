@@ -17,15 +17,14 @@ export {
   type ReviewRequest,
   type ValidateRequest,
 } from "./admission.ts";
-export {
-  type ConfigurationOptions,
-  type HookOptions,
-  type InstalledWebhooks,
-  installWebhooks,
-  type InstallWebhooksOptions,
-  type MutateOptions,
-  type WebhookAddress,
-  type WebhookConfigurations,
+export type {
+  ConfigurationOptions,
+  HookOptions,
+  MutateOptions,
+  WebhookAddress,
+  WebhookConfigurations,
 } from "./configurations.ts";
-export { type Conversion, type Converted, roundTrips } from "./conversion.ts";
-export { Webhooks, type WebhooksOptions } from "./webhooks.ts";
+export type { Conversion, Converted } from "./conversion.ts";
+export { type InstalledWebhooks, installWebhooks, type InstallWebhooksOptions } from "./install_webhooks.ts";
+export { roundTrips } from "./round_trips.ts";
+export { type HandlerResult, Webhooks, type WebhooksOptions } from "./webhooks.ts";

@@ -16,6 +16,7 @@ import { boundedText } from "../client/http/response.ts";
 import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
 import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import { counter, histogram, type MetricFamily, secondsSample } from "../informer/metrics.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
@@ -59,8 +60,8 @@ export interface WebhooksOptions {
   readonly onError?: (error: unknown) => unknown;
 }
 
-/** The return value of a handler. A refusal may also be thrown. */
-type HandlerResult = void | AdmissionError | Promise<void | AdmissionError>;
+/** The return value of a handler: nothing, or a refusal, which may also be thrown. */
+export type HandlerResult = void | AdmissionError | Promise<void | AdmissionError>;
 
 type Result = "allowed" | "refused" | "error";
 
@@ -87,8 +88,8 @@ interface Hook extends ConfiguredHook {
  * Serves admission and conversion webhooks: any number of handlers, each for a typed kind, behind one `fetch`.
  *
  * Pass `fetch` to a server with TLS, and call `installWebhooks` for the API server. A handler refuses by
- * `throw refuse(…)`. If it throws anything else, the response is 500, so that the webhook's `failurePolicy` decides, and
- * the error goes to `onError`. If it takes longer than the API server waits, the response is 504.
+ * `throw refuse(…)`. If it throws anything else, the response is 500, and the error goes to `onError`. If it takes
+ * longer than the API server waits, the response is 504. The webhook's `failurePolicy` decides about both.
  *
  * @example
  * ```ts
@@ -180,8 +181,8 @@ export class Webhooks {
     return this.#add({ verb: "convert", name, kind: hub, path, review, options, converter, answer });
   }
 
-  /** Returns the converter of a kind, for `roundTrips`. @throws {TypeError} if it has none. */
-  converterOf({ group, plural }: Resource): Converter {
+  /** @internal */
+  [internals]({ group, plural }: Resource): Converter {
     const converter = this.#hooks.get(`/convert/${plural}.${group}`)?.converter;
     if (converter !== undefined) return converter;
     throw new TypeError(`Cannot convert ${plural}.${group}: there is no conversion. Add it with convert()`);
@@ -225,20 +226,6 @@ export class Webhooks {
     const hook = this.#hooks.get(URL.parse(request.url)?.pathname ?? "");
     if (hook === undefined) return failed(refusal(404, "there is no webhook with this path"), request);
     const beganMs = monotonicMs();
-    const outcome = await this.#review(hook, request);
-    hook.seconds.add(monotonicMs() - beganMs);
-    if (outcome instanceof StatusError) {
-      hook.counts.error++;
-      return failed(outcome, request);
-    }
-    hook.counts[outcome.result]++;
-    if (outcome.isPatched) hook.patches++;
-    if (outcome.failure !== undefined) this.#report(outcome.failure, hook.name);
-    return Response.json({ ...hook.review, response: outcome.response });
-  };
-
-  /** Returns how a review ended, or the error to answer with, which is reported if it is not the client's. */
-  async #review(hook: Hook, request: Request): Promise<Outcome | StatusError> {
     const asked = /[?&]timeout=(\d{1,9})s(&|$)/.exec(request.url)?.[1] ?? hook.options.timeoutSeconds;
     const seconds = Math.min(Number(asked), MAX_SECONDS);
     // The request's own signal is not used: in Deno, it also aborts after a response, with a warning on the console.
@@ -247,15 +234,24 @@ export class Webhooks {
     const late = new Latch().wait({ signal }).catch(() => {
       throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
     });
+    let result: Result = "error";
     try {
       const review = readReview(request, hook.review).then((given) => hook.answer(given, signal));
-      return await Promise.race([review, late]) as Outcome;
+      const outcome = await Promise.race([review, late]) as Outcome;
+      const response = Response.json({ ...hook.review, response: outcome.response });
+      result = outcome.result;
+      if (outcome.isPatched) hook.patches++;
+      if (outcome.failure !== undefined) this.#report(outcome.failure, hook.name);
+      return response;
     } catch (error) {
       const status = error instanceof StatusError ? error : refusal(500, redactSecrets(errorLine(error)));
       if (status.status.code >= 500) this.#report(error, hook.name);
-      return status;
+      return failed(status, request);
+    } finally {
+      hook.counts[result]++;
+      hook.seconds.add(monotonicMs() - beganMs);
     }
-  }
+  };
 
   #addAdmission(
     verb: "validate" | "mutate",
@@ -271,9 +267,7 @@ export class Webhooks {
     }
     const all = { ...HOOK_DEFAULTS, ...defined(rest) };
     if (!(Number.isInteger(all.timeoutSeconds) && all.timeoutSeconds >= 1 && all.timeoutSeconds <= MAX_SECONDS)) {
-      throw new TypeError(
-        `Cannot ${verb} by "${name}": timeoutSeconds must be a whole number from 1 to ${MAX_SECONDS}`,
-      );
+      throw new TypeError(`Cannot ${verb} by "${name}": timeoutSeconds must be an integer from 1 to ${MAX_SECONDS}`);
     }
     const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
     const reviewed = { kind, operations: all.operations, mutates: verb === "mutate" };
@@ -285,9 +279,8 @@ export class Webhooks {
         return { ...review.response(), result: "allowed" };
       } catch (error) {
         if (error instanceof AdmissionError) return { ...review.response(error), result: "refused" };
-        throw new InformerError(`Cannot ${verb} ${review.subject}`, {
-          cause: isSecret(kind) ? new InformerError(`${nameOf(error)}, whose text may have data of the Secret`) : error,
-        });
+        const cause = isSecret(kind) ? new InformerError(`${nameOf(error)}, whose text may have secret data`) : error;
+        throw new InformerError(`Cannot ${verb} ${review.subject}`, { cause });
       }
     };
     return this.#add({ verb, name, kind, path: `/${verb}/${name}`, review, options: all, answer });
@@ -329,7 +322,7 @@ async function readReview(request: Request, { apiVersion, kind }: Hook["review"]
     throw badRequest(`the body is not JSON, in ${text.length} characters`);
   }
   if (review.apiVersion !== apiVersion || review.kind !== kind) {
-    throw badRequest(`the body must be a ${kind} of ${apiVersion}`);
+    throw badRequest(`the body must be of kind ${kind} and version ${apiVersion}`);
   }
   if (!isObject(review.request)) throw badRequest(`the ${kind} has no request`);
   return review.request;

@@ -6,8 +6,8 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import {
   makeCertificates,
   startControlPlane,
-  type TestWebhooks,
   type TestConfigurations,
+  type TestWebhooks,
 } from "@kube/informer/testing/control-plane";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { delay } from "@std/async";

@@ -1,5 +1,5 @@
 /** Reviews as kube-apiserver sends them, and responses as it reads them. */
-import { type Resource } from "../../src/api/resource.ts";
+import type { Resource } from "../../src/api/resource.ts";
 import { defineKind, type KindOf } from "../../src/schema/mod.ts";
 import type { Webhooks } from "../../src/webhooks/mod.ts";
 

@@ -14,12 +14,9 @@ import { Website } from "./_reviews.ts";
 
 const service = { namespace: "shop", name: "operator", port: 8443 };
 const CA = "-----BEGIN CERTIFICATE-----\né\n-----END CERTIFICATE-----\n";
-const Old = defineKind({ ...crdNames(), version: "v1beta1", spec: { type: "object" } });
-const New = defineKind({ ...crdNames(), version: "v1", spec: { type: "object" }, olderVersions: [Old] });
-
-function crdNames() {
-  return { group: "example.com", kind: "Job", plural: "jobs" } as const;
-}
+const names = { group: "example.com", kind: "Job", plural: "jobs" } as const;
+const Old = defineKind({ ...names, version: "v1beta1", spec: { type: "object" } });
+const New = defineKind({ ...names, version: "v1", spec: { type: "object" }, olderVersions: [Old] });
 
 function all(): Webhooks {
   return new Webhooks()
@@ -161,7 +158,7 @@ Deno.test("installWebhooks refuses CRDs that break stored objects, like installC
   using client = new Client({ server: "http://fake", transport: server });
   await installWebhooks(client, all(), { service });
   const Narrow = defineKind({
-    ...crdNames(),
+    ...names,
     version: "v1",
     spec: { type: "object", required: ["a"], properties: { a: { type: "string" } } },
     olderVersions: [Old],

@@ -1,15 +1,15 @@
 /**
  * The cases of controller-runtime's own tests of webhooks (86a0d40e, pkg/webhook: admission and conversion), written
- * again for this package. Of its 87 cases:
+ * again for this package. There are 87:
  *
- * - 67 are here, and pass: 77 %, or 94 % of the cases that apply. Where its handlers return a response, ours return or
- *   throw. What it answers by a review with a code in it, bad requests and panics, is the HTTP status here (415 for a
- *   wrong content type, where it says 400), so that the server counts it as a failed call.
- * - 4 differ on purpose. A review without a version, or of v1beta1, gets 400: the configuration asks for v1 alone, and
- *   every supported server sends it. An allowed response has no status: the server does not read it. A mutation of a
- *   DELETE cannot be registered: the server refuses its patch.
- * - 16 do not apply: a context and loggers in it (5), a broken writer (1), panics that end the process (1), a message or
- *   status of an allowed response (4), dropping of fields that a Go type lacks (2), and Go's scheme (3).
+ * - 67 are here, and pass: 77 %, or 94 % of the cases that apply. Its handlers return responses, ours return or throw.
+ *   It answers bad requests and panics by a review with a code. Here the code is the HTTP status, so that the server
+ *   counts a failed call, and a wrong content type gets 415, not 400.
+ * - 4 differ on purpose. A review without a version, or of v1beta1, gets 400: the configuration only asks for v1, which
+ *   all supported servers send. An allowed response has no status: the server does not read it. A mutation of a DELETE
+ *   cannot be registered: the server refuses its patch.
+ * - 16 do not apply: a context and loggers in it (5), a broken writer (1), panics that end the process (1), a message
+ *   or status of an allowed response (4), dropping fields that a Go type lacks (2), and Go's scheme (3).
  */
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { DynamicObject } from "../../src/api/object.ts";

@@ -108,6 +108,9 @@ Deno.test("a failure names the object and the reason, has no objects, and is rep
     assertEquals(result.status, "Failure");
     assertStringIncludes(result.message, reason);
   }
+  const unwritable = new Webhooks({ onError: (error) => errors.push(error as Error) })
+    .convert(V2, V1, { ...v1, toHub: () => ({ spec: { scheduleAt: 1n as never } }) });
+  assertEquals((await convert(unwritable, "example.com/v2", [job("v1", {})])).status, 500);
   const returnsNothing = new Webhooks({ onError: () => {} }).convert(V2, V1, {
     ...v1,
     toHub: () => undefined as never,

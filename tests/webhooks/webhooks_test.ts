@@ -258,9 +258,9 @@ Deno.test("malformed requests get a Status with the reason, and no handler is ca
     [post(path, whole, { headers: {} }), 415, "application/json"],
     [post(path, ""), 400, "empty"],
     [post(path, "{"), 400, "not JSON, in 1 characters"],
-    [post(path, "[1]"), 400, "must be a AdmissionReview"],
+    [post(path, "[1]"), 400, "of kind AdmissionReview"],
     [post(path, "null"), 400, "AdmissionReview"],
-    [post(path, { ...whole, apiVersion: "admission.k8s.io/v1beta1" }), 400, "of admission.k8s.io/v1"],
+    [post(path, { ...whole, apiVersion: "admission.k8s.io/v1beta1" }), 400, "and version admission.k8s.io/v1"],
     [post(path, { ...whole, kind: "ConversionReview" }), 400, "AdmissionReview"],
     [post(path, ADMISSION), 400, "no request"],
     [post(path, { ...ADMISSION, request: [] }), 400, "no request"],
@@ -339,7 +339,6 @@ Deno.test("names are unique domains, and options are checked", () => {
   }
   assertThrows(add({ reinvocationPolicy: "IfNeeded" }), TypeError, "reinvocationPolicy");
   assertThrows(() => new Webhooks({ onErrors: () => {} } as never), TypeError, "onError");
-  assertThrows(() => webhooks.converterOf(Website), TypeError, "there is no conversion");
   const core = new Webhooks().validate(defineResource({ version: "v1", plural: "pods", kind: "Pod" }), () => {});
   assertEquals(pathOf(core), "/validate/validate.v1.pods.core");
 });
@@ -374,4 +373,30 @@ Deno.test("refusals are errors of the package", () => {
   const error = refuse("no");
   assert(error instanceof AdmissionError && error instanceof Error);
   assertEquals([error.name, error.code, error.reason, error.causes], ["AdmissionError", 403, "Forbidden", []]);
+});
+
+Deno.test("requests are typed by kind and operations", () => {
+  new Webhooks()
+    .validate(Website, (request) => {
+      const image: string = request.object.spec.image;
+      // @ts-expect-error: a CREATE has no old object
+      const old: Website = request.old;
+      if (request.operation === "UPDATE") return void [request.old.spec.image, image, old];
+    })
+    .validate(Website, ({ object, old }) => {
+      const removed: undefined = object;
+      // @ts-expect-error: there is no such field
+      return void [removed, old.spec.images];
+    }, { name: "a.b.c", operations: ["DELETE"] })
+    .mutate(Website, ({ draft, object }) => {
+      draft.spec.hosts = [...draft.spec.hosts ?? [], "a"];
+      // @ts-expect-error: the type is another
+      draft.spec.replicas = "1";
+      // @ts-expect-error: the object itself is not changed
+      object.spec.image = "a";
+    })
+    // @ts-expect-error: a DELETE has nothing to change
+    .mutate(Website, () => {}, { name: "a.b.d", operations: ["DELETE"] });
+  // @ts-expect-error: a handler returns nothing but a refusal
+  new Webhooks().validate(Website, () => false);
 });

@@ -13,7 +13,7 @@ import { PodLogs } from "./reads/pod_logs.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import type { ResourceParts } from "./server/resource_handler.ts";
-import { Webhooks } from "./server/webhooks.ts";
+import { AdmissionWebhooks } from "./server/webhooks.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
@@ -110,7 +110,7 @@ export class Backend {
   /** The registered admission hooks. */
   readonly admission: Admission = new Admission();
   /** The webhooks whose configurations are in the store. */
-  readonly webhooks: Webhooks;
+  readonly webhooks: AdmissionWebhooks;
   /** Optional server features; faults switch them off and on. */
   readonly features: ServerFeatures;
   /** The latest requests, oldest first. */
@@ -156,7 +156,7 @@ export class Backend {
     for (const resource of options.resources ?? []) store.define(definitionOf(resource));
     this.store = store;
     const reviews = new Random(seed + 2);
-    this.webhooks = new Webhooks(store, () => reviews.uid());
+    this.webhooks = new AdmissionWebhooks(store, () => reviews.uid());
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
     const now = this.now = (): number => clock() + this.faults.skewMs;

@@ -33,7 +33,7 @@ import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { loadRules } from "../../../schema/rules/load.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
-import type { Review, Webhooks } from "./webhooks.ts";
+import type { AdmissionWebhooks, Review } from "./webhooks.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };
@@ -158,8 +158,8 @@ function reviewed(kind: string, spec: unknown, status: JsonObject, group: string
 interface RequestHandlerParts extends ResourceParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
-  /** Webhooks that are asked about writes. */
-  readonly webhooks: Webhooks;
+  /** AdmissionWebhooks that are asked about writes. */
+  readonly webhooks: AdmissionWebhooks;
   /** Armed faults. */
   readonly faults: Faults;
   /** Maximum bytes per chunk of a response. */

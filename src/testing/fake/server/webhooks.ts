@@ -1,7 +1,7 @@
 /**
  * Admission webhooks: the configurations in the store are followed for writes by requests.
  *
- * {@linkcode Webhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a webhook is asked
+ * {@linkcode AdmissionWebhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a webhook is asked
  * about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A write whose object
  * has changed meanwhile begins again, like on the server. Requests and responses are in `webhook_call.ts`.
  *
@@ -46,7 +46,7 @@ interface WriteRequest {
 }
 
 /** The configurations in a store, and who answers for their webhooks. */
-export class Webhooks {
+export class AdmissionWebhooks {
   /** Answers for all webhooks; undefined if none is called. */
   handler: WebhookHandler | undefined;
   readonly #store: Store;
