@@ -16,15 +16,18 @@ const DOCS = join(ROOT, "docs");
 type Files = Readonly<Record<string, string>>;
 
 /** Returns the text of the module. */
-function moduleOf(files: Files, nodeFiles: Files): string {
+function moduleOf(files: Files, nodeFiles: Files, webhookFiles: Files): string {
   return `// deno-fmt-ignore-file
-// Written by \`deno task project\` from the folders examples/website and examples/website_node; not edited by hand.
+// Written by \`deno task project\` from the folders of examples/website; not edited by hand.
 
 /** The files of a project for Deno, by their names. */
 export const PROJECT_FILES: Readonly<Record<string, string>> = ${JSON.stringify(files, undefined, 2)};
 
 /** The files that a project for Node has in addition, or in place of others. */
 export const NODE_FILES: Readonly<Record<string, string>> = ${JSON.stringify(nodeFiles, undefined, 2)};
+
+/** The files that a project with webhooks has in addition, or in place of others. */
+export const WEBHOOK_FILES: Readonly<Record<string, string>> = ${JSON.stringify(webhookFiles, undefined, 2)};
 `;
 }
 
@@ -48,7 +51,8 @@ function walk(folder: string): string[] {
 function filesIn(name: string): Files {
   const folder = join(ROOT, "examples", name);
   const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name).sort();
-  return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(join(folder, name))]));
+  const files = names.map((name) => [name, Deno.readTextFileSync(join(folder, name))]);
+  return Object.fromEntries(files.filter(([, text]) => !text.includes('export * from "../website/'))); // not copied
 }
 
 if (import.meta.main) {
@@ -59,7 +63,8 @@ if (import.meta.main) {
     flags: { check: toggle("writes nothing; fails when a file differs") },
   });
   const files = filesIn("website");
-  const results = new Map([[MODULE, moduleOf(files, filesIn("website_node"))]]);
+  const webhookFiles = filesIn("website_webhooks");
+  const results = new Map([[MODULE, moduleOf(files, filesIn("website_node"), webhookFiles)]]);
   for (const page of walk(DOCS)) results.set(relative(ROOT, page), withBlocks(Deno.readTextFileSync(page), files));
   for (const [path, text] of results) {
     if (!check) Deno.writeTextFileSync(join(ROOT, path), text);

@@ -416,6 +416,7 @@ export const COMMANDS: readonly CommandText[] = [
       "--group <group:string>": "API group of the kind, a domain.",
       "--plural <plural:string>": "Plural of the kind, in lower case. (default: the kind with an ending)",
       "--dir <folder:string>": "Folder to write. (default: the name of the project)",
+      "--webhooks": "Adds webhooks, with a Service and a certificate of cert-manager.",
       "--force": "Replace files that exist.",
     },
     defaults: { "--group": "example.com" },

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { unwritable } from "./output_file.ts";
-import { NODE_FILES, PROJECT_FILES } from "./project_files.ts";
+import { NODE_FILES, PROJECT_FILES, WEBHOOK_FILES } from "./project_files.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
 
@@ -26,6 +26,8 @@ interface InitFlags {
   readonly plural?: string;
   /** The folder to write to; undefined for one with the name of the project. */
   readonly dir?: string;
+  /** Adds webhooks. */
+  readonly webhooks?: boolean;
   /** Replaces files that exist. */
   readonly force?: boolean;
 }
@@ -71,22 +73,24 @@ function nodeFiles(): Readonly<Record<string, string>> {
 export async function init(flags: InitFlags, [name]: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
   const { dir = name, force = false, runtime } = flags;
-  const { files: templates, manifest, published, linked, links, next } = PROJECTS[runtime];
+  const { files, manifest, published, linked, links, next } = PROJECTS[runtime];
   const words = wordsOf(name, flags);
   const pattern = new RegExp(Object.keys(words).join("|").replaceAll(".", "\\."), "g");
-  const files = Object.entries(templates).map(([file, template]) => {
-    const text = template.replace(pattern, (word) => words[word]);
+  const templates = flags.webhooks ? { ...files, ...WEBHOOK_FILES, ...runtime === "node" && NODE_FILES } : files;
+  const written = Object.entries(templates).map(([file, template]) => {
+    const text = template.replace(pattern, (word) => words[word])
+      .replace(" controller.ts main.ts", flags.webhooks ? " controller.ts webhooks.ts main.ts" : "$&");
     const isLinked = file === manifest && CLONE !== undefined;
     return { path: join(dir, file), text: isLinked ? text.replace(published, linked) : text };
   });
   const present: string[] = [];
-  for (const { path } of files) if (await isFileAt(path)) present.push(path);
+  for (const { path } of written) if (await isFileAt(path)) present.push(path);
   if (present.length > 0 && !force) {
     const others = present.length === 1 ? "exists" : `and ${present.length - 1} more of the files exist`;
     throw new UsageError(`"${present[0]}" ${others}; name another folder with --dir, or replace them with --force`);
   }
-  await attempt(files[0].path, () => mkdir(dir, { recursive: true }));
-  for (const { path, text } of files) {
+  await attempt(written[0].path, () => mkdir(dir, { recursive: true }));
+  for (const { path, text } of written) {
     await attempt(path, () => writeFile(path, text, { flag: force ? "w" : "wx" }));
     terminal.say(`wrote ${path}`);
   }

@@ -280,7 +280,7 @@ export interface ServedWebhooks extends Omit<FetchServerOptions, "onError"> {
     /** Answers a review. */
     fetch(request: Request): Response | Promise<Response>;
     /** Returns metrics in the OpenMetrics format, for `/metrics`. */
-    metrics?(): string;
+    metricsText?(): string;
   };
   /** The certificate, for the name of the Service: `"NAME.NAMESPACE.svc"`. */
   readonly certificate: NonNullable<FetchServerOptions["certificate"]>;
@@ -375,8 +375,8 @@ async function probeBoth(
     if (["created", "syncing"].includes(manager.status?.().phase ?? "")) return text(200, "ok\nthe caches are syncing");
   }
   const response = await manager.fetch(request);
-  if (pathname !== "/metrics" || request.method !== "GET" || handler.metrics === undefined) return response;
-  return new Response((await response.text()).replace(/# EOF\n$/, "") + handler.metrics(), response);
+  if (pathname !== "/metrics" || request.method !== "GET" || handler.metricsText === undefined) return response;
+  return new Response((await response.text()).replace(/# EOF\n$/, "") + handler.metricsText(), response);
 }
 
 /** Listens on the address given, or on all: of both families, or of IPv4 if the host or the permissions lack IPv6. */

@@ -18,7 +18,7 @@ import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../erro
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
-import { counter, histogram, type MetricFamily, secondsSample } from "../informer/metrics.ts";
+import { counter, histogram, type MetricFamily, openMetricsText, secondsSample } from "../informer/metrics.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
 import { isObject, type JsonObject } from "../schema/values/json.ts";
 import { listOr, objectOr, objectsOf } from "../schema/values/members.ts";
@@ -198,10 +198,12 @@ export class Webhooks {
     return configurationsOf([...this.#hooks.values()], where, options);
   }
 
-  /**
-   * Returns metrics: reviews by webhook and result, their time, and patches. `openMetricsText` of
-   * `@kube/informer/reconcile` writes them as text.
-   */
+  /** Returns the {@linkcode metrics} as OpenMetrics text. `runManager` adds it to `/metrics`. */
+  metricsText(): string {
+    return openMetricsText(this.metrics());
+  }
+
+  /** Returns metrics: reviews by webhook and result, their time, and patches. */
   metrics(): readonly MetricFamily[] {
     const hooks = [...this.#hooks.values()].map((hook) => ({ hook, labels: { webhook: hook.name, type: hook.verb } }));
     const reviews = hooks.flatMap(({ hook, labels }) =>

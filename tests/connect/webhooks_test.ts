@@ -262,7 +262,10 @@ Deno.test("a review that does not end holds the end for graceMs", async () => {
 Deno.test("with webhooks, /readyz does not wait for caches, and /metrics has theirs", async () => {
   const { cert, key } = await makeCertificates();
   const manager = new TestManager();
-  const handler = { fetch: () => new Response(), metrics: () => "# TYPE reviews counter\nreviews_total 3\n# EOF\n" };
+  const handler = {
+    fetch: () => new Response(),
+    metricsText: () => "# TYPE reviews counter\nreviews_total 3\n# EOF\n",
+  };
   const { probes, running, stop } = await start(manager, { handler, certificate: { cert, key } });
   const get = async (path: string, method = "GET"): Promise<[number, string]> => {
     const response = await fetch(`${probes}${path}`, { method });

@@ -28,6 +28,7 @@ import { Indexer } from "../../src/store/indexer.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { workloadStatus } from "../../src/workloads/workload_status.ts";
+import { Webhooks } from "../../src/webhooks/webhooks.ts";
 import { requeueAfter } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
@@ -285,6 +286,21 @@ const ROWS: Record<string, Record<string, Row>> = {
       } finally {
         Deno.serve = serve;
       }
+    },
+  },
+  "webhooks/webhooks.ts": {
+    "a handler that throws": async ({ onError }) => {
+      const webhooks = new Webhooks({ onError }).validate(ConfigMap, fail);
+      const { url } = webhooks.configurations({ url: "https://hooks" }).validating!.webhooks![0].clientConfig;
+      const metadata = { name: "cart-0", namespace: "shop" };
+      const resource = { group: "", version: "v1", resource: "configmaps" };
+      const kind = { group: "", version: "v1", kind: "ConfigMap" };
+      const request = { uid: "1", operation: "CREATE", kind, resource, name: "cart-0", namespace: "shop" };
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata };
+      const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
+      const body = JSON.stringify({ ...review, request: { ...request, userInfo: {}, object, oldObject: null } });
+      const headers = { "content-type": "application/json" };
+      for (let i = 0; i < 2; i++) await webhooks.fetch(new Request(url!, { method: "POST", headers, body }));
     },
   },
   "relay/server/options.ts": {

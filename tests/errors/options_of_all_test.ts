@@ -15,6 +15,7 @@ import { chaos } from "../../src/testing/chaos/mod.ts";
 import { makeCertificates, startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
 import * as workloads from "../../src/workloads/mod.ts";
+import * as hooks from "../../src/webhooks/mod.ts";
 import { functionsWithOptions } from "../../tools/api.ts";
 
 /** Functions that do not check, and why. */
@@ -22,13 +23,14 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   "It is called for each key or event, where a check would cost time":
     "WorkQueue.add, WorkQueue.addAfter, WorkQueue.addRateLimited, WorkQueue.get, Reconciler.enqueue",
   "Its argument is data, such as an object or a resource, and no options":
-    "apiVersionOf, defineResource, keyOf, resourceName, new MemoryLimitError, ShardFilter.has",
+    "apiVersionOf, defineResource, keyOf, resourceName, new MemoryLimitError, ShardFilter.has, " +
+    "roundTrips, FakeApiServer.serveWebhooks",
   "Users implement it, and receive the options":
     "ClusterEventHandler.onAdd, ClusterEventHandler.onDelete, ClusterEventHandler.onSynced, ClusterEventHandler.onUpdate, " +
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +
     "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.run, ShardSource.ready, " +
     "SnapshotKv.list, SnapshotKvWrite.check, TestWebhooks.configurations",
-  "A function that is checked makes it": "ControlPlane.start, new QueueReplacement, " +
+  "A function that is checked makes it": "ControlPlane.start, new AdmissionError, new QueueReplacement, " +
     "new StoreReplacement",
   "It is a part of classes, whose methods are checked": "FollowedPods.events, IdentitySource.listEntries, " +
     "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +
@@ -77,6 +79,14 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
     "ResourceClient.watchChanges": () => first(maps.watchChanges({ ...typo })),
     "createOrUpdate": () => reconcile.createOrUpdate(maps, draft, () => {}, { ...typo }),
     "finalize": () => reconcile.finalize(maps, map, { finalizer: "example.com/a", cleanup: () => {}, ...typo }),
+    "Webhooks.configurations": () => new hooks.Webhooks().configurations({ url: "https://a.b" }, { ...typo }),
+    "Webhooks.mutate": () => new hooks.Webhooks().mutate(Pod, () => {}, { ...typo }),
+    "Webhooks.validate": () => new hooks.Webhooks().validate(Pod, () => {}, { ...typo }),
+    "installWebhooks": () => hooks.installWebhooks(client, new hooks.Webhooks(), { url: "https://a.b" }, { ...typo }),
+    "new Webhooks": () => new hooks.Webhooks({ ...typo }),
+    "refuse": () => {
+      throw hooks.refuse("no", { ...typo });
+    },
     "installCrds": () => schema.installCrds(client, [], { ...typo }),
     "defineKind": () => schema.defineKind({ ...KIND, ...typo }),
     "DefinedKind.validate": () => schema.defineKind(KIND).validate({}, { ...typo }),

@@ -1,0 +1,2 @@
+// kinds.ts: the module of the project, for the modules of this folder.
+export * from "../website/kinds.ts";
