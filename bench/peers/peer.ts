@@ -39,7 +39,7 @@ function onDeno(id: string, name: string, file: string): Peer {
 const NODE_FOLDER = `${tmpdir()}/informer-bench-node`;
 
 /** A client as one file that Node runs: a Node that is promised, with packages of npm beside the file. */
-async function onNode(name: string, file: string, packages: readonly string[] = []): Promise<Command> {
+export async function onNode(name: string, file: string, packages: readonly string[] = []): Promise<Command> {
   const folder = `${NODE_FOLDER}/packages`;
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/package.json`, `{ "private": true, "type": "module" }\n`);
