@@ -25,7 +25,8 @@ const ROOMS =
     .split(" ");
 
 /** The tests against a real kube-apiserver that run on Node. */
-const CLUSTER_TESTS = "caches control_plane dead_connections election identity outages snapshots checkpoint webhooks".split(" ")
+const CLUSTER_TESTS = "caches control_plane dead_connections election identity outages snapshots checkpoint webhooks"
+  .split(" ")
   .map((name) => `cluster/${name}_test.ts`);
 
 /** The share of tests that must run. */

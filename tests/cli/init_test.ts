@@ -1,7 +1,7 @@
 // Projects that `informer init` writes: their files, what they do, and what it refuses.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { PROJECT_FILES } from "../../src/cli/project_files.ts";
+import { PROJECT_FILES, WEBHOOK_FILES } from "../../src/cli/project_files.ts";
 import { VERSION } from "../../src/client/version.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
@@ -56,6 +56,34 @@ Deno.test("the tasks ok and crds of a new project pass, with the package of this
   assertMatch(out + err, /the controller converges in 25 seeds .* ok/);
   assertMatch(out + err, /the role grants what the program uses .* ok/);
   assertMatch(out + err, /\d passed \| 0 failed/);
+});
+
+Deno.test("init --webhooks adds webhooks, whose test passes, and their Service and certificate", {
+  timeout: 600_000,
+}, async () => {
+  await using project = new Folder();
+  const flags = ["--kind", "CronTab", "--group", "acme.dev", "--dir", project.path, "--webhooks"];
+  const { code, err } = await run("init", "cron-runner", ...flags);
+  assertEquals(code, 0, err.join("\n"));
+  const files = { ...PROJECT_FILES, ...WEBHOOK_FILES };
+  assertEquals([...Deno.readDirSync(project.path)].map(({ name }) => name).sort(), Object.keys(files).sort());
+  for (const name of Object.keys(files)) {
+    assertEquals(Deno.readTextFileSync(project.file(name)).match(/website|example\.com/gi), null, name);
+  }
+  assertStringIncludes(Deno.readTextFileSync(project.file("webhooks.yaml")), "dnsNames: [cron-runner.cron-runner.svc]");
+  assertStringIncludes(Deno.readTextFileSync(project.file("Dockerfile")), " controller.ts webhooks.ts main.ts ");
+  const checked = await deno(["task", "ok"], { cwd: project.path }); // formatting, lint, types, tests
+  assertEquals(checked.code, 0, checked.out + checked.err);
+  assertMatch(checked.out + checked.err, /a CronTab gets a label, and needs an image with a version .* ok/);
+});
+
+Deno.test("the files of a project with webhooks are those without, and more", () => {
+  for (const name of ["main.ts", "manifests.yaml", "Dockerfile"]) {
+    const [without, withThem] = [PROJECT_FILES, WEBHOOK_FILES].map((files) => files[name].split("\n"));
+    const changed = without.filter((line) => !withThem.includes(line));
+    // The head of each file, and the flags of the image, or the call that serves.
+    assert(changed.length <= 3, `${name}: ${changed.join("\n")}`);
+  }
 });
 
 Deno.test("a program that runs from an address carries the files, and links the project to nothing", {

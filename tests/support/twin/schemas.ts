@@ -117,7 +117,7 @@ async function ask(clients: readonly Client[], send: (client: Client) => Promise
   }));
 }
 
-/** A value of which some members are those of an earlier value, so that an update leaves parts as they were. */
+/** A value with some members of an earlier value, so that an update leaves parts as they were. */
 function merged(random: Random, before: Json, after: Json): Json {
   if (!isObject(before) || !isObject(after)) return random.below(2) === 0 ? before : after;
   const result: MutableJson = {};

@@ -1,9 +1,10 @@
 /**
  * Admission webhooks: the configurations in the store are followed for writes by requests.
  *
- * {@linkcode AdmissionWebhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a webhook is asked
- * about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A write whose object
- * has changed meanwhile begins again, like on the server. Requests and responses are in `webhook_call.ts`.
+ * {@linkcode AdmissionWebhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a
+ * webhook is asked about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A
+ * write whose object has changed meanwhile begins again, like on the server. Requests and responses are in
+ * `webhook_call.ts`.
  *
  * @module
  */
