@@ -21,7 +21,8 @@ import { objectOr, objectsOf, textOf } from "../values/members.ts";
 import { join } from "../values/validate.ts";
 import { Meter } from "./cost.ts";
 import { oldItem, type Pair, Ratchet } from "./correlation.ts";
-import { anyValue, Declarations, type Declared, escapeName, hasRules, REQUEST_BYTES } from "./declared_types.ts";
+import { anyValue, Declarations, type Declared, escapeName, REQUEST_BYTES } from "./declared_types.ts";
+import { hasRules } from "../values/object_schema.ts";
 import { rewrite, type Rewritten } from "./expression.ts";
 import { registerFunctions, running } from "./functions.ts";
 

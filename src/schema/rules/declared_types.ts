@@ -7,7 +7,7 @@
  */
 import type { Environment } from "@marcbachmann/cel-js";
 import { isList, isObject, type Json, type JsonObject } from "../values/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../values/members.ts";
+import { objectOr, textOf, textsOf } from "../values/members.ts";
 import { oncePer } from "../values/object_schema.ts";
 
 /** The bytes that a request may have. They bound what has no limit in the schema. */
@@ -81,15 +81,6 @@ export function withMetadata(schema: JsonObject): JsonObject {
     properties: { ...properties, apiVersion: text, kind: text, metadata: { type: "object", properties: own } },
   };
 }
-
-/** Returns true if a structural schema, or a schema in it, has rules. */
-export function hasRules(schema: JsonObject): boolean {
-  if (objectsOf(schema["x-kubernetes-validations"]).length > 0) return true;
-  const { properties, items, additionalProperties } = schema;
-  return [...Object.values(objectOr(properties)), items, additionalProperties].some((part) => hasAny(part));
-}
-
-const hasAny = (part: Json | undefined): boolean => isObject(part) && hasRules(part);
 
 /** Declares the types of schemas in one environment. */
 export class Declarations {

@@ -10,7 +10,7 @@ import type { JsonObject } from "../values/json.ts";
 import type { CompiledExpression, CompiledRules } from "./compile.ts";
 
 export type { CompiledExpression, CompiledRules };
-export { hasRules } from "./declared_types.ts";
+export { hasRules } from "../values/object_schema.ts";
 
 /** Compiles rules. {@linkcode loadRules} returns it. */
 export interface RuleCompiler {

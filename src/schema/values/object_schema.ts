@@ -8,7 +8,7 @@
  * @module
  */
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
-import { objectOr, textOf } from "./members.ts";
+import { objectOr, objectsOf, textOf } from "./members.ts";
 
 /** The types of values without members. */
 export const SCALAR_TYPES = [
@@ -214,3 +214,12 @@ function isAtomic(rules: JsonObject): boolean {
 function stringsOf(value: Json | undefined): string[] {
   return isList(value) ? value.filter((item) => typeof item === "string") : [];
 }
+
+/** Returns true if a structural schema, or a schema in it, has rules. */
+export function hasRules(schema: JsonObject): boolean {
+  if (objectsOf(schema["x-kubernetes-validations"]).length > 0) return true;
+  const { properties, items, additionalProperties } = schema;
+  return [...Object.values(objectOr(properties)), items, additionalProperties].some((part) => hasAny(part));
+}
+
+const hasAny = (part: Json | undefined): boolean => isObject(part) && hasRules(part);

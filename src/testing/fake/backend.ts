@@ -13,7 +13,7 @@ import { PodLogs } from "./reads/pod_logs.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import type { ResourceParts } from "./server/resource_handler.ts";
-import { AdmissionWebhooks } from "./server/webhooks.ts";
+import type { WebhookSource } from "./server/webhooks.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
@@ -54,6 +54,7 @@ export interface FakeApiServerOptions {
   /**
    * Selects the objects that must follow their kind's schema, in field names and types, defaults, and validation.
    * `requests` means objects in requests, and `fixtures` means objects that your test creates and updates directly.
+   * Rules in CEL, and the checks of CRDs, count only for requests.
    * @default {{ requests: true, fixtures: false }}
    */
   readonly schemas?: { readonly requests?: boolean; readonly fixtures?: boolean };
@@ -109,8 +110,8 @@ export class Backend {
   readonly faults: Faults = new Faults();
   /** The registered admission hooks. */
   readonly admission: Admission = new Admission();
-  /** The webhooks whose configurations are in the store. */
-  readonly webhooks: AdmissionWebhooks;
+  /** Answers for the webhooks whose configurations are in the store. */
+  readonly webhooks: WebhookSource;
   /** Optional server features; faults switch them off and on. */
   readonly features: ServerFeatures;
   /** The latest requests, oldest first. */
@@ -156,7 +157,7 @@ export class Backend {
     for (const resource of options.resources ?? []) store.define(definitionOf(resource));
     this.store = store;
     const reviews = new Random(seed + 2);
-    this.webhooks = new AdmissionWebhooks(store, () => reviews.uid());
+    this.webhooks = { handler: undefined, uid: () => reviews.uid() };
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
     const now = this.now = (): number => clock() + this.faults.skewMs;

@@ -8,8 +8,6 @@
  */
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
-import { definitionCauses } from "../../../schema/definition.ts";
-import { loadedRules } from "../../../schema/rules/load.ts";
 import type { Form } from "../../../schema/values/forms.ts";
 import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
@@ -39,6 +37,7 @@ import {
   refuseValue,
   type Rule,
 } from "./checks.ts";
+import { definitionRule } from "./definition_checks.ts";
 import { isExternallyAccessible } from "./computed.ts";
 import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
@@ -446,8 +445,7 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 
 /** The rules of the types of policy, rights, leases and definitions. */
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
-  "apiextensions/v1.CustomResourceDefinition": (object, _, causes) =>
-    void causes.push(...definitionCauses(object, loadedRules())),
+  "apiextensions/v1.CustomResourceDefinition": definitionRule,
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
   "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,

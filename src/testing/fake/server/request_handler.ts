@@ -31,9 +31,8 @@ import { goJson } from "../wire/go_text.ts";
 import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
-import { loadRules } from "../../../schema/rules/load.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
-import type { AdmissionWebhooks, Review } from "./webhooks.ts";
+import type { Review, WebhookSource } from "./webhooks.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };
@@ -158,8 +157,8 @@ function reviewed(kind: string, spec: unknown, status: JsonObject, group: string
 interface RequestHandlerParts extends ResourceParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
-  /** AdmissionWebhooks that are asked about writes. */
-  readonly webhooks: AdmissionWebhooks;
+  /** Answers for webhooks that are asked about writes. */
+  readonly webhooks: WebhookSource;
   /** Armed faults. */
   readonly faults: Faults;
   /** Maximum bytes per chunk of a response. */
@@ -243,10 +242,12 @@ export class RequestHandler {
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
-      if (this.#resources.needsRules(route, body)) await loadRules();
+      const loading = this.#resources.loading(route, body);
+      if (loading !== undefined) await loading;
       if (webhooks.handler === undefined) return this.#resources.answer(context, route, attributes, body);
       const answer = (review?: Review): Response => this.#resources.answer(context, route, attributes, body, review);
-      return await webhooks.during({ context, route, attributes, body }, answer);
+      const { AdmissionWebhooks } = await import("./webhooks.ts");
+      return await new AdmissionWebhooks(store, webhooks).during({ context, route, attributes, body }, answer);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

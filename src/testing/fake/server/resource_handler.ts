@@ -38,6 +38,7 @@ import type { PodLogs } from "../reads/pod_logs.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
+import { loadDefinitionChecks } from "../schema/definition_checks.ts";
 import { readProtobuf } from "../schema/protobuf.ts";
 import { structNamed } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
@@ -64,7 +65,7 @@ import {
 } from "../wire/exchange.ts";
 import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
 import { listOr, objectOr, textOf } from "../../../schema/values/members.ts";
-import { hasRules, loadedRules } from "../../../schema/rules/load.ts";
+import { hasRules, loadedRules, loadRules } from "../../../schema/rules/load.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
@@ -245,12 +246,19 @@ export class ResourceHandler {
     return response;
   }
 
-  /** Returns `true` for a write that rules in CEL are about, which have not been loaded. */
-  needsRules(route: ResourceRoute, body: string): boolean {
-    if (body === "" || loadedRules() !== undefined) return false;
+  /** Loads what a write needs: rules in CEL, and the checks of CRDs. Returns `undefined` if all of it is loaded. */
+  loading(route: ResourceRoute, body: string): Promise<unknown> | undefined {
+    if (body === "") return undefined;
+    const isDefinition = route.plural === "customresourcedefinitions";
     const { openAPIV3Schema } = this.#parts.store.collection(route)?.definition ?? {};
-    const isDefinition = route.plural === "customresourcedefinitions" && body.includes("x-kubernetes-validations");
-    return isDefinition || (openAPIV3Schema !== undefined && hasRules(openAPIV3Schema));
+    const needsRules = isDefinition
+      ? body.includes("x-kubernetes-validations")
+      : openAPIV3Schema !== undefined && hasRules(openAPIV3Schema);
+    const needed = [
+      isDefinition ? loadDefinitionChecks() : undefined,
+      needsRules && loadedRules() === undefined ? loadRules() : undefined,
+    ].filter((one) => one !== undefined);
+    return needed.length === 0 ? undefined : Promise.all(needed);
   }
 
   #resolve({ group, version, plural, namespace, name, subresource }: ResourceRoute): StoredCollection {

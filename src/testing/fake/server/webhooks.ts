@@ -46,28 +46,34 @@ interface WriteRequest {
   readonly body: string;
 }
 
-/** The configurations in a store, and who answers for their webhooks. */
-export class AdmissionWebhooks {
+/** Who answers for webhooks. */
+export interface WebhookSource {
   /** Answers for all webhooks; undefined if none is called. */
   handler: WebhookHandler | undefined;
-  readonly #store: Store;
-  readonly #uid: () => string;
+  /** Makes the uids of reviews. */
+  readonly uid: () => string;
+}
 
-  /** Reads the configurations in `store`. `uid` makes the uids of reviews. */
-  constructor(store: Store, uid: () => string) {
+/** The configurations in a store, and who answers for their webhooks. */
+export class AdmissionWebhooks {
+  readonly #store: Store;
+  readonly #source: WebhookSource;
+
+  /** Reads the configurations in `store`. */
+  constructor(store: Store, source: WebhookSource) {
     this.#store = store;
-    this.#uid = uid;
+    this.#source = source;
   }
 
   /** Performs a request: `perform` is called again after each pause for webhooks. */
   async during<R>(request: WriteRequest, perform: (review: Review | undefined) => R): Promise<R> {
     const { route: { group }, attributes: { verb }, context: { signal } } = request;
-    const { handler } = this;
+    const { handler, uid } = this.#source;
     // The server asks no webhook about configurations and policies, which are all kinds of this group.
     if (handler === undefined || group === GROUP || !WRITES.includes(verb)) return perform(undefined);
     const means: Means = {
       handler,
-      uid: this.#uid,
+      uid,
       signal,
       warnings: [],
       labels: (name) => {
