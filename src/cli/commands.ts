@@ -271,6 +271,9 @@ export const COMMANDS: readonly CommandText[] = [
     flags: {
       "--compare": "What the second file breaks, compared with the first.",
       "--compare-cluster": "What the files break, compared with the CRDs in the cluster.",
+      "--service <service:string>":
+        "Print the configurations of webhooks behind this Service, too: NAMESPACE/NAME:PORT.",
+      "--ca <file:string>": "File with the certificates that the API server trusts for webhooks, as PEM.",
       "-o, --output <format:report>": "Format of the output. text: YAML, or a line for each change.",
     },
     connection: CONNECTION,
@@ -278,6 +281,7 @@ export const COMMANDS: readonly CommandText[] = [
       "Install your kinds": "informer crds kinds.ts | kubectl apply -f -",
       "Check a new version of your kinds": "informer crds --compare crds.yaml kinds.ts",
       "Check it against a cluster": "informer crds --compare-cluster kinds.ts",
+      "With webhooks": "informer crds kinds.ts webhooks.ts --service shop/webhooks --ca ca.crt",
     },
     load: async () => (await import("./crds.ts")).crds,
   },

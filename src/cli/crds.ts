@@ -8,9 +8,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { defined } from "../api/options.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../schema/compare_definitions.ts";
-import { at, objectOr, textOf } from "../schema/values/members.ts";
+import { at, listOr, objectOr, textOf } from "../schema/values/members.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
@@ -22,17 +23,26 @@ interface CrdsFlags extends Omit<ConnectionFlags, "fake"> {
   readonly compare?: boolean;
   /** If `true`, compares the definitions of a cluster with those in the files. */
   readonly compareCluster?: boolean;
+  /** Prints the configurations of webhooks behind this Service, too: `"NAMESPACE/NAME"`, or with `":PORT"`. */
+  readonly service?: string;
+  /** A file with the certificates that the API server trusts for webhooks, as PEM. */
+  readonly ca?: string;
   readonly output: "text" | "json";
 }
 
 /** Prints the definitions in `files`, or what breaks between definitions. Returns 1 if something breaks. */
 export async function crds(flags: CrdsFlags, files: readonly string[], context: CommandContext): Promise<number> {
-  const { compare, compareCluster, output } = flags;
+  const { compare, compareCluster, output, service, ca } = flags;
   const { terminal, signal } = context;
   if (compare && (compareCluster || files.length !== 2)) {
     throw new UsageError(`--compare needs two files, the old and the new one, without --compare-cluster`);
   }
-  const [first, ...others] = await Promise.all(files.map(definitionsOf));
+  const where = service === undefined ? undefined : { service: serviceOf(service) };
+  const caBundle = ca === undefined ? undefined : await readFile(ca, "utf8").catch((cause) => {
+    throw unreadable("--ca", ca, "a file with certificates in PEM", cause);
+  });
+  const read = (file: string): Promise<object[]> => definitionsOf(file, where && [where, defined({ caBundle })]);
+  const [first, ...others] = await Promise.all(files.map(read));
   const after = new Map((compare ? others : [first, ...others]).flat().map((crd) => [nameOf(crd), crd]));
   if (!compare && !compareCluster) {
     const { yamlText } = await import("./terminal/yaml.ts");
@@ -45,7 +55,8 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   if (compareCluster) {
     using client = await clientFor(flags, terminal);
     const installed = client.resource(CustomResourceDefinition);
-    const found = await Promise.all([...after.keys()].map((name) => installed.getOrUndefined(name, { signal })));
+    const names = [...after.values()].map((crd) => textOf(at(crd, "metadata", "name")));
+    const found = await Promise.all(names.map((name) => installed.getOrUndefined(name, { signal })));
     before = found.filter((crd) => crd !== undefined);
   }
   const changes = before.flatMap((crd) => compareDefinitions(crd, after.get(nameOf(crd))));
@@ -56,12 +67,24 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   return breaking > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
 }
 
+/** The kind and the name of a definition or configuration. */
 function nameOf(definition: object): string {
-  return textOf(at(definition, "metadata", "name"));
+  return `${textOf(at(definition, "kind"))} ${textOf(at(definition, "metadata", "name"))}`;
 }
 
-/** Reads definitions from YAML or JSON, or from the exports of a module that have a member `crd`. */
-async function definitionsOf(file: string): Promise<object[]> {
+function serviceOf(text: string): { readonly namespace: string; readonly name: string; readonly port?: number } {
+  const [, namespace, name, port] = /^([^/:]+)\/([^/:]+)(?::([1-9]\d{0,4}))?$/.exec(text) ?? [];
+  if (name === undefined) {
+    throw new UsageError(`--service must be NAMESPACE/NAME or NAMESPACE/NAME:PORT, but it is "${text}"`);
+  }
+  return { namespace, name, ...port !== undefined && { port: Number(port) } };
+}
+
+/**
+ * Reads definitions from YAML or JSON, or from the exports of a module that have a member `crd`. With `where`, also the
+ * configurations of exports that are webhooks.
+ */
+async function definitionsOf(file: string, where: readonly unknown[] | undefined): Promise<object[]> {
   try {
     if (/\.(ya?ml|json)$/.test(file)) {
       return definitionsIn(await readFile(file, "utf8"), file, "crds").map(({ value }) => objectOr(value));
@@ -70,10 +93,19 @@ async function definitionsOf(file: string): Promise<object[]> {
     const found = values.map((value) => objectOr(at(value, "crd"))).filter(({ kind }) =>
       kind === CustomResourceDefinition.kind
     );
-    if (found.length > 0) return found;
+    const hooks = where === undefined ? [] : values.flatMap((value) => configurationsOf(value, where));
+    if (found.length + hooks.length > 0) return [...found, ...hooks];
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw unreadable("crds", file, "a module, or a YAML or JSON file, with definitions", cause);
   }
   throw new UsageError(`crds: "${file}" exports no kind of defineKind; name another module`);
+}
+
+/** The configurations of webhooks, and the CRDs that name them; none for other values. */
+function configurationsOf(value: unknown, where: readonly unknown[]): object[] {
+  const hooks = value as { configurations?(...where: readonly unknown[]): unknown } | null | undefined;
+  if (typeof hooks?.configurations !== "function") return [];
+  const { validating, mutating, crds } = objectOr(hooks.configurations(...where));
+  return [...listOr(crds), validating, mutating].filter((it) => it !== undefined).map(objectOr);
 }

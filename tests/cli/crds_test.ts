@@ -122,3 +122,26 @@ Deno.test("informer crds says what is wrong with its files and flags", async () 
     assertMatch(result.err[0], message);
   }
 });
+
+Deno.test("informer crds --service prints the configurations of webhooks, which name the Service and the authority", async () => {
+  await using folder = new Folder();
+  const files = ["kinds.ts", "webhooks.ts"].map((name) =>
+    new URL(`../../examples/webhooks/${name}`, import.meta.url).pathname
+  );
+  const ca = folder.write("ca.crt", "PEM");
+  const { code, out, err } = await run("crds", ...files, "--service", "shop/hooks:8443", "--ca", ca);
+  assertEquals([code, err], [0, []]);
+  const objects = loadAll(out.join("\n")) as Record<string, never>[];
+  assertEquals(objects.map(({ kind, metadata }) => `${kind} ${(metadata as { name: string }).name}`).sort(), [
+    "CustomResourceDefinition websites.example.com",
+    "MutatingWebhookConfiguration hooks.shop",
+    "ValidatingWebhookConfiguration hooks.shop",
+  ]);
+  const text = out.join("\n");
+  assertStringIncludes(text, `caBundle: ${btoa("PEM")}`);
+  assertStringIncludes(text, "strategy: Webhook");
+  assertMatch(text, /name: hooks\n\s+namespace: shop\n\s+path: .*\n\s+port: 8443/);
+  const wrong = await run("crds", ...files, "--service", "hooks");
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.err.join(), "--service must be NAMESPACE/NAME");
+});
