@@ -3,8 +3,18 @@ import { argsOfTestTask } from "../../tools/jsr.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The packages that the command line, `./otel` and rules in CEL need, and theirs. */
-const FETCHED = ["@marcbachmann/cel-js", "@opentelemetry/api", "argparse", "js-yaml"];
+/** The packages that the command line, `./otel`, rules in CEL and certificates for tests need, and theirs. */
+const FETCHED = [
+  "@marcbachmann/cel-js",
+  "@noble/hashes",
+  "@opentelemetry/api",
+  "@peculiar/utils",
+  "argparse",
+  "asn1js",
+  "bytestreamjs",
+  "js-yaml",
+  "pkijs",
+];
 
 /** The names of the packages in a cache of Deno. */
 async function packagesIn(folder: string): Promise<string[]> {
