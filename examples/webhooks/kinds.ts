@@ -10,7 +10,6 @@ export const OldWebsite = defineKind({
   version: "v1beta1",
   spec: { type: "object", required: ["image"], properties: { image, replicas } },
 });
-export type OldWebsite = KindOf<typeof OldWebsite>;
 
 export const Website = defineKind({
   ...NAMES,

@@ -19,9 +19,12 @@ export function controller(client: Client): Reconciler<Website> {
 
 if (import.meta.main) {
   using client = await connect();
+  const certificate = { certFile: "/tls/tls.crt", keyFile: "/tls/tls.key" };
+  const { promise: listening, resolve: onListen } = Promise.withResolvers<unknown>();
   const running = runManager(new Manager({ reconcilers: [controller(client)] }), {
-    webhooks: { handler: webhooks, certificate: { certFile: "/tls/tls.crt", keyFile: "/tls/tls.key" } },
+    webhooks: { handler: webhooks, certificate, onListen },
   });
+  await Promise.race([listening, running]);
   await install(client);
   await running;
 }

@@ -25,12 +25,17 @@ if (import.meta.main) {
   using client = await connect(); // with the kubeconfig; in a pod with its service account
   await using parts = manager(client, (phase) => console.log(phase));
   const isServing = existsSync(TLS);
+  if (!isServing) console.log(`no webhooks: ${TLS} is missing`);
   const certificate = { certFile: `${TLS}/tls.crt`, keyFile: `${TLS}/tls.key` };
+  const listening = Promise.withResolvers<void>();
   const running = runManager(parts, {
     port: Number(process.argv[2] ?? 8080),
     onListen: (port) => console.log(`probes: http://127.0.0.1:${port}/readyz`),
-    webhooks: isServing ? { handler: webhooks, certificate } : undefined,
+    webhooks: isServing ? { handler: webhooks, certificate, onListen: () => listening.resolve() } : undefined,
   });
-  if (isServing) await install(client, readFileSync(`${TLS}/ca.crt`, "utf8"));
+  if (isServing) {
+    await Promise.race([listening.promise, running]);
+    await install(client, readFileSync(`${TLS}/ca.crt`, "utf8"));
+  }
   await running;
 }

@@ -11,6 +11,8 @@ import { pathToFileURL } from "node:url";
 import { defined } from "../api/options.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../schema/compare_definitions.ts";
+import { SchemaError } from "../schema/lower_schema.ts";
+import { completeCrds } from "../schema/install_crds.ts";
 import { at, listOr, objectOr, textOf } from "../schema/values/members.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
@@ -90,13 +92,15 @@ async function definitionsOf(file: string, where: readonly unknown[] | undefined
       return definitionsIn(await readFile(file, "utf8"), file, "crds").map(({ value }) => objectOr(value));
     }
     const values = Object.values(await import(pathToFileURL(resolve(file)).href) as Record<string, unknown>);
-    const found = values.map((value) => objectOr(at(value, "crd"))).filter(({ kind }) =>
+    const crds = values.map((value) => objectOr(at(value, "crd"))).filter(({ kind }) =>
       kind === CustomResourceDefinition.kind
     );
+    const found = completeCrds(crds);
     const hooks = where === undefined ? [] : values.flatMap((value) => configurationsOf(value, where));
     if (found.length + hooks.length > 0) return [...found, ...hooks];
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
+    if (cause instanceof SchemaError) throw new UsageError(`crds: "${file}": ${cause.message}`, { cause });
     throw unreadable("crds", file, "a module, or a YAML or JSON file, with definitions", cause);
   }
   throw new UsageError(`crds: "${file}" exports no kind of defineKind; name another module`);

@@ -96,6 +96,9 @@ export async function init(flags: InitFlags, [name]: readonly string[], context:
   }
   if (CLONE !== undefined) terminal.say(`${join(dir, manifest)} ${links}`);
   terminal.say(`next, in ${dir}: ${next}`);
+  if (flags.webhooks) {
+    terminal.say("for webhooks in a cluster with cert-manager: kubectl apply -f manifests.yaml -f webhooks.yaml");
+  }
   return EXIT_CODE.done;
 }
 

@@ -19,6 +19,7 @@ import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
 import { equalJson } from "./values/json.ts";
+import { at, objectsOf, textOf } from "./values/members.ts";
 
 /** Options for {@linkcode installCrds}. */
 export interface InstallCrdsOptions extends Abortable {
@@ -112,9 +113,16 @@ export async function installCrds(
   checkNames("install definitions", options, "signal fieldManager force allowBreaking dryRun");
   const { signal, fieldManager = "kube-informer", force, allowBreaking = false, dryRun } = options;
   const collection = client.resource(DEFINITIONS as Resource<CustomResourceDefinition>);
-  const drafts = kinds.map((kind) => ("crd" in kind ? kind.crd : kind) as ObjectDraft<CustomResourceDefinition>);
-  const plans = await Promise.all(drafts.map(async ({ metadata: { name = "", labels, annotations }, spec }) => {
+  const drafts = completeCrds(
+    kinds.map((kind) => ("crd" in kind ? kind.crd : kind) as ObjectDraft<CustomResourceDefinition>),
+  );
+  const plans = await Promise.all(drafts.map(async ({ metadata: { name = "", labels, annotations }, spec: given }) => {
     const before = await collection.getOrUndefined(name, { signal });
+    // A conversion webhook stays, which `installWebhooks` has installed.
+    const { conversion } = before?.spec ?? {};
+    const spec = given.conversion === undefined && conversion?.strategy === "Webhook"
+      ? { ...given, conversion }
+      : given;
     if (before?.metadata.deletionTimestamp !== undefined) {
       throw new InformerError(`Cannot install definition "${name}": it is being deleted. Try again when it is gone`);
     }
@@ -143,6 +151,29 @@ export async function installCrds(
   }
   client.forgetDiscovery();
   return installed;
+}
+
+/**
+ * Returns one definition of each name. An older version of a kind has a definition of its own, which is left out if
+ * another one has all its versions.
+ *
+ * @throws {TypeError} if two definitions of a name differ, and neither has all versions.
+ */
+export function completeCrds<Crd extends object>(crds: readonly Crd[]): Crd[] {
+  const byName = new Map<string, Crd>();
+  const versions = (crd: Crd): string[] => objectsOf(at(crd, "spec", "versions")).map(({ name }) => textOf(name));
+  for (const crd of crds) {
+    const name = textOf(at(crd, "metadata", "name"));
+    const known = byName.get(name);
+    if (known === undefined || versions(known).every((it) => versions(crd).includes(it))) byName.set(name, crd);
+    else if (!versions(crd).every((it) => versions(known).includes(it))) {
+      throw new TypeError(
+        `Cannot use two definitions of "${name}": one has ${versions(known)}, the other ${versions(crd)}. ` +
+          "Name the older kind in olderVersions of the newer one",
+      );
+    }
+  }
+  return [...byName.values()];
 }
 
 /**

@@ -204,11 +204,10 @@ type ObjectValue<S, Defs> = S extends { readonly "x-kubernetes-embedded-resource
   ? EmbeddedObject & OpenValue<S, Defs>
   : S extends { readonly "x-kubernetes-preserve-unknown-fields": true } ? OpenValue<S, Defs>
   : S extends { readonly properties: infer Fields }
-  // An optional member that is required elsewhere is required. To tell them apart costs the compiler more. And there
-  // is no name for this type, whose instances would be compared by their parameters: that takes too long.
+  // There is no name for this type, whose instances would be compared by their parameters: that takes too long.
     ? S extends { readonly required: readonly (infer Name)[] } ?
-        & { readonly [Each in keyof Fields]?: Value<Fields[Each], Defs> }
-        & { readonly [Each in Name & keyof Fields]: Value<Fields[Each], Defs> }
+        & { readonly [Each in Extract<keyof Fields, Name>]: Value<Fields[Each], Defs> }
+        & { readonly [Each in Exclude<keyof Fields, Name>]?: Value<Fields[Each], Defs> }
     : { readonly [Each in keyof Fields]?: Value<Fields[Each], Defs> }
   : S extends { readonly additionalProperties: infer Values }
     ? { readonly [name: string]: Values extends true ? unknown : Value<Values, Defs> }

@@ -1,5 +1,5 @@
 // Kinds that are defined in TypeScript: their resources, types, CRDs, and what is refused.
-import type { Apply, Client, IntOrString, ListMap, MergePatch, Mutable, ObjectDraft } from "@kube/informer";
+import type { Apply, Client, IntOrString, MergePatch, Mutable, ObjectDraft } from "@kube/informer";
 import { defineKind, type KindOf, SchemaError, type ValueOf } from "@kube/informer/schema";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import * as v from "npm:valibot@1.5.0";
@@ -40,8 +40,12 @@ const Website = defineKind({
         "x-kubernetes-list-map-keys": ["name"],
         items: {
           type: "object",
-          required: ["name"],
-          properties: { name: { type: "string" }, port: { type: "integer" } },
+          required: ["name", "protocol"],
+          properties: {
+            name: { type: "string" },
+            port: { type: "integer" },
+            protocol: { type: "string", enum: ["TCP", "UDP"] },
+          },
         },
       },
       labels: { type: "object", additionalProperties: { type: "string" } },
@@ -120,14 +124,12 @@ Deno.test("the types of a defined kind are those of its schema", () => {
   holds<Same<Spec["kind"], "web" | undefined>>();
   holds<Same<Website["metadata"]["namespace"], undefined>>();
   holds<Same<NonNullable<Website["status"]>["replicas"], number | undefined>>();
-  const ports:
-    | ListMap<{ readonly name?: string; readonly port?: number } & { readonly name: string }, "name">
-    | Spec["ports"] = [];
+  const ports: Spec["ports"] = [];
   assertEquals(ports, []);
   const check = (website: Website, client: Client): void => {
     const draft: ObjectDraft<Website> = {
       metadata: { name: "a" },
-      spec: { image: "x", ports: [{ name: "a" }], mode: "fast" },
+      spec: { image: "x", ports: [{ name: "a", protocol: "TCP" }], mode: "fast" },
     };
     const apply: Apply<Website> = { metadata: { name: "a" }, spec: { ports: [{ name: "b" }] } };
     const patch: MergePatch<Website> = { spec: { replicas: null } };
@@ -141,6 +143,9 @@ Deno.test("the types of a defined kind are those of its schema", () => {
     void client.resource(Website).create({ metadata: { name: "a" }, spec: { image: "x" } });
     // @ts-expect-error -- another value
     void client.resource(Website).create({ metadata: { name: "a" }, spec: { image: "x", ports: [], mode: "warp" } });
+    const port = { name: "a", protocol: "IP" } as const;
+    // @ts-expect-error -- another value of a required enum in a list
+    void client.resource(Website).create({ metadata: { name: "a" }, spec: { image: "x", ports: [port] } });
     // @ts-expect-error -- an element of a list of type map needs its key
     const wrong: Apply<Website> = { metadata: { name: "a" }, spec: { ports: [{ port: 1 }] } };
     // @ts-expect-error -- the cache's object

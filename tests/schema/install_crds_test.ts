@@ -3,6 +3,8 @@ import { isConflict, StatusError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
 import { BreakingChangeError, installCrds } from "../../src/schema/install_crds.ts";
+import { defineKind } from "../../src/schema/mod.ts";
+import { installWebhooks, Webhooks } from "../../src/webhooks/mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { definitionOf, Gadget, Widget } from "../support/widgets.ts";
 
@@ -72,4 +74,29 @@ Deno.test("installCrds names the definition, the owner of its fields, and the re
     StatusError,
     'Cannot install definition "widgets.acme.dev": ',
   );
+});
+
+Deno.test("installCrds takes a kind and its older version, and keeps a conversion webhook", async () => {
+  const names = { group: "acme.dev", kind: "Backup", plural: "backups" } as const;
+  const spec = { type: "object", properties: { schedule: { type: "string" } } } as const;
+  const Old = defineKind({ ...names, version: "v1alpha1", spec });
+  const Backup = defineKind({ ...names, version: "v1", spec, olderVersions: [Old] });
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  for (const kinds of [[Backup, Old], [Old, Backup]]) {
+    const installed = await installCrds(client, kinds);
+    assertEquals(installed.map(({ name }) => name), ["backups.acme.dev"]);
+    const { versions } = server.get(CustomResourceDefinition, "backups.acme.dev")!.spec;
+    assertEquals(versions.map(({ name, storage }) => [name, storage]), [["v1", true], ["v1alpha1", false]]);
+  }
+  const Other = defineKind({ ...names, version: "v2", spec });
+  await assertRejects(() => installCrds(client, [Backup, Other]), TypeError, "Name the older kind in olderVersions");
+  const webhooks = new Webhooks().convert(Backup, Old, {
+    toHub: ({ spec }) => ({ spec }),
+    fromHub: ({ spec }) => ({ spec }),
+  });
+  await installWebhooks(client, webhooks, { url: "https://hooks" });
+  const [{ result }] = await installCrds(client, [Backup]);
+  assertEquals(result, "unchanged");
+  assertEquals(server.get(CustomResourceDefinition, "backups.acme.dev")!.spec.conversion?.strategy, "Webhook");
 });

@@ -131,9 +131,9 @@ function instantiations(name: string, text: string): { readonly own: number; rea
   return { own, all: program.getInstantiationCount() };
 }
 
-Deno.test("Ten defined kinds with 60 fields cost at most 1.3 of generated types, and 1.9 in the program's own file", () => {
+Deno.test("Ten defined kinds with 60 fields cost at most 1.3 of generated types, and 2.1 in the program's own file", () => {
   const [generated, defined] = [instantiations("generated", GENERATED), instantiations("defined", DEFINED)];
   assert(generated.own > 10_000, `${generated.own}`);
   assert(defined.all <= 1.3 * generated.all, `${defined.all} instead of ${generated.all}`);
-  assert(defined.own <= 1.9 * generated.own, `${defined.own} instead of ${generated.own}`);
+  assert(defined.own <= 2.1 * generated.own, `${defined.own} instead of ${generated.own}`);
 });
