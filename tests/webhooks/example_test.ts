@@ -29,6 +29,18 @@ Deno.test("the example of webhooks fills in and checks Websites, and its control
   await running;
 });
 
+Deno.test("the fake server refuses a write whose webhook needs a conversion", async () => {
+  const server = new FakeApiServer({ resources: [Website, OldWebsite] });
+  server.serveWebhooks(webhooks);
+  using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
+  await installWebhooks(client, webhooks, { url: "https://webhooks.test" });
+  await assertRejects(
+    () => client.resource(OldWebsite).create({ metadata: { name: "old" }, spec: { image: "nginx:1" } }),
+    Error,
+    "the fake server cannot convert Website from v1beta1 to v1",
+  );
+});
+
 Deno.test("no field is lost between the versions of the example", () => {
   const metadata = { name: "a", namespace: "shop", uid: "1", resourceVersion: "1", creationTimestamp: "" };
   for (const replicas of [undefined, 0, 3]) {

@@ -49,6 +49,8 @@ export interface Means {
   readonly labels: (namespace: string) => Readonly<Record<string, string>>;
   /** Returns the other versions in which a custom kind is served. */
   readonly versions: (definition: Definition) => readonly string[];
+  /** Returns `true` if another version of a custom kind has another schema, so that its objects are converted. */
+  readonly isConverted: (definition: Definition, version: string) => boolean;
   /** Ends all calls. */
   readonly signal: AbortSignal | undefined;
   /** Receives the warnings of answers. */
@@ -99,7 +101,8 @@ export function versionIn({ rules, matchPolicy }: JsonObject, asked: Asked, mean
 /**
  * Returns the version in which a webhook gets a write; undefined if it is not asked.
  *
- * @throws {StatusError} 403 if a match condition fails, and the failure policy is not Ignore.
+ * @throws {StatusError} 403 if a match condition fails, and the failure policy is not Ignore. 500 if the webhook needs
+ * a converted object.
  */
 export async function versionAsked(hook: JsonObject, asked: Asked, means: Means): Promise<string | undefined> {
   const { definition, object, old, operation, subresource, namespace, name } = asked;
@@ -113,6 +116,12 @@ export async function versionAsked(hook: JsonObject, asked: Asked, means: Means)
   const selector = selectorOf(hook.objectSelector);
   const isSelected = [object, old].some((it) => it !== undefined && selector.matches(labelsOf(it)));
   if (selector.requirements.length > 0 && !isSelected) return undefined;
+  if (version !== definition.version && means.isConverted(definition, version)) {
+    throw internalError(
+      `the fake server cannot convert ${definition.kind} from ${definition.version} to ${version}, which webhook ` +
+        `${JSON.stringify(hook.name)} needs: write ${version}, or use startControlPlane`,
+    );
+  }
   const conditions = objectsOf(hook.matchConditions);
   if (conditions.length === 0) return version;
   const { object: __, oldObject: ___, ...request } = requestOf("", asked, version);

@@ -84,6 +84,8 @@ export class AdmissionWebhooks {
         [...this.#store.collections()].map(({ definition }) => definition)
           .filter((it) => custom && it.group === group && it.plural === plural && it.version !== version)
           .map((it) => it.version),
+      isConverted: ({ group, plural, openAPIV3Schema }, version) =>
+        !equalJson(this.#store.collection({ group, version, plural })?.definition.openAPIV3Schema, openAPIV3Schema),
     };
     const review = new Review(request, means, (plural) => this.#hooks(plural));
     for (;;) {
