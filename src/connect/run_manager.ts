@@ -127,7 +127,7 @@ export class FetchServer implements AsyncDisposable {
     return this.#isListening;
   }
 
-  /** Accepts no more connections, and resolves when open requests have finished. After `graceMs`, it cuts the rest. */
+  /** Accepts no more connections, and resolves when open requests end. After `graceMs`, it ends all connections. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#ended ??= this.#end();
   }

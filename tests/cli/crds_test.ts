@@ -57,7 +57,7 @@ Deno.test("informer crds --compare names what breaks, and exits with 1", async (
       "as.acme.dev v1 spec: bound narrowed (maximum none to 5). Other stored values become invalid. Correct them, or " +
       "add a version (breaks stored objects)",
     ],
-    err: ["2 compared, 1 breaking changes, 0 to check"],
+    err: ["2 compared, 1 breaking change, 0 to check"],
   });
   const json = await run("crds", "--compare", old, narrow, "-o", "json");
   const [{ message, ...change }] = JSON.parse(json.out.join("\n"));

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import type { Transport } from "../../src/api/lister_watcher.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
 import type { LogLine, LogOptions } from "../../src/client/logs.ts";
 import type { ResourceClient } from "../../src/client/resource_client.ts";
@@ -251,7 +252,7 @@ Deno.test("logs that is aborted rejects without follow, as a log that ends is co
     controller.abort(reason);
     assertEquals([await read.ended, read.texts, body.ended], [end, ["1"], "aborted"]);
     assertEquals(controller.listeners, 0);
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     assertEquals(read.interruptions, []);
   }
 });
@@ -290,7 +291,7 @@ Deno.test("logs reads only as fast as its lines are taken", async () => {
   using client = new Client({ server: "http://kube.test", transport });
   let taken = 0;
   for await (const _line of client.resource(Pod, { namespace: "shop" }).logs("web-0", { follow: true })) {
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     assert(chunks <= taken + 2, `${chunks} chunks for ${taken} lines`);
     if (++taken === 20) break;
   }
