@@ -27,6 +27,7 @@
  *
  * @module
  */
+export type { LogLine, LogOptions } from "../client/logs.ts";
 export {
   type FollowedPods,
   followLogs,

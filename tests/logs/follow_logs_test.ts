@@ -132,6 +132,7 @@ Deno.test("followLogs merges the lines of pods by time, and holds each for at mo
     text: "6",
     container: "app",
     pod: "shop/a",
+    uid: shop.server.get(Pod, "shop/a")!.metadata.uid,
   });
 });
 
