@@ -435,6 +435,7 @@ class ContainerLog {
       if (facts === undefined) return yield* this.#finish(this.#isUnread);
       if (!facts.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
       if (!this.#isComplete) {
+        this.#id = facts.id;
         yield* this.#receive(this.#query(this.#options.previous ? "previous" : "now"), "once");
         return;
       }

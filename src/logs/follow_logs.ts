@@ -2,7 +2,7 @@
  * The logs of many containers as one sequence of lines.
  *
  * {@linkcode followLogs} is the entry point. It opens a stream for each container that an informer's pods have, and
- * merges the lines by time. `client/logs.ts` reads each log.
+ * merges the lines by time. `client/logs.ts` reads each log, and `log_places.ts` keeps the places in a checkpoint.
  *
  * @module
  */
