@@ -332,7 +332,10 @@ const ROTATION_MS = 10_000;
 /** How much earlier than the last line a request begins: processes that write a log are not in order. */
 const OVERLAP_MS = 1_000;
 
-/** Returns the monotonic time at which a container would have started if it still ran, as an ended one rotates no log. */
+/**
+ * Returns the monotonic time that is as long ago as a container has run. A log is no longer rotated when its container
+ * has ended.
+ */
 function startMs({ startedAt = "", finishedAt }: ContainerRun): number {
   const ranMs = (finishedAt ? Date.parse(finishedAt) : Date.now()) - Date.parse(startedAt);
   return Number.isNaN(ranMs) ? -Infinity : monotonicMs() - ranMs;
@@ -637,7 +640,7 @@ class ContainerLog {
     this.#isUnread = false;
   }
 
-  /** Forgets a stored place that is not there: lines after it may be among those that it should have told as known. */
+  /** Forgets a stored place that the log does not have. Any line since its second may be a new one. */
   #readAgain(): "other" {
     this.#since = `${this.#place.time!.slice(0, 19)}.`;
     this.#place = new Place();

@@ -21,7 +21,7 @@ export interface ContainerName {
   readonly container: string;
 }
 
-/** The version in a checkpoint of logs. Those of objects have the server's versions. */
+/** The version in a checkpoint of logs. A checkpoint of objects has a version of the server. */
 const VERSION = "logs";
 
 /** The state of a log that was taken to its end. */

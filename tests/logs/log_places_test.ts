@@ -109,7 +109,7 @@ Deno.test("followLogs with a checkpoint continues after the last line that was t
   shop.write("a", 4);
   await time.tickAsync(10);
   shop.write("a", 5, 6);
-  // Of equal times, one was taken.
+  // One of two lines with the same time was taken.
   assertEquals(await shop.run(time, { count: 2 }), ["a 4", "a 5"]);
   assertEquals(await shop.run(time, { count: 1 }), ["a 5"]);
   assertEquals(await shop.run(time, { killed: true }), ["a 5", "a 6"]);

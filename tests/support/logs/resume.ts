@@ -153,7 +153,7 @@ class ResumedLogs {
     else process.controller.abort();
     await this.time.tickAsync(100);
     await process.ended;
-    // Of a pod that is gone without a place in the checkpoint nothing is known any more.
+    // Nothing is known any more about a pod that is gone without a place in the checkpoint.
     const stored = [...(await this.store.get("lines"))!.record.objects.keys()];
     for (const [uid, written] of this.written) {
       if (written.isDeleted && !stored.some((key) => key.endsWith(uid))) this.written.delete(uid);

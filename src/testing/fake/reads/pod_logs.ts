@@ -122,7 +122,7 @@ export class PodLogs {
     for (const logs of [...this.#logs.values(), this.#lost]) for (const log of logs.values()) log.interrupt(interrupt);
   }
 
-  /** Sets whether the logs of deleted pods end. Those that were kept open end when it is set. */
+  /** Sets whether the logs of deleted pods end. Setting it to `true` ends the logs that were kept. */
   set endsDeleted(ends: boolean) {
     this.#endsDeleted = ends;
     if (!ends) return;
