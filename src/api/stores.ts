@@ -71,7 +71,7 @@ export async function* limitedSnapshot(
 
 /**
  * An object's last delivered uid and version. The version is `""` if the addition may not have been delivered, because
- * the handler call was interrupted or failed.
+ * the handler call was interrupted or failed. In a checkpoint of logs, both members are the place in a container's log.
  */
 export type DeliveredVersion = readonly [uid: string, resourceVersion: string];
 

@@ -96,7 +96,7 @@ export async function logs(flags: LogsFlags, args: readonly string[], context: C
     await pods.waitForCacheSync({ signal });
     const isNone = !pods.lister.list().some(chosen.filter);
     if (isNone) terminal.say(nothingFound([Pod], selection.namespace));
-    const containers = container === undefined ? undefined : (name: string): boolean => name === container;
+    const containers = container === undefined ? undefined : [container];
     const options = defined({ containers, previous, tailLines, sinceMs, backoff });
     for await (
       const line of followLogs(client, pods, { ...options, follow, filter: chosen.filter, signal, onStream })

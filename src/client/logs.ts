@@ -19,11 +19,13 @@ import {
   UnreachableError,
 } from "../api/status.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
+import { DerivedController } from "../async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, rfc3339, sleep, unreachableBackoffMs } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
 import { checkBackoff } from "../errors/option_names.ts";
-import type { ContainerStatus, Pod } from "../kinds/core/v1.ts";
+import type { ContainerStateTerminated, ContainerStatus, Pod } from "../kinds/core/v1.ts";
 import type { ReceivedLine } from "./decode/log_reader.ts";
 
 /** Options for {@linkcode ResourceClient.logs}. */
@@ -39,8 +41,10 @@ export interface LogOptions extends Abortable {
   readonly follow?: boolean;
   /**
    * The first time from which you want lines, in RFC 3339. Pass the `time` of the last line that you have handled to
-   * continue after a restart of your program. You receive the lines of exactly this time again.
-   * @default {the start of the log}
+   * continue after a restart of your program. You receive the lines of exactly this time again. If the container has
+   * started later than this, the log before its last restart is read first. The next line has `gap` if there were more
+   * restarts, or if that log cannot be read. A rotation remains unnoticed: `followLogs` with a checkpoint finds it.
+   * @default {the start of the container's log}
    */
   readonly since?: string;
   /** How old the first line may be, in milliseconds, by the node's clock. It is rounded up to whole seconds. */
@@ -78,6 +82,22 @@ export interface LogLine {
   readonly gap?: true;
   /** `true` if the end of the text was left out, see {@linkcode LogOptions.maxLineBytes}. Otherwise not set. */
   readonly truncated?: true;
+}
+
+/** How `followLogs` steers a log. */
+export interface LogSteering {
+  /** The place to begin at, as {@linkcode place} has returned it. With `""`, no line of the pod may be missing. */
+  readonly from?: string;
+  /** Ends the present response, so that the pod is read again. */
+  renewal: AbortSignal;
+  /** Returns the place after the last line: the container's ID, a time, and how many lines have it. Set by the log. */
+  place?: () => string;
+}
+
+/** Options for a log that is steered. */
+export interface SteeredLogOptions extends LogOptions {
+  /** The steering. */
+  readonly [internals]?: LogSteering;
 }
 
 /** Requests about one pod. */
@@ -147,6 +167,21 @@ class Place {
     this.#isVague = isVague;
   }
 
+  /** Returns the place that {@linkcode text} has written. Its distance from the first line is not known. */
+  static parse(text: string): Place {
+    const [time, lines, latest = time] = text.split(" ");
+    const place = new Place();
+    Object.assign(place, { lines: Infinity, latest });
+    place.#runs.push({ time, lines: Number(lines) });
+    return place;
+  }
+
+  /** The last time, the number of lines in a row that have it, and the latest time if it is another one. */
+  get text(): string {
+    const { time, lines } = this.#runs.at(-1)!;
+    return `${time} ${lines}${this.latest === time ? "" : ` ${this.latest}`}`;
+  }
+
   /** True if nothing is known about it. */
   get isUnknown(): boolean {
     return this.#isVague && this.lines === 0;
@@ -206,8 +241,16 @@ function append(runs: Run[], { time, lines }: Run): void {
 interface ContainerFacts {
   /** The ID of the container whose log a kubelet sends. Not set before it has started. */
   readonly id: string | undefined;
+  /** When it has run. */
+  readonly run: ContainerRun;
   /** The ID of the container before it. */
   readonly previousId: string | undefined;
+  /** When that one has run. */
+  readonly previousRun: ContainerRun;
+  /** How often the container has restarted. */
+  readonly restarts: number;
+  /** The names of the pod's containers. */
+  readonly names: readonly string[];
   /** True if the pod has a container with this name. */
   readonly isKnown: boolean;
   /** True if the pod is on a node. */
@@ -217,6 +260,9 @@ interface ContainerFacts {
   /** True if it has ended, and will not be restarted. */
   readonly isOver: boolean;
 }
+
+/** The start and the end of a container, as far as they are known. */
+type ContainerRun = Pick<ContainerStateTerminated, "startedAt" | "finishedAt">;
 
 /** Returns the name of the container that is meant, or `undefined` if the server must say what is wrong. */
 function containerOf({ metadata, spec }: Pod, name: string | undefined): string | undefined {
@@ -229,14 +275,20 @@ function factsOf(pod: Pod, name: string): ContainerFacts {
   const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status;
   const statuses = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
   const found = statuses.find((status) => status.name === name);
-  const { state, lastState, containerID } = found ?? {} as Partial<ContainerStatus>;
+  const { state, lastState, containerID, restartCount = 0 } = found ?? {} as Partial<ContainerStatus>;
+  const previousRun = lastState?.terminated ?? {};
   const previousId = lastState?.terminated?.containerID;
+  const names = [...containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
   // The kubelet's rule (`validateContainerLogStatus`). Other programs that run pods may set no IDs.
   const id = (state?.running ? containerID || "unknown" : state?.terminated?.containerID) || previousId;
   return {
     id,
+    run: state?.running ?? state?.terminated ?? previousRun,
     previousId,
-    isKnown: [...containers, ...initContainers, ...ephemeralContainers].some((it) => it.name === name),
+    previousRun,
+    restarts: restartCount,
+    names,
+    isKnown: names.includes(name),
     isPlaced: Boolean(nodeName),
     hasEnded: !state?.running,
     isOver: status.phase === "Succeeded" || status.phase === "Failed" || isOver(pod, name, found),
@@ -260,6 +312,9 @@ function isOver({ metadata, spec }: Pod, name: string, status: ContainerStatus |
 /** The error that a kubelet writes into a response that it has begun. */
 class KubeletError extends InformerError {}
 
+/** The error for a container that the pod does not have. */
+class NoContainerError extends InformerError {}
+
 /** Returns true if a kubelet does not have a log. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof KubeletError || (error instanceof StatusError && [400, 404].includes(error.status.code));
@@ -277,15 +332,34 @@ const ROTATION_MS = 10_000;
 /** How much earlier than the last line a request begins: processes that write a log are not in order. */
 const OVERLAP_MS = 1_000;
 
+/**
+ * Returns the monotonic time that is as long ago as a container has run. A log is no longer rotated when its container
+ * has ended.
+ */
+function startMs({ startedAt = "", finishedAt }: ContainerRun): number {
+  const ranMs = (finishedAt ? Date.parse(finishedAt) : Date.now()) - Date.parse(startedAt);
+  return Number.isNaN(ranMs) ? -Infinity : monotonicMs() - ranMs;
+}
+
+/** Returns the time until which a container's log cannot have been rotated, or `""` if its start is not known. */
+function completeUntil({ startedAt = "" }: ContainerRun): string {
+  const ms = Date.parse(startedAt) + ROTATION_MS;
+  return Number.isNaN(ms) ? "" : rfc3339(ms);
+}
+
 /** Yields the lines in a container's log, as `ResourceClient.logs` promises. */
-export function logLines(source: LogSource, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine, void> {
+export function logLines(
+  source: LogSource,
+  options: SteeredLogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LogLine, void> {
   const log = new ContainerLog(source, options, signal);
   return options.follow ? log.follow() : log.read();
 }
 
 /**
  * Says what a response has of the place up to which lines were delivered: the place, only later lines, or neither.
- * "other" means that it comes from another container, and was given up.
+ * "other" means that it was given up: it comes from another container, or does not have a stored place.
  */
 type ResponseEnd = "found" | "missed" | "absent" | "other";
 
@@ -296,18 +370,25 @@ type OpenEnd = "never" | "twice" | "once";
 class ContainerLog {
   readonly #source: LogSource;
   readonly #options: LogOptions;
+  readonly #steering: LogSteering | undefined;
   readonly #signal: AbortSignal;
   readonly #beganMs = monotonicMs();
   /** The first time that is delivered, or `""`. */
-  readonly #since: string;
-  /** The container's name, from the first look at the pod on. */
-  #name = "";
+  #since: string;
+  /** True if no line from there on may be missing without a gap. */
+  readonly #isComplete: boolean;
+  /** The container's name, from the first look at the pod on, or from the beginning. */
+  #name: string;
   /** The pod's uid, from the first look on, or from the beginning. */
   #uid: string | undefined;
   /** The ID of the container whose lines are delivered. */
   #id: string | undefined;
   /** The place up to which the lines of this container are delivered. */
   #place: Place;
+  /** True until a place that was stored is found. */
+  #isStored = false;
+  /** True until a response has shown that no line is missing since the steered beginning, or where. */
+  #isUnread: boolean;
   /** With how many lines to begin, if there is no place yet. */
   #tailLines: number | undefined;
   /** The last line without a line break. */
@@ -322,25 +403,52 @@ class ContainerLog {
   #knownMs = Infinity;
   /** The monotonic time at which this container had not written anything yet. */
   #emptyMs = Infinity;
+  /** Set if the first lines of this container may be missing, unless one comes that is not later than this time. */
+  #completeUntil: string | undefined;
   /** Grows with each line. */
   #progress = 0;
 
-  constructor(source: LogSource, options: LogOptions, signal: AbortSignal) {
+  constructor(source: LogSource, options: SteeredLogOptions, signal: AbortSignal) {
+    const { uid, container = "", since, sinceMs, tailLines, previous, [internals]: steering } = options;
     this.#source = source;
     this.#options = options;
+    this.#steering = steering;
     this.#signal = signal;
-    this.#uid = options.uid;
-    this.#since = options.since === undefined ? "" : preciseTime(options.since)!;
-    this.#tailLines = options.tailLines;
-    this.#place = new Place(options.tailLines !== undefined || options.sinceMs !== undefined);
+    this.#uid = uid;
+    this.#name = container;
+    this.#isUnread = steering?.from !== undefined;
+    this.#since = since === undefined ? "" : preciseTime(since)!;
+    this.#isComplete = (since ?? steering?.from) !== undefined && tailLines === undefined && !previous;
+    this.#tailLines = tailLines;
+    this.#place = new Place(tailLines !== undefined || sinceMs !== undefined);
+    if (steering === undefined) return;
+    steering.place = () => this.#place.time === undefined ? "" : `${this.#id} ${this.#place.text}`;
+    if (!steering.from) return;
+    const space = steering.from.indexOf(" ");
+    this.#id = steering.from.slice(0, space);
+    this.#place = Place.parse(steering.from.slice(space + 1));
+    this.#isStored = true;
+    this.#since = "";
   }
 
   /** Yields the lines that exist. */
   async *read(): AsyncGenerator<LogLine, void> {
-    const facts = await this.#look();
-    if (facts === undefined) return;
-    if (!facts.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
-    yield* this.#receive(this.#query(this.#options.previous ? "previous" : "now"), "once");
+    for (;;) {
+      const facts = await this.#look();
+      if (facts === undefined) return yield* this.#finish(this.#isUnread);
+      if (!facts.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
+      if (!this.#isComplete) {
+        this.#id = facts.id;
+        yield* this.#receive(this.#query(this.#options.previous ? "previous" : "now"), "once");
+        return;
+      }
+      if (facts.id !== undefined && !(yield* this.#reach(facts))) continue;
+      // The next reading begins after the last whole line.
+      const openEnd = this.#steering === undefined || facts.hasEnded ? "once" : "never";
+      const end = yield* this.#receive(this.#query("now"), openEnd, true);
+      this.#isGap ||= end === "absent";
+      if (end !== "other") return yield* this.#finish(false);
+    }
   }
 
   /** Yields all lines until the container is over. */
@@ -356,9 +464,8 @@ class ContainerLog {
         facts = await this.#look();
         if (facts !== undefined) yield* this.#continue(facts);
         if (facts === undefined || (facts.isOver && this.#isRead)) {
-          this.#isGap ||= this.#isCut;
-          if (this.#isGap) yield this.#deliver({ time: this.#place.time ?? "", text: "", isTruncated: false });
-          return;
+          const isUnread = facts === undefined && this.#isUnread;
+          return yield* this.#finish(isUnread || this.#isCut || this.#completeUntil !== undefined);
         }
         // An ended container is read again immediately, until nothing follows.
         if (this.#progress === before || !facts.hasEnded) delayMs = unreachableBackoffMs(failures, backoff);
@@ -391,8 +498,45 @@ class ContainerLog {
     if (uid !== (this.#uid ??= uid)) return undefined;
     this.#name = containerOf(pod, this.#options.container) ?? "";
     const facts = factsOf(pod, this.#name);
+    if (this.#name !== "" && !facts.isKnown) {
+      throw new NoContainerError(
+        `Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${facts.names.join(", ")}`,
+      );
+    }
     if (facts.id === this.#id) this.#knownMs = monotonicMs();
     return facts;
+  }
+
+  /** Yields an item that marks a gap at the end, if there is one. */
+  *#finish(isGap: boolean): Generator<LogLine, void> {
+    this.#isGap ||= isGap;
+    if (this.#isGap) yield this.#deliver({ time: this.#place.time ?? "", text: "", isTruncated: false });
+  }
+
+  /** Yields what is left from containers before the present one. Returns `false` if it was replaced meanwhile. */
+  async *#reach(facts: ContainerFacts): AsyncGenerator<LogLine, boolean> {
+    if (this.#id === undefined) this.#goBack(facts);
+    if (this.#id !== facts.id && !(yield* this.#change(facts))) return false;
+    this.#id = facts.id;
+    return true;
+  }
+
+  /** Chooses the container to begin with: the one before the present one, if lines from it are wanted. */
+  #goBack({ id, run, previousId, previousRun, restarts }: ContainerFacts): void {
+    this.#id = id;
+    // Starts have whole seconds.
+    const isWanted = ({ startedAt = "" }: ContainerRun): boolean =>
+      this.#isComplete && !(Date.parse(startedAt) + 1_000 <= Date.parse(this.#since));
+    if (!isWanted(run)) return;
+    if (previousId === undefined || previousId === id) {
+      this.#emptyMs = startMs(run);
+      this.#isGap ||= restarts > 0;
+      return;
+    }
+    this.#id = previousId;
+    if (!isWanted(previousRun)) return;
+    this.#isGap ||= restarts > 1;
+    if (monotonicMs() - startMs(previousRun) > ROTATION_MS) this.#completeUntil = completeUntil(previousRun);
   }
 
   /** Yields what is new, until the response ends. */
@@ -402,9 +546,7 @@ class ContainerLog {
       this.#isRead = facts.isOver; // it has not started yet, or never will
       return;
     }
-    if (this.#id !== undefined && this.#id !== id && !(yield* this.#change(facts))) return;
-    this.#id = id;
-    if (this.#isRead) return;
+    if (!(yield* this.#reach(facts)) || this.#isRead) return;
     const before = this.#progress;
     // Later lines than those at the first request are not told from earlier ones.
     this.#isGap ||= this.#emptyMs < Infinity && this.#place.lines === 0 && this.#tailLines !== undefined;
@@ -417,16 +559,17 @@ class ContainerLog {
    * Yields the rest from the present container, which another one has replaced. Returns `false` if that container was
    * replaced meanwhile too: then the lines may have come from either.
    */
-  async *#change({ id, previousId }: ContainerFacts): AsyncGenerator<LogLine, boolean> {
+  async *#change({ id, run, previousId }: ContainerFacts): AsyncGenerator<LogLine, boolean> {
     let end: ResponseEnd = this.#isRead ? "found" : "absent";
     let mayBeOther = this.#place.lines === 0;
     this.#isGap ||= previousId !== this.#id;
+    this.#id = previousId ?? this.#id;
     // A response may end early without an error, so that only one without a new line is complete.
     for (let before = -1; !this.#isRead && !this.#place.isUnknown && before < this.#progress;) {
       before = this.#progress;
       try {
         end = yield* this.#receive(this.#query("previous"), "twice");
-        mayBeOther ||= end === "missed";
+        mayBeOther ||= end === "missed" || end === "other";
       } catch (error) {
         if (!isUnreadable(error)) throw error;
         end = "absent";
@@ -435,12 +578,14 @@ class ContainerLog {
     const isSettled = !mayBeOther || this.#place.lines === 0 || (await this.#look())?.id === id;
     if (isSettled) {
       this.#place = new Place();
-      this.#isGap ||= end === "absent";
+      this.#isGap ||= end === "absent" || this.#completeUntil !== undefined;
+      this.#completeUntil = undefined;
+      this.#isStored = false;
     }
     this.#isRead = false;
     this.#tailLines = undefined;
     this.#id = id;
-    this.#emptyMs = this.#knownMs;
+    this.#emptyMs = this.#knownMs === Infinity && this.#isComplete ? startMs(run) : this.#knownMs;
     return isSettled;
   }
 
@@ -452,10 +597,11 @@ class ContainerLog {
     let mayBeFound = false;
     let isAccepted = false;
     let isUntimed = false;
-    for await (const lines of this.#source.open(query, this.#signal)) {
+    using job = new DerivedController(this.#signal, this.#steering?.renewal);
+    for await (const lines of this.#source.open(query, job.signal)) {
       if (live && !isAccepted && place.lines === 0 && !(await this.#begin())) return "other";
       isAccepted = true;
-      if (live && end !== undefined) this.#knownMs = monotonicMs();
+      if (live && end !== undefined) this.#continues();
       for (const line of lines) {
         const { time } = line;
         if (line.isOpen && !isUntimed && !this.#isWhole(line, openEnd)) continue;
@@ -470,17 +616,38 @@ class ContainerLog {
           end = wasFound ? "found" : "missed";
           if (live && !wasFound && (await this.#look())?.id !== this.#id) return "other";
           this.#isGap ||= !wasFound;
+          if (!wasFound && this.#isStored) return this.#readAgain();
         }
         isUntimed = time === "";
+        this.#isStored = false;
+        this.#isGap ||= this.#completeUntil !== undefined && !(time <= this.#completeUntil);
+        this.#completeUntil = undefined;
         if (isUntimed) this.#tailLines = 0; // only new lines can be requested
         else this.#place.add(time);
         yield this.#deliver(line);
       }
     }
     if (mayBeFound) end ??= "found";
-    if (live && end !== undefined) this.#knownMs = monotonicMs();
+    if (end === undefined && this.#isStored && seen.lines > 0) return this.#readAgain();
+    if (live && end !== undefined) this.#continues();
     this.#isCut = false;
     return end ?? "absent";
+  }
+
+  /** Notes that the log of this container continues where it was read before. */
+  #continues(): void {
+    this.#knownMs = monotonicMs();
+    this.#isUnread = false;
+  }
+
+  /** Forgets a stored place that the log does not have. Any line since its second may be a new one. */
+  #readAgain(): "other" {
+    this.#since = `${this.#place.time!.slice(0, 19)}.`;
+    this.#place = new Place();
+    this.#isStored = false;
+    this.#isGap = true;
+    this.#progress++;
+    return "other";
   }
 
   /** Returns true if a line without a line break is delivered. @throws {KubeletError} if it is an error. */
@@ -497,10 +664,11 @@ class ContainerLog {
 
   /** Begins a log. Returns `false` if the response may come from another container than the present one. */
   async #begin(): Promise<boolean> {
-    if ((await this.#look())?.id !== this.#id) return false;
+    const facts = await this.#look();
+    if (facts?.id !== this.#id) return false;
     const nowMs = monotonicMs();
     // Its first lines may have been rotated away.
-    this.#isGap ||= nowMs - this.#emptyMs > ROTATION_MS;
+    if (nowMs - this.#emptyMs > ROTATION_MS) this.#completeUntil = completeUntil(facts!.run);
     this.#emptyMs = nowMs;
     return true;
   }
@@ -533,6 +701,7 @@ class ContainerLog {
 
 /** Returns true if another attempt would fail too. Without facts, the pod could not be read. */
 function isFinal(error: unknown, facts: ContainerFacts | undefined): boolean {
-  if (!(error instanceof InformerError) || isUnauthorized(error) || isForbidden(error)) return true;
+  if (!(error instanceof InformerError) || error instanceof NoContainerError) return true;
+  if (isUnauthorized(error) || isForbidden(error)) return true;
   return facts?.isKnown ? facts.isOver && isUnreadable(error) : isRefusedForGood(error);
 }

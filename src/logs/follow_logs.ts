@@ -2,27 +2,39 @@
  * The logs of many containers as one sequence of lines.
  *
  * {@linkcode followLogs} is the entry point. It opens a stream for each container that an informer's pods have, and
- * merges the lines by time. `client/logs.ts` reads each log.
+ * merges the lines by time. `client/logs.ts` reads each log, and `log_places.ts` keeps the places in a checkpoint.
  *
  * @module
  */
 import type { ObjectKey } from "../api/object.ts";
-import { type Abortable, defined } from "../api/options.ts";
+import { type Abortable, defined, WatchRenewal } from "../api/options.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
 import { PolledIterator } from "../async/iterate.ts";
 import { callObserver } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
-import { checkLogOptions, type LogLine, type LogOptions } from "../client/logs.ts";
+import {
+  checkLogOptions,
+  type LogLine,
+  type LogOptions,
+  type LogSteering,
+  type SteeredLogOptions,
+} from "../client/logs.ts";
 import type { ResourceClients } from "../client/resource_client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
+import type { Checkpoint } from "../informer/events/checkpoint.ts";
 import type { AddedEvent, HandlerOptions, InformerEvent, UpdatedEvent } from "../informer/events/event.ts";
 import { Pod } from "../kinds/core/v1.ts";
+import { type ContainerName, LogPlaces } from "./log_places.ts";
 
 /** A line in the log of one of several pods. */
 export interface PodLogLine extends LogLine {
   /** The pod's key, e.g. `"shop/web-0"`. */
   readonly pod: ObjectKey;
+  /** The pod's uid, because another pod can have the same key later. */
+  readonly uid: string;
 }
 
 /** A change to one container's stream of lines. */
@@ -52,8 +64,24 @@ export interface FollowLogsOptions
   extends Abortable, Pick<LogOptions, "since" | "sinceMs" | "previous" | "maxLineBytes" | "backoff"> {
   /** Selects pods, like the filter of an informer's handler. @default {all pods} */
   readonly filter?: (pod: Pod) => boolean;
-  /** Selects containers by their names. @default {all, with init and ephemeral containers} */
-  readonly containers?: (name: string, pod: Pod) => boolean;
+  /**
+   * The names of the containers, or a function that selects them. A name that no pod of the informer has when it is
+   * synced is an error, unless there are no pods. @default {all, with init and ephemeral containers}
+   */
+  readonly containers?: readonly string[] | ((name: string, pod: Pod) => boolean);
+  /**
+   * Continues where a program before has ended. You receive each line at least once that a kubelet can still send, and
+   * `gap` wherever lines may be missing: after two restarts, a rotation, or if a pod is gone with its log. For such a
+   * pod you receive an item with the gap and an empty text.
+   *
+   * A line counts as taken when you ask for the next one, so a crash repeats at least the last line. With `intervalMs`
+   * of the checkpoint it repeats the lines of this time, and without it each line waits until the place is written.
+   * So set `intervalMs`, e.g. to 1,000, unless lines are rare.
+   *
+   * The checkpoint has an entry of about 200 bytes for each container, until its pod is gone. `tailLines` and `sinceMs`
+   * only apply to the very first start, to logs that have no place yet. It cannot be combined with `previous`.
+   */
+  readonly checkpoint?: Checkpoint;
   /**
    * With how many of the last lines to begin in each container that exists at the start. Containers that come later
    * begin with their first line. @default {all lines}
@@ -87,12 +115,15 @@ export interface FollowedPods {
  *   container always keep their order.
  * - **Failures.** If one log cannot be read, the others continue. Set `onStream` to hear of it.
  * - **Memory.** Each stream holds about 64 kB, and at least one line. It reads only as fast as you do.
+ * - **Restarts of your program.** Set `checkpoint` to continue after the last line that you have handled.
+ * - **Deleted pods.** A kubelet ends their logs. If it does not within 10 s, the stream ends, with `gap`.
  * - **End.** It ends when the signal aborts or the informer stops, without an error.
  *
  * The client needs the verb `get` for `pods` and `pods/log`. The informer must have complete pods, with their status.
  *
  * @throws {RangeError} if a number or a time is invalid.
- * @throws {TypeError} if an option does not exist.
+ * @throws {TypeError} if an option does not exist, or two contradict each other.
+ * @throws {CheckpointError} while you read, if the checkpoint has another reader, or was opened again.
  *
  * @example
  * ```ts
@@ -120,11 +151,14 @@ export function followLogs(
   pods: FollowedPods,
   options: FollowLogsOptions = {},
 ): AsyncIterableIterator<PodLogLine> {
-  const { windowMs, maxStreams } = options;
-  checkNames("follow logs", options, `${NAMES} backoff windowMs maxStreams onStream`);
+  const { windowMs, maxStreams, checkpoint, previous } = options;
+  checkNames("follow logs", options, `${NAMES} checkpoint backoff windowMs maxStreams onStream`);
   checkLogOptions("follow logs", { follow: true, ...options });
   checkDurations("follow logs", { windowMs });
   checkCounts("follow logs", { maxStreams }, { min: 1 });
+  if (checkpoint && previous) {
+    throw new TypeError("Cannot follow logs: a previous container is over, so it has no checkpoint. Remove previous");
+  }
   return new MergedLogs(client, pods, options);
 }
 
@@ -133,30 +167,79 @@ const NAMES = "signal filter containers follow since sinceMs tailLines previous 
 /** How much text a stream holds, in characters, before it stops reading. */
 const MAX_HELD = 65_536;
 
+/** How long a kubelet has to end the logs of a pod that is gone. */
+const GRACE_MS = 10_000;
+
 /** A pod whose containers have streams. */
 interface KnownPod {
+  readonly pod: ObjectKey;
   /** The containers whose streams have begun or wait. */
   readonly containers: Set<string>;
   /** True if the informer no longer has the pod. */
   isGone: boolean;
 }
 
+/** A line that was read and not yielded yet, the monotonic time at which it came, and the place after it. */
+interface HeldLine {
+  readonly line: PodLogLine;
+  readonly atMs: number;
+  readonly place: string | undefined;
+}
+
 /** One container's log. */
-interface LogStream {
+class LogStream implements ContainerName, LogSteering {
   readonly pod: ObjectKey;
   readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
   readonly container: string;
-  /** With how many lines it begins. */
-  readonly tailLines: number | undefined;
-  /** The lines that were read and not yielded yet, with the monotonic times at which they came. */
-  readonly held: { readonly line: PodLogLine; readonly atMs: number }[];
+  /** True if it begins as the options say, and not with the first line. */
+  readonly isInitial: boolean;
+  readonly from: string | undefined;
+  place?: () => string;
+  /** The lines that were read and not yielded yet. */
+  readonly held: HeldLine[] = [];
   /** The length of their texts. */
-  length: number;
-  hasEnded: boolean;
+  length = 0;
+  hasEnded = false;
+  /** True if nothing more can come from this container. */
+  isOver = false;
   /** Continues reading. Set while the stream holds too much. */
   resume: (() => void) | undefined;
+  /** Armed while the pod is gone. */
+  readonly grace = new LongTimer(() => this.#renew());
+  #renewal = new AbortController();
+
+  constructor({ pod, uid, container }: ContainerName, from: string | undefined, isInitial: boolean) {
+    this.pod = pod;
+    this.uid = uid;
+    this.container = container;
+    this.from = from;
+    this.isInitial = isInitial;
+  }
+
+  get renewal(): AbortSignal {
+    return this.#renewal.signal;
+  }
+
+  /** Adds a line. */
+  hold(line: LogLine, place: string | undefined): void {
+    const { pod, uid } = this;
+    this.held.push({ line: { ...line, pod, uid }, atMs: monotonicMs(), place });
+    this.length += line.text.length;
+  }
+
+  /** Called when the informer no longer has the pod: its log should end soon. */
+  leave(): void {
+    if (!this.hasEnded) this.grace.arm(GRACE_MS);
+  }
+
+  /** Ends the response, so that the log ends if the pod is gone. A reader that is slow gets its lines first. */
+  #renew(): void {
+    this.grace.arm(GRACE_MS * (this.resume === undefined ? 6 : 1)); // again if a pod only left the filter
+    if (this.resume !== undefined) return;
+    const last = this.#renewal;
+    this.#renewal = new AbortController();
+    last.abort(new WatchRenewal("Cannot continue the log: the pod was deleted"));
+  }
 }
 
 /** The lines from many streams, the earliest first. */
@@ -175,7 +258,19 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   readonly #waiting: LogStream[] = [];
   /** By uid. Has a pod until it is gone, and its streams are over. */
   readonly #known = new Map<string, KnownPod>();
+  /** The names of containers that were there at the sync. */
+  readonly #names = new Set<string>();
   #hasSynced = false;
+  /** Set if there is a checkpoint, and the iterator has begun. */
+  #places: LogPlaces | undefined;
+  /** The line that was taken last, until the next one is asked for. Only set with a checkpoint. */
+  #taken: { readonly stream: LogStream; readonly place: string | undefined } | undefined;
+  /** Set while a place is written that the next line waits for. */
+  #saving: Promise<void> | undefined;
+  /** The sizes of what grows with pods, for tests. @internal */
+  readonly [internals] = (): { readonly pods: number; readonly streams: number } => {
+    return { pods: this.#known.size, streams: this.#streams.size + this.#waiting.length };
+  };
 
   constructor(client: ResourceClients, pods: FollowedPods, options: FollowLogsOptions) {
     super(options.signal);
@@ -185,17 +280,33 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     this.#isFollowing = options.follow ?? true;
   }
 
+  /** Returns the next line, for which the last one counts as taken. */
+  override next(): Promise<IteratorResult<PodLogLine, undefined>> {
+    this.#settle();
+    return super.next();
+  }
+
   protected override begin(): void {
+    const { checkpoint } = this.#options;
+    if (checkpoint !== undefined) {
+      const report = (error: unknown): void => this.#reporter.report("logs", error);
+      const onLost = (error: Error): void => this.end({ error });
+      this.#places = new LogPlaces(checkpoint, { report, onLost, signal: this.#job.signal });
+    }
     void this.#followPods();
   }
 
   protected override finish(): void {
     this.#job.abort(new DOMException("The logs are no longer followed", "AbortError"));
     this.#timer[Symbol.dispose]();
+    for (const { grace } of this.#streams) grace[Symbol.dispose]();
     this.#waiting.length = 0;
+    void this.#places?.end();
   }
 
   protected override poll(): PodLogLine | undefined {
+    this.#settle();
+    if (this.#saving !== undefined) return undefined;
     let first: LogStream | undefined;
     let oldestMs = Infinity;
     let isFull = false;
@@ -223,39 +334,94 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   }
 
   #take(stream: LogStream): PodLogLine {
-    const { line } = stream.held.shift()!;
+    const { line, place } = stream.held.shift()!;
     stream.length -= line.text.length;
     if (stream.length < MAX_HELD) stream.resume?.();
+    if (this.#places !== undefined) this.#taken = { stream, place };
     this.#release(stream);
     return line;
   }
 
-  /** Makes room for a waiting stream, if this one is over. */
+  /** Records that the last line was taken. */
+  #settle(): void {
+    if (this.#taken === undefined) return;
+    const { stream, place } = this.#taken;
+    this.#taken = undefined;
+    if (place) this.#places?.record(stream, place);
+    this.#release(stream);
+    this.#save();
+  }
+
+  #save(): void {
+    this.#saving ??= this.#places?.save()?.then(() => {
+      this.#saving = undefined;
+      if (!this.#job.signal.aborted) this.#save(); // more was recorded meanwhile
+      this.wake();
+    });
+  }
+
+  /** Makes room for a waiting stream, if this one is over, and its lines were taken. */
   #release(stream: LogStream): void {
-    if (!stream.hasEnded || stream.held.length > 0) return;
+    if (!stream.hasEnded || stream.held.length > 0 || this.#taken?.stream === stream) return;
     this.#streams.delete(stream);
+    if (stream.isOver) this.#places?.record(stream, "over");
     this.#forget(stream.uid);
-    const next = this.#waiting.shift();
+    const next = this.#streams.size < (this.#options.maxStreams ?? 100) ? this.#waiting.shift() : undefined;
     if (next !== undefined) void this.#read(next);
     this.wake();
   }
 
   #forget(uid: string): void {
+    const known = this.#known.get(uid);
     const hasStream = [...this.#streams, ...this.#waiting].some((stream) => stream.uid === uid);
-    if (!hasStream && this.#known.get(uid)?.isGone) this.#known.delete(uid);
+    if (hasStream || !known?.isGone) return;
+    this.#known.delete(uid);
+    for (const container of known.containers) this.#places?.record({ pod: known.pod, uid, container }, undefined);
+    this.#save();
+  }
+
+  /** Tells of the logs that were not taken to their end, and whose pods are gone. */
+  #endGone(): void {
+    for (const name of this.#places?.all() ?? []) {
+      const { pod, uid, container } = name;
+      const known = this.#known.get(uid) ?? { pod, containers: new Set(), isGone: true };
+      if (!known.isGone) continue;
+      this.#known.set(uid, known);
+      known.containers.add(container);
+      const place = this.#places!.of(name)!;
+      const stream = new LogStream(name, place, false);
+      if (place !== "over") stream.hold({ time: place.split(" ")[1], text: "", container, gap: true }, undefined);
+      stream.hasEnded = true;
+      this.#streams.add(stream);
+      this.#release(stream);
+    }
+  }
+
+  /** @throws {InformerError} if a name of a container does not occur in any pod. */
+  #checkNames(): void {
+    const { containers } = this.#options;
+    if (this.#names.size === 0 || !Array.isArray(containers)) return;
+    const missing = containers.find((name) => !this.#names.has(name));
+    if (missing === undefined) return;
+    const found = [...this.#names].sort().join(", ");
+    throw new InformerError(`Cannot follow logs: no pod has a container "${missing}". The pods have ${found}`);
   }
 
   async #followPods(): Promise<void> {
     const { filter } = this.#options;
     try {
+      if (this.#places?.isFirst) await this.#places.begin();
       const events = this.#pods.events({ name: "logs", signal: this.#job.signal, ...defined({ filter }) });
       for await (const event of events) {
         if (event.type === "deleted") {
           const known = this.#known.get(event.uid);
           if (known !== undefined) known.isGone = true;
+          for (const stream of this.#streams) if (stream.uid === event.uid) stream.leave();
           this.#forget(event.uid);
         } else if (event.type !== "synced") this.#see(event);
         else {
+          this.#checkNames();
+          this.#endGone();
           this.#hasSynced = true;
           this.wake();
           if (!this.#isFollowing) return;
@@ -269,21 +435,32 @@ class MergedLogs extends PolledIterator<PodLogLine> {
 
   /** Opens streams for the containers that have started. */
   #see(event: AddedEvent<Pod> | UpdatedEvent<Pod>): void {
-    const { uid, key: pod, name, namespace, object } = event;
-    const { tailLines, containers } = this.#options;
+    const { uid, key: pod, object } = event;
+    const { containers } = this.#options;
+    const isSelected = typeof containers === "function" ? containers : (name: string) => containers?.includes(name);
     const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = object.status ?? {};
-    const known = this.#known.get(uid) ?? { containers: new Set(), isGone: false };
-    known.isGone = false; // it has left the filter, and is back
+    const known = this.#known.get(uid) ?? { pod, containers: new Set(), isGone: false };
+    if (known.isGone) { // it has left the filter, and is back
+      known.isGone = false;
+      for (const stream of this.#streams) if (stream.uid === uid) stream.grace[Symbol.dispose]();
+    }
     this.#known.set(uid, known);
+    if (!this.#hasSynced) this.#addNames(object);
     for (const status of [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]) {
       const { name: container, state, lastState } = status;
       const hasStarted = state?.running ?? state?.terminated ?? lastState?.terminated;
-      if (!hasStarted || known.containers.has(container) || containers?.(container, object) === false) continue;
+      if (!hasStarted || known.containers.has(container) || isSelected(container, object) === false) continue;
       known.containers.add(container);
+      const place = this.#places?.of({ pod, uid, container });
+      if (place === "over") continue;
       const isInitial = event.type === "added" && event.initial;
-      const stream = { pod, uid, namespace, name, container, tailLines: isInitial ? tailLines : undefined };
-      this.#add({ ...stream, held: [], length: 0, hasEnded: false, resume: undefined });
+      const isNew = this.#places === undefined || (this.#places.isFirst && isInitial);
+      this.#add(new LogStream({ pod, uid, container }, place ?? (isNew ? undefined : ""), isInitial));
     }
+  }
+
+  #addNames({ spec: { containers, initContainers = [], ephemeralContainers = [] } }: Pod): void {
+    for (const { name } of [...containers, ...initContainers, ...ephemeralContainers]) this.#names.add(name);
   }
 
   #add(stream: LogStream): void {
@@ -294,13 +471,16 @@ class MergedLogs extends PolledIterator<PodLogLine> {
 
   /** Reads one log. It never rejects. */
   async #read(stream: LogStream): Promise<void> {
-    const { pod, uid, namespace, name, container, tailLines } = stream;
+    const { pod, uid, container, from, isInitial } = stream;
+    const [namespace, name] = pod.split("/");
     const { since, sinceMs, previous, maxLineBytes, backoff } = this.#options;
     const { signal } = this.#job;
+    const tailLines = isInitial && from === undefined ? this.#options.tailLines : undefined;
     this.#streams.add(stream);
     this.#report(stream, "began");
     try {
-      const lines = this.#client.resource(Pod, { namespace }).logs(name, {
+      const options: SteeredLogOptions = {
+        [internals]: stream,
         container,
         uid,
         follow: this.#isFollowing,
@@ -308,22 +488,23 @@ class MergedLogs extends PolledIterator<PodLogLine> {
         onInterrupted: (error, delayMs) => this.#report(stream, "interrupted", { error, delayMs }),
         ...defined({ since, tailLines, previous, maxLineBytes, backoff }),
         // A later container may have written lines since the beginning.
-        ...(sinceMs === undefined ? {} : { sinceMs: sinceMs + monotonicMs() - this.#beganMs }),
-      });
-      for await (const line of lines) {
-        stream.held.push({ line: { ...line, pod }, atMs: monotonicMs() });
-        stream.length += line.text.length;
+        ...(sinceMs === undefined || from !== undefined ? {} : { sinceMs: sinceMs + monotonicMs() - this.#beganMs }),
+      };
+      for await (const line of this.#client.resource(Pod, { namespace }).logs(name, options)) {
+        stream.hold(line, this.#places && stream.place?.());
         const isFull = stream.length >= MAX_HELD;
         if (isFull || stream.held.length === 1) this.wake();
         if (!isFull) continue;
         await new Promise<void>((resolve) => stream.resume = resolve);
         stream.resume = undefined;
       }
+      stream.isOver = this.#isFollowing && !signal.aborted;
       if (!signal.aborted) this.#report(stream, "ended");
     } catch (error) {
       if (!signal.aborted) this.#report(stream, "failed", { error });
     }
     stream.hasEnded = true;
+    stream.grace[Symbol.dispose]();
     this.#release(stream);
   }
 

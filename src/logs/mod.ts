@@ -1,8 +1,8 @@
 /**
  * Follows the logs of many pods, which come and go, in the order of time.
  *
- * {@linkcode followLogs} takes the pods from an informer. For the log of one container, use the method `logs` of a
- * client for pods.
+ * {@linkcode followLogs} takes the pods from an informer, and continues after restarts of your program with a
+ * checkpoint. For the log of one container, use the method `logs` of a client for pods.
  *
  * Read the guide: [Logs](../../docs/guides/logs.md).
  *
@@ -27,6 +27,7 @@
  *
  * @module
  */
+export type { LogLine, LogOptions } from "../client/logs.ts";
 export {
   type FollowedPods,
   followLogs,

@@ -78,6 +78,7 @@ Deno.test("informer logs filters lines, begins where its flags say, and prints t
     text: "again",
     container: "app",
     pod: "shop/web-0",
+    uid: shop.server.get(Pod, "shop/web-0")!.metadata.uid,
   }]);
   const containers = ["app", "side"].map((name) => ({ name, image: "i" }));
   shop.server.create(Pod, pod({ name: "two", namespace: "shop", node: "n", spec: { containers } }));
@@ -184,6 +185,9 @@ Deno.test("informer logs fails for names, rights and flags that are wrong", asyn
   await failed(1, /pods "web-9" not found/, "web-9");
   await failed(1, /deployments.apps "none" not found/, "deploy/none");
   await failed(1, /logs: Cannot get "pods\/db-0\/log" in namespace "shop": 403 Forbidden/, "db-0");
+  const missing = /no pod has a container "ap". The pods have app$/;
+  await failed(1, missing, "deploy/web", "-c", "ap");
+  await failed(1, missing, "deploy/web", "-c", "ap", "-f");
   shop.server.create(ConfigMap, configMap({ name: "settings", namespace: "shop" }));
   await failed(2, /configmap\/settings has no selector of pods/, "cm/settings");
   const { code, out } = await shop.run("db-0", "web-1");

@@ -83,6 +83,9 @@ const broken = (body: string): Answer => () => {
   );
 };
 
+/** The same answer once more. */
+const clone = (answer: Answer): Answer => answer instanceof Response ? answer.clone() : answer;
+
 /** A response that stays open. */
 const open = (body = new LiveBody()): Answer => (sent) => new Response(body.answer(sent).body);
 
@@ -204,7 +207,8 @@ Deno.test("logs says why there is no log, without follow", async () => {
     await refused(),
     /400 BadRequest: container "app" in pod "web-0" is waiting to start: ContainerCreating$/,
   );
-  assertMatch(await refused({ container: "b" }), /400 BadRequest: container b is not valid for pod web-0/);
+  const none = 'Cannot get "pods/web-0/log" in namespace "shop": the pod has no container "b". It has app';
+  assertEquals(await refused({ container: "b" }), none);
   assertMatch(await refused({ previous: true }), /previous terminated container "app" in pod "web-0" not found/);
   server.patch(Pod, "shop/web-0", { spec: { containers: [{ name: "app" }, { name: "side" }] } });
   assertMatch(await refused(), /a container name must be specified for pod web-0, choose one of: \[app side\]/);
@@ -381,15 +385,14 @@ Deno.test("logs writes interruptions to the console, unless it is told otherwise
 });
 
 Deno.test("logs ends at once when its rights are refused, or the container does not exist", async () => {
-  for (
-    const [code, pods] of [[401, podWith("a")], [403, podWith("a")], [
-      400,
-      podWith("a", {}, { containers: [] }),
-    ]] as const
-  ) {
-    await using read = new Read(new Scripted([pods], text(code, "no")), code === 400 ? { container: "b" } : {});
+  for (const code of [401, 403]) {
+    await using read = new Read(new Scripted([podWith("a")], text(code, "no")));
     assertMatch(String(await read.ended), new RegExp(`^StatusError: .*${code} `));
   }
+  const containers = [{ name: "app" }, { name: "side" }];
+  const spec = { containers, initContainers: [{ name: "init" }], ephemeralContainers: [{ name: "debug" }] };
+  await using typo = new Read(new Scripted([podWith("a", {}, spec)]), { container: "ap" });
+  assertMatch(String(await typo.ended), /: the pod has no container "ap"\. It has app, side, init, debug$/);
   await using read = new Read(new Scripted([text(404, "no")]));
   assertMatch(String(await read.ended), /404 NotFound: no/);
 });
@@ -451,6 +454,83 @@ Deno.test("logs yields lines without times, and marks a gap after each cut", asy
   const { texts, asked } = await followed([broken("a\nb\n"), text(200, "c\nd")]);
   assertEquals(texts, ["a", "b", "!c", "d"]);
   assertEquals(asked[1], "follow=true&tailLines=0");
+});
+
+// ── since ────────────────────────────────────────────────────────────────
+
+Deno.test("logs with since reads the log before a restart that was later than since", async () => {
+  const server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0", namespace: "shop", node: "n" }));
+  for (const second of [1, 2, 3]) server.writeLog("shop/web-0", String(second), { time: at(second) });
+  server.restartContainer("shop/web-0");
+  server.writeLog("shop/web-0", "4", { time: at(4) });
+  for (const follow of [false, true]) {
+    await using read = new Read(server, { follow, since: at(2) });
+    await read.first;
+    while (read.lines.length < 3) await nextTurn();
+    assertEquals(read.texts, ["2", "3", "4"]);
+  }
+  await using last = new Read(server, { follow: false, since: at(1), tailLines: 1 });
+  assertEquals([await last.ended, last.texts], ["end", ["4"]]);
+});
+
+Deno.test("logs with since marks a gap where lines since then may be missing", async () => {
+  const run = (start: number): State => ({ startedAt: at(start).replace(/\.0+/, "") });
+  const once = (restartCount: number, start: number, previous?: number): Record<string, unknown> =>
+    podWith("b", {
+      restartCount,
+      state: { running: run(start) },
+      ...(previous === undefined ? {} : { lastState: { terminated: { containerID: "a", ...run(previous) } } }),
+    });
+  const before = [text(200, log(11)), text(200, log(11))];
+  const cases: [Record<string, unknown>, Answer[], string[]][] = [
+    [once(1, 20, 5), [...before, text(200, log(21))], ["11", "21"]],
+    [once(7, 20, 5), [...before, text(200, log(21))], ["11", "21"]], // the other restarts were earlier
+    [once(2, 20, 11), [...before, text(200, log(21))], ["!11", "21"]],
+    [once(1, 20, 10), [...before, text(200, log(21))], ["11", "21"]], // starts have whole seconds
+    [once(1, 20), [text(200, log(21))], ["!21"]], // the kubelet has removed it
+    [once(1, 20, 5), [text(400, "not found"), text(200, log(21))], ["!21"]],
+    [once(7, 9, 5), [text(200, log(21))], ["21"]], // it runs since before
+    [once(0, 20), [text(200, log(21))], ["21"]],
+    [once(0, 20), [text(200, log(35))], ["!35"]], // its first lines may have been rotated away
+    [once(1, 20, 5), [...before, text(200, log(35))], ["11", "!35"]],
+    [once(1, 45, 11), [text(200, log(30)), text(200, log(30)), text(200, log(46))], ["!30", "46"]],
+    [podWith("b"), [text(200, log(11))], ["!11"]], // its start is not known
+  ];
+  for (const [pod, answers, expected] of cases) {
+    for (const follow of [true, false]) {
+      using time = new FakeTime(Date.parse(at(59)));
+      await using read = new Read(new Scripted([pod], ...answers.map((it) => clone(it)), open()), {
+        since: at(10),
+        follow,
+      });
+      await time.tickAsync(2_000);
+      assertEquals(read.texts, expected, JSON.stringify(pod));
+    }
+  }
+});
+
+Deno.test("logs with since knows a container that has just started as complete, whenever its first line comes", async () => {
+  using time = new FakeTime(Date.parse(at(25)));
+  const body = new LiveBody();
+  const started = podWith("a", { restartCount: 0, state: { running: { startedAt: at(20) } } });
+  await using read = new Read(new Scripted([started], open(body)), { since: at(10) });
+  await time.tickAsync(20_000);
+  body.push(log(45));
+  await time.tickAsync(0);
+  assertEquals(read.texts, ["45"]);
+});
+
+Deno.test("logs with since finds out that the container restarts while the log before is read", async () => {
+  const twice = [restarted("b", "a"), restarted("c", "b")];
+  for (const follow of [true, false]) {
+    using time = new FakeTime();
+    const sent = new Scripted([...twice], ...[5, 5, 5].map((second) => text(200, log(second))), text(200, log(9)));
+    await using read = new Read(sent, { since: at(1), follow });
+    await time.tickAsync(2_000);
+    assertEquals(read.texts.map((text) => text.replace("!", "")), ["5", "9"]);
+    assertEquals(sent.asked.slice(0, 3).every((query) => query.startsWith("previous=true")), true);
+  }
 });
 
 // ── restarts ─────────────────────────────────────────────────────────────

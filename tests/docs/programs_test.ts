@@ -71,6 +71,14 @@ const RUNS: Readonly<Record<string, Run>> = {
       await prints("shop/web-0 app 2026-01-31T12:00:00.000000000Z ready");
     },
   },
+  "collect_logs.ts": {
+    args: ["shop", "FOLDER"],
+    expect: async ({ server, prints }) => {
+      await watched(server);
+      server.writeLog("shop/web-0", "ready");
+      await prints("shop/web-0 ready");
+    },
+  },
   "evict.ts": {
     args: ["shop", "cart-0"],
     ends: true,

@@ -3,6 +3,7 @@ import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { internals } from "../../src/errors/internals.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import {
   type FollowedPods,
@@ -61,6 +62,11 @@ class Shop implements AsyncDisposable {
   /** The pods and texts of the lines so far. */
   get texts(): string[] {
     return this.lines.map(({ pod, text, gap }) => `${pod.slice(5)} ${gap ? "!" : ""}${text}`);
+  }
+
+  /** The number of pods and streams that `followLogs()` keeps. */
+  get kept(): unknown {
+    return (this.iterator as unknown as { readonly [internals]: () => unknown })[internals]();
   }
 
   add(name: string, ...seconds: number[]): void {
@@ -132,6 +138,7 @@ Deno.test("followLogs merges the lines of pods by time, and holds each for at mo
     text: "6",
     container: "app",
     pod: "shop/a",
+    uid: shop.server.get(Pod, "shop/a")!.metadata.uid,
   });
 });
 
@@ -248,6 +255,107 @@ Deno.test("followLogs opens as many streams as allowed, and the next when one is
   await time.tickAsync(5_000);
   assertEquals(shop.streams.slice(3), ["ended a app", "began c app"]);
   assertEquals(shop.texts, ["a 1", "b 1", "c 1"]);
+});
+
+Deno.test("followLogs ends the streams of deleted pods that a kubelet does not end, after 10 s for their last lines", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ windowMs: 0, maxStreams: 1 });
+  shop.server.endDeletedLogs(false);
+  shop.add("a", 1);
+  shop.add("b", 2);
+  shop.run();
+  await time.tickAsync(1_000);
+  shop.server.delete(Pod, "shop/a");
+  await time.tickAsync(9_999);
+  assertEquals(shop.streams, ["began a app", "waiting b app"]);
+  await time.tickAsync(1);
+  // Its last lines may be missing, as nobody has said that the log is over.
+  assertEquals(shop.streams.slice(2), ["ended a app", "began b app"]);
+  assertEquals(shop.texts, ["a 1", "a !", "b 2"]);
+  assertEquals(shop.kept, { pods: 1, streams: 1 });
+});
+
+Deno.test("followLogs gives a deleted pod's lines to a slow reader, before it ends their stream", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ windowMs: 0 }, new FakeApiServer({ chunkBytes: 10_000 }));
+  shop.server.endDeletedLogs(false);
+  shop.add("a");
+  for (let line = 0; line < 100; line++) shop.write("a", 1, "x".repeat(5_000));
+  shop.pods.run();
+  const first = shop.iterator.next();
+  await time.tickAsync(1_000);
+  assertEquals((await first).value?.text.length, 5_000);
+  shop.server.delete(Pod, "shop/a");
+  await time.tickAsync(60_000);
+  assertEquals(shop.streams, ["began a app"]);
+  shop.take();
+  await time.tickAsync(30_000);
+  assertEquals(shop.lines.map(({ text, gap }) => gap ? "gap" : text.length), [...Array(99).fill(5_000), "gap"]);
+  assertEquals(shop.streams, ["began a app", "ended a app"]);
+});
+
+Deno.test("followLogs goes on with a pod that leaves the filter, until it is deleted", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ windowMs: 0, filter: ({ metadata }) => metadata.labels?.app !== "other" });
+  shop.server.endDeletedLogs(false);
+  shop.add("a", 1);
+  shop.run();
+  await time.tickAsync(1_000);
+  shop.server.patch(Pod, "shop/a", { metadata: { labels: { app: "other" } } });
+  await time.tickAsync(15_000);
+  shop.write("a", 2);
+  await time.tickAsync(1_000);
+  assertEquals([shop.texts, shop.streams], [["a 1", "a 2"], ["began a app"]]);
+  shop.server.patch(Pod, "shop/a", { metadata: { labels: { app: "web" } } });
+  await time.tickAsync(100_000);
+  shop.write("a", 3);
+  shop.server.patch(Pod, "shop/a", { metadata: { labels: { app: "other" } } });
+  await time.tickAsync(12_000);
+  shop.server.delete(Pod, "shop/a"); // nobody tells of it
+  await time.tickAsync(60_000);
+  assertEquals([shop.texts, shop.streams], [["a 1", "a 2", "a 3", "a !"], ["began a app", "ended a app"]]);
+});
+
+Deno.test("followLogs forgets pods that are gone", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ windowMs: 0, maxStreams: 2 });
+  shop.run();
+  await time.tickAsync(0);
+  for (let round = 0; round < 20; round++) {
+    for (const name of ["gone", "over", "waits"]) shop.add(`${name}-${round}`, 1);
+    shop.server.create(Pod, pod({ name: `unstarted-${round}`, namespace: "shop" }));
+    await time.tickAsync(1_000);
+    assertEquals(shop.kept, { pods: 4, streams: 3 });
+    // The log of one ends before its pod is gone, of another one with it, and of the last one it never begins.
+    new Writers(shop.server, new Random(1)).end(`shop/over-${round}`);
+    await time.tickAsync(5_000);
+    for (const name of ["gone", "over", "waits", "unstarted"]) shop.server.delete(Pod, `shop/${name}-${round}`);
+    await time.tickAsync(5_000);
+    assertEquals(shop.kept, { pods: 0, streams: 0 }, `round ${round}`);
+  }
+  assertEquals(shop.lines.length, 60);
+});
+
+Deno.test("followLogs takes names of containers, and refuses one that no pod has", async () => {
+  using time = new FakeTime();
+  const spec = {
+    containers: ["app", "side"].map((name) => ({ name, image: "i" })),
+    initContainers: [{ name: "init", image: "i" }],
+  };
+  const follow = async (containers: readonly string[], hasPods: boolean): Promise<string[]> => {
+    await using shop = new Shop({ windowMs: 0, containers });
+    if (hasPods) shop.server.create(Pod, pod({ name: "a", namespace: "shop", node: "n", spec }));
+    shop.run();
+    await time.tickAsync(0);
+    if (!hasPods) shop.server.create(Pod, pod({ name: "a", namespace: "shop", node: "n", spec }));
+    for (const container of ["init", "side", "app"]) shop.write("a", 1, container, container);
+    await time.tickAsync(1_000);
+    return [...shop.texts, shop.ended];
+  };
+  assertEquals(await follow(["init", "app"], true), ["a init", "a app", "no"]);
+  const error = 'InformerError: Cannot follow logs: no pod has a container "ap". The pods have app, init, side';
+  assertEquals(await follow(["init", "ap"], true), [error]);
+  assertEquals(await follow(["ap"], false), ["no"]); // it may come
 });
 
 /** Counts the bytes of logs that were read. */

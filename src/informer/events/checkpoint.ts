@@ -54,7 +54,8 @@ interface CheckpointOwner {
 
 /**
  * Remembers what a handler or event stream has received, so that a restarted process continues there. Pass it as
- * `checkpoint` to `addEventHandler()` or `events()`.
+ * `checkpoint` to `addEventHandler()` or `events()`. With `followLogs` from `./logs`, it remembers the lines that were
+ * taken instead, as the option says there.
  *
  * - The last state of each object is delivered at least once, across restarts, crashes and expired versions, deletions
  *   included. An older state never follows a newer one. Delivered objects that have not changed do not come again.

@@ -370,6 +370,14 @@ export abstract class FaultVerbs {
     this.#backend.features.bookmarks = sent;
   }
 
+  /**
+   * Switches whether followed logs end when their pod is deleted. If not, they stay open without another line, like
+   * those from a kubelet that has lost its network. Switching it on again ends them.
+   */
+  endDeletedLogs(ended: boolean): void {
+    this.#backend.logs.endsDeleted = ended;
+  }
+
   /** Skews the server's clock by `ms` milliseconds: the `Date` header and the timestamps that it writes. */
   clockSkew(ms: number): void {
     if (!Number.isFinite(ms)) {

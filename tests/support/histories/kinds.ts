@@ -3,6 +3,7 @@ import { ElectionHistory } from "../leases/elections.ts";
 import { GroupHistory } from "../leases/groups.ts";
 import type { LeaseHistory, Participant } from "../leases/history.ts";
 import { playLogs } from "../logs/play.ts";
+import { playResumedLogs } from "../logs/resume.ts";
 import { playPosition, positionScriptOf, shrunkPosition } from "./checkpoints.ts";
 import { playClusters } from "./clusters.ts";
 import { playDerivations } from "./derivations.ts";
@@ -40,6 +41,7 @@ export const KINDS = {
   replicas: { seeds: 25, group: 25, least: 4, play: async (seed) => (await playReplicas(seed)).resumed },
   relays: { seeds: 25, group: 25, least: 15, play: playRelayed },
   logs: { seeds: 4, group: 4, least: 100, play: playLogLines },
+  places: { seeds: 6, group: 6, least: 20, play: playPlaces },
   users: { seeds: 2, group: 1, least: 20, play: playUsers },
   electors: { seeds: 250, group: 250, least: 3, play: (seed) => playLeases(new ElectionHistory(seed)) },
   groups: { seeds: 50, group: 25, least: 150, play: (seed) => playLeases(new GroupHistory(seed)) },
@@ -97,6 +99,12 @@ async function playLogLines(seed: number): Promise<number> {
   const { cuts, gaps } = await playLogs(seed);
   assert(gaps > 0, "no gap");
   return cuts;
+}
+
+async function playPlaces(seed: number): Promise<number> {
+  const { kills, gaps } = await playResumedLogs(seed);
+  assert(gaps > 0, "no gap");
+  return kills;
 }
 
 /** Plays the history of an elector or a shard group, and returns how much has happened. */

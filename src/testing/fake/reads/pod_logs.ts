@@ -90,6 +90,9 @@ export class PodLogs {
   readonly #id: () => string;
   /** By pod and container ID. */
   readonly #logs = new Map<string, Map<string, ContainerLog>>();
+  /** The logs of deleted pods that did not end. */
+  readonly #lost = new Set<ContainerLog>();
+  #endsDeleted = true;
 
   /** Writes the status of pods by `writer`; `id` returns a new container ID. */
   constructor(store: Store, writer: Writer, now: () => number, id: () => string) {
@@ -116,7 +119,15 @@ export class PodLogs {
 
   /** Interrupts open responses. */
   interrupt(interrupt: (body: ByteBody) => void): void {
-    for (const logs of this.#logs.values()) for (const log of logs.values()) log.interrupt(interrupt);
+    for (const logs of [...this.#logs.values(), this.#lost]) for (const log of logs.values()) log.interrupt(interrupt);
+  }
+
+  /** Sets whether the logs of deleted pods end. Setting it to `true` ends the logs that were kept. */
+  set endsDeleted(ends: boolean) {
+    this.#endsDeleted = ends;
+    if (!ends) return;
+    for (const log of this.#lost) log.end();
+    this.#lost.clear();
   }
 
   /** Ends the logs of containers that no longer run, and forgets all logs of a deleted pod. */
@@ -125,8 +136,12 @@ export class PodLogs {
     if (logs === undefined) return;
     const statuses = type === "DELETED" ? [] : statusesOf(this.#pod(key));
     const running = statuses.filter(({ state }) => objectOr(state).running !== undefined);
-    for (const [id, log] of logs) if (running.every(({ containerID }) => containerID !== id)) log.end();
     if (type === "DELETED") this.#logs.delete(key);
+    for (const [id, log] of logs) {
+      if (running.some(({ containerID }) => containerID === id)) continue;
+      if (type === "DELETED" && !this.#endsDeleted) this.#lost.add(log);
+      else log.end();
+    }
   }
 
   /**
@@ -192,7 +207,8 @@ function started(pod: JsonObject, name: string, containerID: string, now: string
   const { spec, status } = { spec: objectOr(pod.spec), status: objectOr(pod.status) };
   const list = STATUSES[LISTS.findIndex((list) => objectsOf(spec[list]).some((it) => it.name === name))];
   const { containerID: oldID, restartCount, ...before } = statusOf(pod, name) ?? {};
-  const terminated = { exitCode: 0, reason: "Completed", finishedAt: now, containerID: oldID };
+  const ran = objectOr(objectOr(before.state).running ?? objectOr(before.state).terminated);
+  const terminated = { exitCode: 0, reason: "Completed", ...ran, finishedAt: now, containerID: oldID };
   const next = {
     ...before,
     ...(oldID === undefined ? { restartCount: 0 } : {
