@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { argsOfTestTask } from "../../tools/jsr.ts";
+import { argsOfCheck, argsOfTestTask } from "../../tools/jsr.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -51,6 +51,14 @@ Deno.test("deno.lock has the packages of the sources, and tests/deno.lock one ve
   assertEquals(await namesIn("deno.lock"), FETCHED);
   const names = await namesIn("tests/deno.lock");
   assertEquals(names, [...new Set(names)]);
+});
+
+Deno.test("the types of all entry points, and the contracts, are checked against the real packages", () => {
+  assertEquals(argsOfCheck({ exports: { ".": "./mod.ts", "./cli": "./src/cli/main.ts" } }).slice(-3), [
+    "./mod.ts",
+    "./src/cli/main.ts",
+    "standins/contract",
+  ]);
 });
 
 Deno.test("the tests run against the real packages with the arguments of deno task test, but for its lock", () => {
