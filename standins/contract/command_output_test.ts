@@ -35,7 +35,7 @@ Deno.test("Command prints its help on demand, and exits unless told not to", asy
 Deno.test("Command runs the action of its help option in place of printing and exiting", async () => {
   const seen: string[] = [];
   const { out, exitCode } = await outcomeOf(() =>
-    new Command().name("informer").helpOption("-h, --help", "Show this help.", function () {
+    new Command().name("informer").helpOption("-h, --help", "Show this help.", function (): void {
       seen.push(this.getPath(), plain(this.getHelp()).trim().split("\n")[0]);
     }).command("watch", "Runs.").action(() => void seen.push("run")).reset().parse(["watch", "--help"])
   );
@@ -44,7 +44,8 @@ Deno.test("Command runs the action of its help option in place of printing and e
 
 Deno.test("Command's help pads the cells of its tables, the last ones too", () => {
   const help = plain(
-    new Command().name("i").version("1").command("watch", "Runs.").command("get <name>", "Gets once.").reset().getHelp(),
+    new Command().name("i").version("1").command("watch", "Runs.").command("get <name>", "Gets once.").reset()
+      .getHelp(),
   );
   const lines = help.trim().split("\n");
   assertEquals(lines.slice(0, 2), ["Usage:   i", "Version: 1"]);

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { deno } from "../support/program.ts";
 import { argsOfCheck, argsOfTestTask } from "../../tools/jsr.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -29,13 +30,9 @@ async function packagesIn(folder: string): Promise<string[]> {
 Deno.test("deno task demo fetches the packages of the sources only, and none of tests, benches or tools", async () => {
   const cache = await Deno.makeTempDir({ prefix: "packages-" });
   try {
-    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["task", "demo"],
-      cwd: ROOT,
-      env: { DENO_DIR: cache, NO_COLOR: "1" },
-    }).output();
-    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    assertEquals([success, /^equal *yes/m.test(text)], [true, true], text);
+    const { code, out, err } = await deno(["task", "demo"], { env: { DENO_DIR: cache } });
+    assertEquals([code, /^equal *yes/m.test(out)], [0, true], out + err);
+    assertEquals(err.split("\n").slice(1), [""], "a line about the task, and none about packages that are fetched");
     const [registry] = [...Deno.readDirSync(`${cache}/npm`)].filter(({ isDirectory }) => isDirectory);
     assertEquals(await packagesIn(`${cache}/npm/${registry.name}`), FETCHED);
   } finally {
