@@ -1,5 +1,5 @@
 /**
- * Runs the tests against the real packages from JSR instead of the stand-ins.
+ * Checks the types of all entry points, and runs the tests, against the real packages from JSR instead of the stand-ins.
  *
  * Writes `deno.jsr.json` (git-ignored): `deno.json` without the workspace, and with the stand-ins excluded, so that
  * their contract tests meet the real packages. Other commands work with it as well:
@@ -11,16 +11,18 @@ import { quit, readFlags, toggle } from "./flags.ts";
 
 const PROGRAM = {
   task: "test:jsr",
-  summary: "Runs the tests against the real packages from JSR instead of the stand-ins.",
+  summary: "Checks the entry points, and runs the tests, against the real packages from JSR instead of the stand-ins.",
   flags: { "write-only": toggle("writes deno.jsr.json, and runs nothing") },
   rest: ["ARGUMENT…", "arguments of deno test, flags too, instead of those of deno task test"],
   examples: ["--filter Lister tests/store"],
-  exits: "Exits with 1 when JSR cannot be reached, else as deno test does; with 2 when the command line is wrong.",
+  exits:
+    "Exits with 1 when JSR cannot be reached or types do not fit, else as deno test does; with 2 when the command line is wrong.",
 } as const;
 
 /** As much of a configuration as this program changes. */
 interface Config extends Record<string, unknown> {
   readonly tasks?: { readonly test?: { readonly command: string } };
+  readonly exports?: Readonly<Record<string, string>>;
   readonly workspace?: readonly string[];
   readonly exclude?: readonly string[];
 }
@@ -34,6 +36,11 @@ export function argsOfTestTask({ tasks }: Config): string[] {
   const [deno, test, ...args] = tasks?.test?.command.split(" ") ?? [];
   if (deno !== "deno" || test !== "test") throw new Error(`Cannot run the tests: the task "test" is no "deno test …"`);
   return args.filter((arg) => !arg.startsWith("--lock="));
+}
+
+/** The arguments of the check of types: all entry points, and the contracts of the stand-ins. */
+export function argsOfCheck({ exports = {} }: Config): string[] {
+  return ["check", "--quiet", "-c", CONFIG, "--no-lock", ...Object.values(exports), `${STANDINS}/contract`];
 }
 
 /** The time in which JSR must answer, in milliseconds. */
@@ -95,12 +102,12 @@ async function main(args: readonly string[]): Promise<number> {
     const hint = "run this on a machine that has a route to it";
     quit(`Cannot test against the real packages: ${registry} cannot be reached (${reason}); ${hint}`, 1);
   }
-  const tests = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-c", CONFIG, "--no-lock", ...(args.length > 0 ? ["-A", ...args] : argsOfTestTask(config))],
-    cwd: ROOT,
-    stdin: "inherit",
-  });
-  return (await tests.spawn().status).code;
+  const test = ["test", "-c", CONFIG, "--no-lock", ...(args.length > 0 ? ["-A", ...args] : argsOfTestTask(config))];
+  return await deno(argsOfCheck(config)) || await deno(test);
+}
+
+async function deno(args: string[]): Promise<number> {
+  return (await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, stdin: "inherit" }).spawn().status).code;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -177,14 +177,6 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     ],
   },
   {
-    id: "index-on-node-20",
-    reason: "Only Node 20 runs it: tests/node.",
-    lines: [
-      ["src/store/indexer.ts", "this.#filed = new Int32Array(bytes / 4);"],
-      ["src/store/indexer.ts", "this.#filed.set(before);"],
-    ],
-  },
-  {
     id: "started-by-run",
     reason: "Without it an informer that ends by the signal of its run is also disposed then: the same end.",
     lines: [

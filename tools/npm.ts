@@ -16,10 +16,27 @@ const ROOT = join(import.meta.dirname!, "..");
 const STANDINS = ["async", "http", "command"];
 
 /** The program of the package, in the file. */
-const PROGRAM = "src/cli/main.js";
+const PROGRAM = "src/cli/informer.cjs";
 
 /** The versions of Node that know `import.meta.main`. */
 export const NODE_VERSIONS = ">=24.2";
+
+const [MAJOR, MINOR] = NODE_VERSIONS.match(/\d+/g)!;
+
+/** Looks at the version before it loads anything: older ones cannot read the package, whose `using` they do not know. */
+const PROGRAM_TEXT = `#!/usr/bin/env node
+var version = process.versions.node.split(".").map(Number);
+if (version[0] < ${MAJOR} || (version[0] == ${MAJOR} && version[1] < ${MINOR})) {
+  console.error("error: informer needs Node ${MAJOR}.${MINOR} or newer, and this is Node " + version.join("."));
+  process.exit(1);
+}
+import("./main.js").then(function (cli) {
+  return cli.main(process.argv.slice(2));
+}).then(process.exit);
+`;
+
+/** The package whose part that programs share must be one: theirs. Only `./otel` needs it. */
+const PEER = "@opentelemetry/api";
 
 async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
   const { success, stderr } = await new Deno.Command(command, { args: [...args], cwd, stdin: "null" }).output();
@@ -51,15 +68,18 @@ export async function packForNpm(file: string): Promise<void> {
       bundled[imported] = version;
     }
     const described = JSON.parse(await Deno.readTextFile(join(root, "package.json")));
+    const { [PEER]: peer, ...dependencies } = described.dependencies;
     Object.assign(described, {
+      sideEffects: false,
       engines: { node: NODE_VERSIONS },
       bin: { informer: PROGRAM },
-      dependencies: { ...described.dependencies, ...bundled },
+      dependencies: { ...dependencies, ...bundled },
       bundleDependencies: Object.keys(bundled),
+      peerDependencies: { [PEER]: peer },
+      peerDependenciesMeta: { [PEER]: { optional: true } },
     });
     await Deno.writeTextFile(join(root, "package.json"), JSON.stringify(described, undefined, 2));
-    const program = join(root, PROGRAM);
-    await Deno.writeTextFile(program, `#!/usr/bin/env node\n${await Deno.readTextFile(program)}`);
+    await Deno.writeTextFile(join(root, PROGRAM), PROGRAM_TEXT);
     await run("tar", ["-czf", resolve(file), "package"], folder);
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -193,7 +193,7 @@ export function callObserver(call: () => void): void {
   }
 }
 
-/** Works like `Promise.withResolvers`, which Node 20 lacks. */
+/** Works like `Promise.withResolvers`, which browsers of 2023 lack. */
 export function withResolvers<T>(): PromiseWithResolvers<T> {
   let resolve!: PromiseWithResolvers<T>["resolve"];
   let reject!: PromiseWithResolvers<T>["reject"];

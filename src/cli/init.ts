@@ -6,8 +6,9 @@
  *
  * @module
  */
-import { lstat, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { unwritable } from "./output_file.ts";
@@ -40,7 +41,13 @@ const RESERVED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 /** The folder of this package, where the program runs from a clone: not from an address, and not installed by npm. */
 const CLONE = /^file:.*\.ts$/.test(import.meta.url) ? new URL("../../", import.meta.url).href : undefined;
 
-/** The project for each runtime. A clone replaces `published` in `manifest`, and says that it `links` the package. */
+/** The file of `deno task npm` in a project for Node. */
+const PACKED = "informer.tgz";
+
+/**
+ * The project for each runtime. A clone, or that file, replaces `published` in `manifest`. A clone says that it `links`
+ * the package.
+ */
 const PROJECTS = {
   deno: {
     files: PROJECT_FILES,
@@ -54,9 +61,9 @@ const PROJECTS = {
     files: nodeFiles(),
     manifest: "package.json",
     published: /npm:@jsr[^"]+/,
-    linked: "file:informer.tgz",
-    links: `takes the package from informer.tgz; write that first: ` +
-      `deno task --config ${join(import.meta.dirname ?? "", "../../deno.json")} npm "$PWD/informer.tgz"`,
+    linked: `file:${PACKED}`,
+    links: `takes the package from ${PACKED}; write that first: ` +
+      `deno task --config ${join(import.meta.dirname ?? "", "../../deno.json")} npm "$PWD/${PACKED}"`,
     next: "npm install; npm test; kubectl apply -f definition.yaml; npm start",
   },
 };
@@ -67,21 +74,23 @@ function nodeFiles(): Readonly<Record<string, string>> {
 }
 
 /**
- * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone takes
- * the package from there, as it may not be published.
+ * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone, or from
+ * the file of `deno task npm`, takes the package from there, as it may not be published.
  */
 export async function init(flags: InitFlags, [name]: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
   const { dir = name, force = false, runtime } = flags;
   const { files, manifest, published, linked, links, next } = PROJECTS[runtime];
   const words = wordsOf(name, flags);
+  const packed = runtime === "node" ? await packedFile() : undefined;
   const pattern = new RegExp(Object.keys(words).join("|").replaceAll(".", "\\."), "g");
   const templates = flags.webhooks ? { ...files, ...WEBHOOK_FILES, ...runtime === "node" && NODE_FILES } : files;
   const written = Object.entries(templates).map(([file, template]) => {
     const text = template.replace(pattern, (word) => words[word])
       .replace(" controller.ts main.ts", flags.webhooks ? " controller.ts webhooks.ts main.ts" : "$&");
-    const isLinked = file === manifest && CLONE !== undefined;
-    return { path: join(dir, file), text: isLinked ? text.replace(published, linked) : text };
+    if (CLONE === undefined && packed === undefined) return { path: join(dir, file), text };
+    if (file === manifest) return { path: join(dir, file), text: text.replace(published, linked) };
+    return { path: join(dir, file), text: text.replace(" .npmrc ./", ` .npmrc ${PACKED} ./`) };
   });
   const present: string[] = [];
   for (const { path } of written) if (await isFileAt(path)) present.push(path);
@@ -94,12 +103,27 @@ export async function init(flags: InitFlags, [name]: readonly string[], context:
     await attempt(path, () => writeFile(path, text, { flag: force ? "w" : "wx" }));
     terminal.say(`wrote ${path}`);
   }
+  const copy = join(dir, PACKED);
+  if (packed !== undefined && !await isFileAt(copy)) {
+    await attempt(copy, () => copyFile(packed, copy));
+    terminal.say(`wrote ${copy}`);
+  }
   if (CLONE !== undefined) terminal.say(`${join(dir, manifest)} ${links}`);
   terminal.say(`next, in ${dir}: ${next}`);
   if (flags.webhooks) {
     terminal.say("for webhooks in a cluster with cert-manager: kubectl apply -f manifests.yaml -f webhooks.yaml");
   }
   return EXIT_CODE.done;
+}
+
+/** Returns the file that npm has installed this program from; `undefined` if there is none. */
+async function packedFile(): Promise<string | undefined> {
+  const [, root] = /^(file:.*\/)node_modules\/@kube\/informer\//.exec(import.meta.url) ?? [];
+  if (root === undefined) return undefined;
+  const text = await readFile(new URL("node_modules/.package-lock.json", root), "utf8").catch(() => "{}"); // not npm's
+  const { packages }: { packages?: Record<string, { resolved?: string }> } = JSON.parse(text);
+  const [, path] = /^file:(.*)/.exec(packages?.["node_modules/@kube/informer"]?.resolved ?? "") ?? [];
+  return path === undefined ? undefined : fileURLToPath(new URL(path, root));
 }
 
 /** Returns the words of the project in `examples/website`, the longest first, and what stands for each of them. */

@@ -22,15 +22,19 @@ export function programOf(context: CommandContext, onEnd: (code: number) => void
     .version(VERSION)
     .description("Watch Kubernetes from the command line: live tables, waits, a local API, and controller projects.")
     .help({ colors: isTerminal(1) })
+    .helpOption("-h, --help", "Show this help.", function (): void {
+      context.terminal.result(this.getHelp().replaceAll(/ +$/gm, "")); // the parser pads the last column
+    })
     .example("All pods, and every change", "informer watch pods -A")
     .example("Try it without a cluster", "informer watch pods --fake")
     .example("Help of a command", "informer watch --help")
     .throwErrors()
     .noExit();
   for (const { usage, types = {}, flags, connection = {}, defaults = {}, examples, ...text } of COMMANDS) {
+    program.command(usage);
+    const command = program.getCommands().at(-1)!; // in a chain behind `command`, the parser forgets groups
     // The list of commands shows the first line.
-    const command = program.command(usage)
-      .description(`${text.summary}\n\n${text.description}\n\nPermissions: ${text.permissions}.`);
+    command.description(`${text.summary}\n\n${text.description}\n\nPermissions: ${text.permissions}.`);
     for (const [name, values] of Object.entries(types)) command.type(name, new EnumType(values));
     const add = (all: Readonly<Record<string, string>>): void => {
       for (const [flag, what] of Object.entries(all)) {

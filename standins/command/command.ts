@@ -41,7 +41,7 @@ export class Command<in out State extends CommandState = NewState> extends Comma
       values,
       property,
       description,
-      group: definition.group,
+      group: definitionOf(this).group, // as release 1.2.1: not that of the subcommand which is spoken of
     });
     return this as Command<any>;
   }
@@ -85,6 +85,11 @@ export class Command<in out State extends CommandState = NewState> extends Comma
     definition.children.set(name, child);
     select(this, child);
     return this as Command<any>;
+  }
+
+  /** The subcommands; calls to one of them speak of itself. */
+  getCommands(): Command<any>[] {
+    return Array.from(definitionOf(this).children.values(), ({ command }) => command as Command<any>);
   }
 
   /** Makes the calls that follow speak of the main command again. */

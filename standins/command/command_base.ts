@@ -72,7 +72,10 @@ export class CommandBase {
     return this;
   }
 
-  /** Gives the options that follow a section of their own in the help. */
+  /**
+   * Gives the options that follow a section of their own in the help. As in release 1.2.1, those of a subcommand get it
+   * when the subcommand itself is called, and not when the main command speaks of it.
+   */
   group(name: string): this {
     selectedOf(this).group = name;
     return this;
@@ -98,6 +101,12 @@ export class CommandBase {
     return this.throwErrors();
   }
 
+  /** Sets what `-h, --help` does in every command, in place of printing the help and exiting. */
+  helpOption(_flags: "-h, --help", _description: "Show this help.", action: (this: this) => unknown): this {
+    definitionOf(this).helpAction = action as (this: CommandBase) => unknown;
+    return this;
+  }
+
   /** Sets the layout of the help. */
   help(help: HelpOptions): this {
     selectedOf(this).helpOptions = help;
@@ -117,11 +126,6 @@ export class CommandBase {
   /** The first line of the description. */
   getShortDescription(): string {
     return definitionOf(this).describe().trim().split("\n", 1)[0].trim();
-  }
-
-  /** The subcommands. */
-  getCommands(): CommandBase[] {
-    return Array.from(definitionOf(this).children.values(), ({ command }) => command);
   }
 
   /** The options; before `parse`, without those that every program has. */

@@ -1,4 +1,4 @@
-import type { BuiltinTypes, None, Simplify } from "./inference.ts";
+import type { BuiltinTypes, Simplify } from "./inference.ts";
 
 /** The types of a command's parts; never a value. */
 export interface CommandState {
@@ -14,8 +14,8 @@ export interface CommandState {
 
 /** The state of an empty command. */
 export interface NewState {
-  /** None. */
-  options: None;
+  /** None: its action gets `void`, as long as no option is declared in the type. */
+  options: void;
   /** None. */
   arguments: [];
   /** Those that are built in. */
@@ -44,7 +44,7 @@ export type AddedState<State extends CommandState, Child extends CommandState> =
 /** The state of a new subcommand with these arguments. */
 export interface ChildState<State extends CommandState, Arguments> extends CommandState {
   /** None. */
-  options: None;
+  options: void;
   /** Its arguments. */
   arguments: Arguments extends unknown[] ? Arguments : [];
   /** Those that are built in. */

@@ -72,6 +72,8 @@ export class Definition<Cmd> {
   /** What it does. */
   // deno-lint-ignore no-explicit-any -- options and arguments have the types that the definition says
   action: ((this: Cmd, options: any, ...args: any[]) => unknown) | undefined;
+  /** What `--help` does, in place of printing the help and exiting. */
+  helpAction: ((this: Cmd) => unknown) | undefined;
   /** How the help looks. */
   helpOptions: HelpOptions | undefined;
 

@@ -1,9 +1,9 @@
-import { type Colors, colors } from "./colors.ts";
+import { type Colors, colors, visibleLength } from "./colors.ts";
 import type { Definition, OptionDefinition } from "./definition.ts";
 import type { ValueDefinition } from "./flag_text.ts";
 import type { HelpOptions } from "./settings.ts";
 import { columns } from "./runtime.ts";
-import { table } from "./table.ts";
+import { pad, table } from "./table.ts";
 
 /** How far the sections are indented. */
 const INDENT = 2;
@@ -52,7 +52,8 @@ class Help<Cmd> {
     const version = definition.findVersion();
     const line = magenta(`${definition.path()} ${usage}`.trimEnd());
     if (version === undefined) return `\n${bold("Usage:")} ${line}\n`;
-    return `\n${bold("Usage:")}   ${line}\n${bold("Version:")} ${yellow(version)}\n`;
+    const width = Math.max(visibleLength(line), visibleLength(version));
+    return `\n${bold("Usage:")}   ${pad(line, width)}\n${bold("Version:")} ${pad(yellow(version), width)}\n`;
   }
 
   /** The groups of options, in the order of their first ones. */

@@ -1,6 +1,3 @@
-/** No keys. */
-export type None = Record<never, never>;
-
 /** What flag text can name without registering it. */
 export interface BuiltinTypes {
   /** Any text. */
@@ -11,7 +8,7 @@ export interface BuiltinTypes {
   integer: number;
 }
 
-/** An intersection as one object type. */
+/** An intersection as one object type; `void` stays `void`. */
 export type Simplify<T> = { [Key in keyof T]: T[Key] };
 
 /** The tuple of `<resource:string> [names...:string]`. */
@@ -26,14 +23,17 @@ export type CommandArguments<Text extends string, Types> = Text extends `${strin
 
 /** The options that are `Known` with one more. */
 export type WithOption<Known, Text extends string, Types, Default, Collect = false> = FlagName<Text> extends
-  `no-${infer Name}` ? Known & { [Key in CamelCase<Name>]: boolean }
+  `no-${infer Name}` ? Declared<Known> & { [Key in CamelCase<Name>]: boolean }
   :
-    & Known
+    & Declared<Known>
     & Keyed<
       CamelCase<FlagName<Text>>,
       Default extends undefined ? false : true,
       Collected<OptionValue<ValueText<Text>, Types>, Collect> | NonNullable<NoInfer<Default>>
     >;
+
+/** The options that are declared: no keys where there are none. */
+type Declared<Known> = Known extends void ? Record<never, never> : Known;
 
 type Collected<Value, Collect> = Collect extends true ? Value[] : Value;
 

@@ -65,7 +65,7 @@ class Run<Cmd extends Runnable> {
     const { args, literal, standard } = parser;
     const result = { options, args, literal, cmd: definition.command };
     if (standard !== undefined) {
-      this.#showStandard(standard);
+      await this.#showStandard(standard);
       return result;
     }
     if (definition.children.size > 0 && definition.action === undefined && parser.mentioned.size === 0) {
@@ -101,9 +101,10 @@ class Run<Cmd extends Runnable> {
     throw new ValidationError(`Unknown command "${rest[0]}".${suggestion("command", rest[0], names)}`);
   }
 
-  #showStandard({ name, standard }: OptionDefinition): void {
+  async #showStandard({ name, standard }: OptionDefinition): Promise<void> {
     const long = this.#words.includes(`--${name}`);
-    const { command } = this.#definition;
+    const { command, root } = this.#definition;
+    if (standard === "help" && root.helpAction) return void await root.helpAction.call(command);
     if (standard === "help") command.showHelp({ long });
     else if (long) command.showLongVersion();
     else command.showVersion();

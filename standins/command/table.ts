@@ -15,6 +15,7 @@ export interface TableOptions {
 
 /**
  * Rows of cells as text: columns as wide as their longest cell, the flexible ones wrapped where the width is too small.
+ * Each cell is padded to the width of its column, the last one too.
  */
 export function table(rows: readonly (readonly string[])[], { width, indent, flexible }: TableOptions): string {
   const columns = Math.max(...rows.map((row) => row.length));
@@ -29,9 +30,7 @@ export function table(rows: readonly (readonly string[])[], { width, indent, fle
     widths[column] -= cut;
     excess -= cut;
   }
-  return rows.flatMap((row) => rowLines(row, widths)).map((line) => `${" ".repeat(indent)}${line}`.trimEnd()).join(
-    "\n",
-  );
+  return rows.flatMap((row) => rowLines(row, widths)).map((line) => " ".repeat(indent) + line).join("\n");
 }
 
 function rowLines(row: readonly string[], widths: readonly number[]): string[] {
@@ -40,11 +39,14 @@ function rowLines(row: readonly string[], widths: readonly number[]): string[] {
   return Array.from(
     { length: height },
     (_, line) =>
-      cells.flatMap((lines, column) => widths[column] === 0 ? [] : [pad(lines[line] ?? "", widths[column])]).join("  "),
+      cells.flatMap((lines, column) =>
+        widths[column] === 0 && column < widths.length - 1 ? [] : [pad(lines[line] ?? "", widths[column])]
+      ).join("  "),
   );
 }
 
-function pad(text: string, width: number): string {
+/** A text with blanks up to a width. */
+export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - visibleLength(text)));
 }
 

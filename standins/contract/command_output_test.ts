@@ -32,6 +32,28 @@ Deno.test("Command prints its help on demand, and exits unless told not to", asy
   assert(staying.out.includes("informer watch <resource>"));
 });
 
+Deno.test("Command runs the action of its help option in place of printing and exiting", async () => {
+  const seen: string[] = [];
+  const { out, exitCode } = await outcomeOf(() =>
+    new Command().name("informer").helpOption("-h, --help", "Show this help.", function (): void {
+      seen.push(this.getPath(), plain(this.getHelp()).trim().split("\n")[0]);
+    }).command("watch", "Runs.").action(() => void seen.push("run")).reset().parse(["watch", "--help"])
+  );
+  assertEquals([out, exitCode, seen], ["", undefined, ["informer watch", "Usage: informer watch"]]);
+});
+
+Deno.test("Command's help pads the cells of its tables, the last ones too", () => {
+  const help = plain(
+    new Command().name("i").version("1").command("watch", "Runs.").command("get <name>", "Gets once.").reset()
+      .getHelp(),
+  );
+  const lines = help.trim().split("\n");
+  assertEquals(lines.slice(0, 2), ["Usage:   i", "Version: 1"]);
+  assert(lines.includes("  watch          - Runs.     "), help);
+  assert(lines.includes("  get    <name>  - Gets once."), help);
+  assert(lines.includes("  -h, --help     - Show this help.                            "), help);
+});
+
 Deno.test("Command prints its version, with its name for the long flag", async () => {
   assertEquals((await outcomeOf(() => program().parse(["-V"]))).out, "1.2.3\n");
   const { out } = await outcomeOf(() => program().parse(["--version"]));
@@ -60,6 +82,15 @@ Deno.test("Command's help has a section for each group of options", () => {
   const [options, connection] = ["Options:", "Connection:"].map((label) => help.indexOf(label));
   assert(options > 0 && options < help.indexOf("--port") && help.indexOf("--port") < connection, help);
   assert(connection < help.indexOf("--server"), help);
+});
+
+Deno.test("Command's help has the groups of a subcommand that getCommands has returned", async () => {
+  const main = new Command().noExit().name("informer").command("get", "Gets.");
+  const [get] = main.getCommands();
+  get.option("--port <p:integer>", "The port.").group("Connection").option("--server <url>", "The address.")
+    .action(() => {});
+  const { out } = await outcomeOf(() => main.reset().parse(["get", "--help"]));
+  assert(/Options:.*--port.*Connection:.*--server/s.test(out), out);
 });
 
 Deno.test("Command throws other errors than wrong usage even when it may exit", async () => {

@@ -8,6 +8,24 @@ Deno.test("EnumType keeps the values it was given", () => {
   assertEquals(type.values(), [1, 2]);
 });
 
+Deno.test("Command gives its action no options while its type declares none", async () => {
+  const seen: unknown[] = [];
+  const [usage, flag]: string[] = ["get <resource:string>", "--flag"];
+  const program = new Command().noExit().name("informer");
+  const get = program.command(usage);
+  get.option(flag, "f"); // what this returns is not kept, so that the type of `get` stays
+  // @ts-expect-error options are `void`
+  get.action((options: object) => seen.push(options));
+  get.action((options, ...args: string[]) => {
+    sameType<typeof options, void>(true);
+    seen.push(options, args);
+  });
+  await program.reset().parse(["get", "pods"]);
+  assertEquals(seen, [{}, ["pods"]]);
+  await get.parse(["get", "pods", "--flag"]);
+  assertEquals(seen.slice(2), [{ flag: true }, ["pods"]]);
+});
+
 Deno.test("Command infers the types of options and arguments from their text", async () => {
   const seen: unknown[] = [];
   await new Command().noExit().name("informer")

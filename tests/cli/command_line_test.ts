@@ -301,13 +301,11 @@ Deno.test("informer exits with 1 when its output cannot be written", LINUX, asyn
 
 Deno.test("informer answers --help with examples for every command, and --version", UNIX, async () => {
   const help = async (...command: string[]): Promise<string> => {
-    const { log } = console;
-    const lines: unknown[] = [];
-    console.log = (line: unknown): void => void lines.push(line);
-    const { code, err } = await run(...command, "--help").finally(() => console.log = log);
+    const { code, out, err } = await run(...command, "--help");
     assertEquals([code, err], [0, []]);
-    assertMatch(lines.join("\n"), /Examples:\n\n.*informer /s);
-    return lines.join("\n");
+    assertMatch(out.join("\n"), /Examples:\n\n.*informer /s);
+    assertEquals(out.filter((line) => line.endsWith(" ")), [], "blanks at the end");
+    return out.join("\n");
   };
   const [all, watch, fake] = [await help(), await help("watch"), await help("fake")];
   for (const { usage, summary } of COMMANDS) {

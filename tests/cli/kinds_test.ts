@@ -7,6 +7,7 @@ import { UsageError } from "../../src/cli/shared/usage.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
+import { deno } from "../support/program.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
 
@@ -139,9 +140,8 @@ Deno.test("deno task informer takes paths from the folder that it is called in",
   const config = new URL("../../deno.json", import.meta.url).pathname;
   const args = ["task", "--quiet", "--config", config, "informer", "kinds", "--file", "crontab.yaml", "--out", "k.ts"];
   const { INIT_CWD: _, ...env } = Deno.env.toObject(); // that of the task which runs this test
-  const command = new Deno.Command(Deno.execPath(), { args, cwd: folder.path, clearEnv: true, env });
-  const { code, stderr } = await command.output();
-  assertEquals([code, new TextDecoder().decode(stderr)], [0, "2 kinds of stable.example.com written to k.ts\n"]);
+  const { code, err } = await deno(args, { cwd: folder.path, clearEnv: true, env });
+  assertEquals([code, err], [0, "2 kinds of stable.example.com written to k.ts\n"]);
   assertStringIncludes(await Deno.readTextFile(folder.file("k.ts")), "export interface CronTab ");
 });
 

@@ -5,6 +5,19 @@ import { TESTED } from "../../tools/versions.ts";
 import { RELAY_CLIENT_KB } from "../support/facts.ts";
 import { pages, ROOT } from "../support/pages.ts";
 
+/** What *What is not included* names, each with the export that would contradict it, as `public_api.txt` lists it. */
+const ABSENT: Readonly<Record<string, RegExp>> = {
+  "authentication and authorization webhooks": /^\.\/webhooks .*auth/i,
+  "`kubectl top`": / (?:function top|.*(?:Pod|Node)Metrics$)/,
+  "`exec`, `attach`, `port-forward`, `cp`": / function (?:exec|attach|portForward|cp)/,
+  "protobuf or CBOR": /protobuf|cbor/i,
+  "a rate limit on the client": /qps|ClientRate/i,
+  "OIDC login inside the process": /oidc/i,
+  "discovery documents kept on disk": /FileDiscovery|DiscoveryCache/,
+  "an in-browser client for the API server": /browser/i,
+  "methods for every API group": /V1(?:Api|Client)/,
+};
+
 /** The version of Deno that CI uses, which commands for a clone name. */
 const [, CI_DENO] = /deno@(\d+\.\d+\.\d+)/.exec(Deno.readTextFileSync(new URL(".ci/run", ROOT)))!;
 
@@ -54,4 +67,12 @@ Deno.test("versions and sizes that README and docs state are those that are test
     assertEquals(wrongIn(text), [], page);
   }
   assert(count >= 3, `found ${count} statements`);
+});
+
+Deno.test("what is said to be absent is not exported", async () => {
+  const exported = (await Deno.readTextFile(new URL("tests/public_api.txt", ROOT))).split("\n");
+  const page = await Deno.readTextFile(new URL("docs/reference/not-included.md", ROOT));
+  const rows = [...page.matchAll(/^\| ((?!you want|--).*?) +\|/gm)].map(([, row]) => row);
+  assertEquals(rows, Object.keys(ABSENT), "each row has its export here");
+  for (const row of rows) assertEquals(exported.filter((line) => ABSENT[row].test(line)), [], row);
 });

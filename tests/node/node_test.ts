@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { BUNDLED_NODE, findNode } from "../support/node/find_node.ts";
 
-/** Lowers what Node 20 cannot parse, `using` above all. The one that `deno bundle` is made of, too. */
+/** Lowers what Node 22 cannot parse, which is `using`. The one that `deno bundle` is made of, too. */
 const ESBUILD = "npm:esbuild@0.25.5";
 const DEADLINE_MS = 60_000;
 
@@ -14,25 +15,24 @@ async function run(command: string, ...args: string[]): Promise<string> {
   return out;
 }
 
-/** The version of the `node` on the path; nothing when there is none, or only what Deno puts there in its place. */
-async function nodeVersion(): Promise<string | undefined> {
-  try {
-    const version = (await run("node", "--version")).trim();
-    return /^v\d+\.\d+/.test(version) ? version : undefined;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-}
-
-/** The program and the whole core in one file, as a bundler makes it for Node 20. */
+/** The program and the whole core in one file, as a bundler makes it for that Node. */
 async function bundle(folder: string): Promise<string> {
   const [whole, lowered] = [`${folder}/whole.js`, `${folder}/program.mjs`];
   const program = new URL("_program.ts", import.meta.url).pathname;
   await run(Deno.execPath(), "bundle", "--quiet", "--no-lock", "--platform=browser", "--output", whole, program);
   await run(
     Deno.execPath(),
-    ...["run", "-A", "--quiet", "--no-lock", ESBUILD, whole, "--target=node20", "--format=esm", `--outfile=${lowered}`],
+    ...[
+      "run",
+      "-A",
+      "--quiet",
+      "--no-lock",
+      ESBUILD,
+      whole,
+      `--target=node${BUNDLED_NODE}`,
+      "--format=esm",
+      `--outfile=${lowered}`,
+    ],
     "--log-level=warning",
   );
   return lowered;
@@ -48,14 +48,11 @@ async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<[strin
   }
 }
 
-const node = await nodeVersion();
-/** The end of a name: a runner shows names, not what a file says while it is loaded. */
-const without = node === undefined ? " (left out: there is no node on the PATH)" : "";
-
 Deno.test({
   name:
-    `SharedIndexInformer under Node follows a server over HTTP, recovers from lost watches, and leaves nothing behind${without}`,
-  ignore: node === undefined,
+    `SharedIndexInformer in a bundle for Node ${BUNDLED_NODE} follows a server over HTTP, recovers from lost watches, and leaves nothing behind`,
+  ignore: Deno.build.os === "windows",
+  timeout: 300_000,
   fn: async () => {
     const folder = await Deno.makeTempDir();
     const server = new FakeApiServer();
@@ -71,8 +68,9 @@ Deno.test({
     };
     await using http = Deno.serve(options, (request) => server.fetch(request));
     try {
+      const node = await findNode(folder, BUNDLED_NODE, BUNDLED_NODE);
       const program = await bundle(folder);
-      const child = new Deno.Command("node", {
+      const child = new Deno.Command(node, {
         args: [program, `http://127.0.0.1:${http.addr.port}`],
         stdin: "null",
         stdout: "piped",

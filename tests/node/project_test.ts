@@ -1,14 +1,15 @@
 // What users of npm get, on Node 24: the project that `informer init --runtime node` writes, and npx.
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { NODE_FILES, PROJECT_FILES } from "../../src/cli/project_files.ts";
+import { VERSION } from "../../src/client/version.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
 import { writeKubeconfig } from "../support/host.ts";
-import { findNode } from "../support/node/find_node.ts";
+import { BUNDLED_NODE, findNode } from "../support/node/find_node.ts";
 import { programNamed } from "../support/pages.ts";
 import { type Output, outputOf, Process } from "../support/program.ts";
 import { Folder, serve } from "../support/serve.ts";
@@ -59,6 +60,7 @@ Deno.test(
     );
     assertEquals(code, 0, err.join("\n"));
     assertStringIncludes(err.at(-2)!, `${project}/package.json takes the package from informer.tgz`);
+    assertMatch(Deno.readTextFileSync(join(project, "Dockerfile")), /^COPY package.* informer\.tgz \.\/$/m);
     assertEquals(err.at(-1), `next, in ${project}: npm install; npm test; kubectl apply -f definition.yaml; npm start`);
     const names = [...Deno.readDirSync(project)].map(({ name }) => name).sort();
     const wanted = new Set([...Object.keys(PROJECT_FILES), ...Object.keys(NODE_FILES)]);
@@ -104,8 +106,15 @@ Deno.test(
 
     server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
     const programs = { "watch_pods.ts": "1 pods of the shop are web servers", "shop_pods.ts": "synced: 1 pods" };
+    await call("install", "--no-audit", "--no-fund", "--no-save", "typescript@latest");
+    const page = Deno.readTextFileSync(new URL("../../docs/operations/node-and-bun.md", import.meta.url));
+    const table = [...page.matchAll(/^\| `("\w+": [^`]+)`/gm)].map(([, option]) => option);
+    assert(table.length >= 6, "the options of tsconfig.json");
+    const tsconfig = `{ "compilerOptions": { ${table} }, "files": ["documented.ts"] }`;
+    Deno.writeTextFileSync(join(project, "tsconfig.documented.json"), tsconfig);
     for (const [file, line] of Object.entries(programs)) { // as a page has them
       Deno.writeTextFileSync(join(project, "documented.ts"), programNamed(file).text);
+      await call("exec", "--", "tsc", "--project", "tsconfig.documented.json");
       await using program = new Process("node", ["documented.ts"], { cwd: project, env });
       await program.until(file, (it) => it === line);
       program.kill("SIGINT");
@@ -130,7 +139,22 @@ Deno.test(
       0,
     );
     assertEquals(Deno.readTextFileSync(join(project, "controller.ts")), PROJECT_FILES["controller.ts"]);
-    assertStringIncludes(Deno.readTextFileSync(join(project, "package.json")), `"npm:@jsr/kube__informer@^`);
+    assertStringIncludes(Deno.readTextFileSync(join(project, "package.json")), `"file:informer.tgz"`);
+    const call = (...args: string[]): Promise<Output> => npm.run(project, "npm", ...args);
+    const installed = await call("install", "--no-audit", "--no-fund");
+    assertEquals(installed.code, 0, installed.err);
+    assertEquals((await call("run", "--silent", "informer", "--", "--version")).out, `informer ${VERSION}\n`);
+
+    const { sideEffects, dependencies, peerDependencies } = JSON.parse(
+      Deno.readTextFileSync(join(project, "node_modules", "@kube", "informer", "package.json")),
+    );
+    assertEquals([sideEffects, Object.keys(peerDependencies)], [false, ["@opentelemetry/api"]]);
+    assertEquals(Object.keys(dependencies).includes("@opentelemetry/api"), false);
+    const old = await findNode(npm.path, BUNDLED_NODE, BUNDLED_NODE);
+    const cli = join(project, "node_modules", "@kube", "informer", "src", "cli", "informer.cjs");
+    const refused = await npm.run(npm.path, old, cli, "--version");
+    assertEquals([refused.code, refused.out], [1, ""]);
+    assertMatch(refused.err, /^error: informer needs Node 24\.2 or newer, and this is Node 22\.\d+\.\d+\n$/);
   },
 );
 

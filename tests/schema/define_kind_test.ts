@@ -97,10 +97,58 @@ Deno.test("a defined kind is a resource, with a CRD of all options", () => {
     additionalPrinterColumns: [{ name: "Image", type: "string", jsonPath: ".spec.image", priority: 1 }],
     selectableFields: [{ jsonPath: ".spec.image" }],
   });
-  const { openAPIV3Schema } = schema as never as { openAPIV3Schema: { properties: { spec: { properties: object } } } };
-  const { owner, kind: only } = openAPIV3Schema.properties.spec.properties as Record<string, unknown>;
-  assertEquals([owner, only], [{ type: "string", nullable: true }, { enum: ["web"], type: "string" }]);
+  assertEquals(schema as unknown, {
+    openAPIV3Schema: {
+      description: "A website.",
+      type: "object",
+      required: ["spec"],
+      "x-kubernetes-validations": [{ rule: "self.metadata.name.size() < 20" }],
+      properties: {
+        spec: {
+          type: "object",
+          required: ["image", "ports"],
+          properties: {
+            image: { type: "string" },
+            replicas: { type: "integer", default: 1 },
+            mode: { type: "string", enum: ["fast", "slow"] },
+            port: { "x-kubernetes-int-or-string": true },
+            ports: {
+              type: "array",
+              "x-kubernetes-list-type": "map",
+              "x-kubernetes-list-map-keys": ["name"],
+              items: {
+                type: "object",
+                required: ["name", "protocol"],
+                properties: {
+                  name: { type: "string" },
+                  port: { type: "integer" },
+                  protocol: { type: "string", enum: ["TCP", "UDP"] },
+                },
+              },
+            },
+            labels: { type: "object", additionalProperties: { type: "string" } },
+            owner: { type: "string", nullable: true },
+            extra: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            template: {
+              type: "object",
+              "x-kubernetes-embedded-resource": true,
+              "x-kubernetes-preserve-unknown-fields": true,
+            },
+            kind: { type: "string", enum: ["web"] },
+          },
+        },
+        status: { type: "object", properties: { replicas: { type: "integer" } } },
+      },
+    },
+  });
   assert(Object.isFrozen(Website));
+});
+
+Deno.test("a rule of the whole object can read its name", async () => {
+  const spec = { image: "nginx", ports: [] };
+  assertEquals(await Website.validate({ metadata: { name: "short" }, spec }), []);
+  const [{ message }] = await Website.validate({ metadata: { name: "a-website-of-a-long-name" }, spec });
+  assertStringIncludes(message!, "failed rule: self.metadata.name.size() < 20");
 });
 
 Deno.test("a CRD serves older versions of a kind, and stores the newest", () => {

@@ -6,6 +6,7 @@ import { BreakingChangeError, installCrds } from "../../src/schema/install_crds.
 import { defineKind } from "../../src/schema/mod.ts";
 import { installWebhooks, Webhooks } from "../../src/webhooks/mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { definitionOf, Gadget, Widget } from "../support/widgets.ts";
 
 /** The definition of widgets, whose `spec` has these fields. */
@@ -99,4 +100,30 @@ Deno.test("installCrds takes a kind and its older version, and keeps a conversio
   const [{ result }] = await installCrds(client, [Backup]);
   assertEquals(result, "unchanged");
   assertEquals(server.get(CustomResourceDefinition, "backups.acme.dev")!.spec.conversion?.strategy, "Webhook");
+});
+
+Deno.test("installCrds waits until a definition is established, even if discovery lists its kind before", async () => {
+  using time = new FakeTime();
+  using server = new FakeApiServer();
+  let [looks, isEstablished] = [0, false];
+  const fetch = async (request: Request): Promise<Response> => {
+    const response = await server.fetch(request);
+    if (request.method !== "GET" || !request.url.includes("/customresourcedefinitions/") || !response.ok) {
+      return response;
+    }
+    looks++;
+    const definition = await response.json() as CustomResourceDefinition;
+    const conditions = definition.status?.conditions?.map((it) =>
+      it.type === "Established" && !isEstablished ? { ...it, status: "False" } : it
+    );
+    return Response.json({ ...definition, status: { ...definition.status, conditions } });
+  };
+  using client = new Client({ server: "http://fake", transport: { fetch } });
+  let isDone = false;
+  const installing = installCrds(client, [definitionOf(Widget)]).finally(() => isDone = true);
+  await time.tickAsync(3_000);
+  assertEquals([looks > 3, isDone], [true, false]);
+  isEstablished = true;
+  await time.tickAsync(1_000); // the longest wait between two looks
+  assertEquals((await installing).map(({ result }) => result), ["created"]);
 });

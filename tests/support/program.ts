@@ -133,9 +133,10 @@ export async function outputOf(
   return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
 }
 
-/** Runs this Deno. */
-export function deno(args: readonly string[], options?: Parameters<typeof outputOf>[2]): Promise<Output> {
-  return outputOf(Deno.execPath(), args, options);
+/** Runs this Deno. The text of standard error is without the lines about what it fetches into an empty cache. */
+export async function deno(args: readonly string[], options?: Parameters<typeof outputOf>[2]): Promise<Output> {
+  const { err, ...ended } = await outputOf(Deno.execPath(), args, options);
+  return { ...ended, err: err.replaceAll(/^Download .*\n/gm, "") };
 }
 
 /** Runs a program by this Deno, with these flags of `deno run`, and returns the JSON that it prints. */

@@ -62,6 +62,13 @@ Deno.test(".ci/run runs the tasks of all jobs, but for those that need a route t
   }
 });
 
+Deno.test(".ci/run runs the tests first, with an empty cache of packages", async () => {
+  const script = await Deno.readTextFile(".ci/run");
+  const [, first] = /^npx -y deno@\S+ (.*)$/m.exec(script) ?? [];
+  assertStringIncludes(first, "task test ");
+  assert(script.indexOf("\nDENO_DIR=$(mktemp -d)\nexport DENO_DIR\n") < script.indexOf(first), "DENO_DIR");
+});
+
 Deno.test("a release is refused if its tag is not the version", () => {
   assertEquals(tagProblem("v1.2.3", "1.2.3"), undefined);
   for (const tag of ["v1.2.4", "1.2.3", "", undefined]) {

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { argsOfTestTask } from "../../tools/jsr.ts";
+import { deno } from "../support/program.ts";
+import { argsOfCheck, argsOfTestTask } from "../../tools/jsr.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -29,13 +30,9 @@ async function packagesIn(folder: string): Promise<string[]> {
 Deno.test("deno task demo fetches the packages of the sources only, and none of tests, benches or tools", async () => {
   const cache = await Deno.makeTempDir({ prefix: "packages-" });
   try {
-    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["task", "demo"],
-      cwd: ROOT,
-      env: { DENO_DIR: cache, NO_COLOR: "1" },
-    }).output();
-    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    assertEquals([success, /^equal *yes/m.test(text)], [true, true], text);
+    const { code, out, err } = await deno(["task", "demo"], { env: { DENO_DIR: cache } });
+    assertEquals([code, /^equal *yes/m.test(out)], [0, true], out + err);
+    assertEquals(/^(?!Task |An informer|fake API|synced|live|$)./m.exec(err), null, "no line about what is fetched");
     const [registry] = [...Deno.readDirSync(`${cache}/npm`)].filter(({ isDirectory }) => isDirectory);
     assertEquals(await packagesIn(`${cache}/npm/${registry.name}`), FETCHED);
   } finally {
@@ -51,6 +48,14 @@ Deno.test("deno.lock has the packages of the sources, and tests/deno.lock one ve
   assertEquals(await namesIn("deno.lock"), FETCHED);
   const names = await namesIn("tests/deno.lock");
   assertEquals(names, [...new Set(names)]);
+});
+
+Deno.test("the types of all entry points, and the contracts, are checked against the real packages", () => {
+  assertEquals(argsOfCheck({ exports: { ".": "./mod.ts", "./cli": "./src/cli/main.ts" } }).slice(-3), [
+    "./mod.ts",
+    "./src/cli/main.ts",
+    "standins/contract",
+  ]);
 });
 
 Deno.test("the tests run against the real packages with the arguments of deno task test, but for its lock", () => {
