@@ -1,11 +1,13 @@
 // Conversions while an operator is upgraded and rolled back, on a real API server and on the fake.
-import { type Client, StatusError } from "@kube/informer";
+import { Client, StatusError } from "@kube/informer";
 import { FetchServer } from "@kube/informer/connect";
 import { installCrds } from "@kube/informer/schema";
+import { FakeApiServer } from "@kube/informer/testing";
 import { makeCertificates, startControlPlane } from "@kube/informer/testing/control-plane";
 import { installWebhooks } from "@kube/informer/webhooks";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
+import { answersToAddresses } from "../support/conversions/addresses.ts";
 import { OldSite, playSites, Site, siteHistory, type SiteResult, siteWebhooks } from "../support/conversions/play.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
@@ -85,3 +87,13 @@ testOfAssets("no write fails while an operator moves to another version of its k
   assertEquals(results.map((history) => history.map(written)), without.map((history) => history.map(written)));
   assert(HISTORIES < 20 || parts.size > 1, "no part of an object was converted");
 });
+
+testOfAssets(
+  "the fake refuses the addresses and authorities of webhooks that a real server refuses",
+  async (assets) => {
+    await using plane = await startControlPlane({ assets });
+    using client = plane.client();
+    using fake = new Client({ server: "http://fake", transport: new FakeApiServer() });
+    assertEquals(await answersToAddresses(fake), await answersToAddresses(client));
+  },
+);
