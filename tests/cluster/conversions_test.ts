@@ -8,6 +8,7 @@ import { installWebhooks } from "@kube/informer/webhooks";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { answersToAddresses } from "../support/conversions/addresses.ts";
+import { BrokenWebhook } from "../support/conversions/failures.ts";
 import { OldSite, playSites, Site, siteHistory, type SiteResult, siteWebhooks } from "../support/conversions/play.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
@@ -85,6 +86,17 @@ testOfAssets("no write fails while an operator moves to another version of its k
   );
   assertEquals(errors, []);
   assertEquals(results.map((history) => history.map(written)), without.map((history) => history.map(written)));
+  // The fake converts like the real server, so that a test on it finds what a real server would find.
+  using fake = new FakeApiServer();
+  fake.serveWebhooks(webhooks);
+  using inMemory = new Client({ server: "http://fake", transport: fake, namespace: "default" });
+  const [same] = await playAll(inMemory, () => installWebhooks(inMemory, webhooks, { url: "https://webhooks.test" }));
+  for (const [at, history] of results.entries()) {
+    // The fake stores no null in place of a list that lost its last element, so it does not refuse it.
+    const end = history.findIndex((result) => "refused" in result);
+    const length = end < 0 ? history.length : end;
+    assertEquals(same[at].slice(0, length), history.slice(0, length), `history ${at}`);
+  }
   assert(HISTORIES < 20 || parts.size > 1, "no part of an object was converted");
 });
 
@@ -97,3 +109,16 @@ testOfAssets(
     assertEquals(await answersToAddresses(fake), await answersToAddresses(client));
   },
 );
+
+testOfAssets("the fake says what a real server says when a conversion fails", async (assets) => {
+  await using plane = await startControlPlane({ assets });
+  using client = plane.client({ namespace: "default" });
+  const webhook = new BrokenWebhook();
+  const { ca, ...certificate } = await makeCertificates({ hosts: ["127.0.0.1"] });
+  await using port = await FetchServer.listen(webhook.fetch, { port: 0, certificate });
+  using fake = new FakeApiServer();
+  fake.serveWebhooks(webhook);
+  using inMemory = new Client({ server: "http://fake", transport: fake, namespace: "default" });
+  const url = `https://127.0.0.1:${port.port}`;
+  assertEquals(await webhook.answers(inMemory, { url }), await webhook.answers(client, { url }, ca));
+});
