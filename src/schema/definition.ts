@@ -12,7 +12,7 @@ import { clientConfigCauses } from "./values/client_config.ts";
 import { letterLabel, subdomain } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "./values/json.ts";
 import { at, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
-import { FieldFaults, isGiven, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
+import { FieldFaults, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */
 const PARTS = {

@@ -74,13 +74,12 @@ export class BrokenWebhook {
       await note(old.create({ metadata: { name: `broken-${at}` }, spec: { image: "a" } }));
     }
     this.#breaks = () => {};
-    const [first, second] = [{ fieldManager: "operator", force: true }, { fieldManager: "operator", force: true }];
-    const metadata = { name: "parts", labels: { tier: "web" } };
-    await note(old.apply({ metadata, spec: { image: "a" } }, first));
+    const [metadata, options] = [{ name: "parts", labels: { tier: "web" } }, { fieldManager: "operator", force: true }];
+    await note(sites.apply({ metadata, spec: { container: { image: "a" } } }, options));
     await note(
-      old.apply({ metadata: { name: "parts" }, status: { ready: true } }, { ...first, subresource: "status" }),
+      sites.apply({ metadata: { name: "parts" }, status: { ready: true } }, { ...options, subresource: "status" }),
     );
-    await note(sites.apply({ metadata, spec: { container: { image: "a" } } }, second));
+    await note(old.apply({ metadata, spec: { image: "a" } }, options));
     return answers;
   }
 }

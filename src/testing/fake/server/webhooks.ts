@@ -196,7 +196,7 @@ export class Review implements Reviewer {
       of,
       convert: (given, apiVersion) => {
         if (given.apiVersion === apiVersion) return given;
-        const object = withManagedFields(given, undefined);
+        const object = given.metadata === undefined ? given : withManagedFields(given, undefined);
         const id = `${apiVersion} ${JSON.stringify(object)}`;
         const known = this.#converted.get(id);
         if (known !== undefined) return known();
