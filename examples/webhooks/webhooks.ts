@@ -17,7 +17,7 @@ export const webhooks = new Webhooks()
   })
   .convert(Website, OldWebsite, {
     toHub: ({ spec: { image, replicas } }) => ({ spec: { container: { image }, replicas } }),
-    fromHub: ({ spec: { container, replicas } }) => ({ spec: { image: container.image, replicas } }),
+    fromHub: ({ spec: { container, replicas } }) => ({ spec: { image: container?.image, replicas } }),
   });
 
 /** Has the API server call them through the Service. */

@@ -8,10 +8,11 @@
  */
 import { hasRules, type RuleCompiler } from "./rules/load.ts";
 import { type Causes, duplicateField } from "../client/protocol/refusal.ts";
+import { clientConfigCauses } from "./values/client_config.ts";
 import { letterLabel, subdomain } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "./values/json.ts";
 import { at, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
-import { FieldFaults, isGiven, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
+import { FieldFaults, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */
 const PARTS = {
@@ -220,7 +221,6 @@ function pathFault(faults: FieldFaults, name: string, path: string, roots: reado
 function conversionCauses({ strategy = "None", webhook }: JsonObject, causes: Causes): void {
   const { conversionReviewVersions: reviews, clientConfig: config } = objectOr(webhook);
   const versions = textsOf(reviews);
-  const { url, service } = objectOr(config);
   const shown = { strategy, webhookClientConfig: config, conversionReviewVersions: reviews };
   const faults = new FieldFaults(shown, "spec.conversion", causes);
   faults.require(strategy === "", "strategy");
@@ -231,24 +231,8 @@ function conversionCauses({ strategy = "None", webhook }: JsonObject, causes: Ca
     return faults.forbid(versions.length > 0, "conversionReviewVersions", only);
   }
   const client = "webhookClientConfig";
-  faults.require(!isObject(config), client, "required when strategy is set to Webhook");
-  const isOne = isGiven(url) !== isGiven(service);
-  faults.require(isObject(config) && !isOne, client, "exactly one of url or service is required");
-  if (isOne && isGiven(url)) {
-    const form = "; desired format: https://host[/path]";
-    faults.refuse(!/^https:/i.test(textOf(url)), `${client}.url`, `'https' is the only allowed URL scheme${form}`);
-    faults.refuse(!/^\w+:\/\/[^/?#]/.test(textOf(url)), `${client}.url`, `host must be specified${form}`);
-    const only = "query parameters and fragments are not permitted in the URL";
-    faults.refuse(/[?#]./.test(textOf(url)), `${client}.url`, only);
-  } else if (isOne) {
-    const { name, namespace, port = 443, path = "/" } = objectOr(service);
-    // The server confuses both.
-    faults.require(!isSet(name), `${client}.service.namespace`);
-    faults.require(!isSet(namespace), `${client}.service.name`);
-    const isPort = Number(port) > 0 && Number(port) < 65_536;
-    faults.refuse(!isPort, `${client}.service.port`, "port is not valid: must be between 1 and 65535, inclusive");
-    faults.refuse(!textOf(path).startsWith("/"), `${client}.service.path`, "must start with a '/'");
-  }
+  if (!isObject(config)) faults.require(true, client, "required when strategy is set to Webhook");
+  else clientConfigCauses(config, `spec.conversion.${client}`, causes);
   const place = "conversionReviewVersions";
   faults.require(versions.length === 0, place);
   for (const [index, version] of versions.entries()) {

@@ -18,7 +18,8 @@ import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
-import { equalJson } from "./values/json.ts";
+import { hasWrongBundle } from "./values/client_config.ts";
+import { equalJson, type JsonObject } from "./values/json.ts";
 import { at, objectsOf, textOf } from "./values/members.ts";
 
 /** Options for {@linkcode installCrds}. */
@@ -79,6 +80,7 @@ const LOOK_MS = { first: 50, last: 1_000 };
  * @throws {BreakingChangeError} if a change breaks stored objects, see `compareDefinitions`.
  * @throws {StatusError} if the server refuses a CRD, or with 409 (`isConflict`) if another manager owns its fields.
  * @throws {InformerError} if another CRD already has the same names, or if the CRD is being deleted.
+ * @throws {TypeError} if the `caBundle` of a CRD's conversion has no certificate.
  * @throws the signal's reason.
  *
  * @example
@@ -116,6 +118,14 @@ export async function installCrds(
   const drafts = completeCrds(
     kinds.map((kind) => ("crd" in kind ? kind.crd : kind) as ObjectDraft<CustomResourceDefinition>),
   );
+  for (const draft of drafts) {
+    if (!hasWrongBundle(draft as unknown as JsonObject)) continue;
+    // The server takes it, but never calls the kind established.
+    throw new TypeError(
+      `Cannot install definition "${draft.metadata.name}": the caBundle of its conversion must be the PEM text of a ` +
+        "certificate, in base64. Encode the text of the file, not its path",
+    );
+  }
   const plans = await Promise.all(drafts.map(async ({ metadata: { name = "", labels, annotations }, spec: given }) => {
     const before = await collection.getOrUndefined(name, { signal });
     // A conversion webhook stays, which `installWebhooks` has installed.

@@ -10,6 +10,7 @@ import { base64Of } from "../api/object.ts";
 import { defined } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { ObjectDraft } from "../api/written.ts";
+import { quoted } from "../errors/errors.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type {
   MatchCondition,
@@ -19,6 +20,7 @@ import type {
 } from "../kinds/admissionregistration/v1.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import type { LabelSelector } from "../kinds/meta/v1.ts";
+import { hasCertificate } from "../schema/values/client_config.ts";
 import type { AdmissionOperation } from "./admission.ts";
 import type { Converter } from "./conversion.ts";
 
@@ -71,7 +73,7 @@ export type WebhookAddress =
 
 /** Options for the configuration objects. */
 export interface ConfigurationOptions {
-  /** The authorities that the API server trusts, as PEM. @default {the system's, or what cert-manager injects} */
+  /** The authorities that the API server trusts, as PEM: the text, not the path of its file. @default {the system's, or what cert-manager injects} */
   readonly caBundle?: string;
   /** The name of the objects. @default {the service as "NAME.NAMESPACE", or the host of the URL} */
   readonly name?: string;
@@ -116,7 +118,7 @@ export interface ConfiguredHook {
 /**
  * Returns the objects that make the API server call these handlers.
  *
- * @throws {TypeError} if a version of a kind with conversions has none.
+ * @throws {TypeError} if a version of a kind with conversions has none, the URL is not https, or `caBundle` is no PEM.
  */
 export function configurationsOf(
   hooks: readonly ConfiguredHook[],
@@ -124,7 +126,17 @@ export function configurationsOf(
   options: ConfigurationOptions = {},
 ): WebhookConfigurations {
   checkNames("configure webhooks", options, "caBundle name");
-  const { name = nameFor(where), caBundle } = options;
+  const { caBundle } = options;
+  const refuse = (why: string): Error => new TypeError(`Cannot configure webhooks: ${why}`);
+  if ("url" in where && !/^https:\/\/[^/?#]/i.test(where.url)) {
+    throw refuse(`url must begin with https:// and a host, but it is "${quoted(where.url)}". The API server needs TLS`);
+  }
+  if (caBundle !== undefined && !hasCertificate(caBundle)) {
+    // Only what may be a path is shown: other texts may be keys.
+    const found = /^[\w./\\:~-]{0,100}$/.test(caBundle) ? `it is "${caBundle}"` : "it has none";
+    throw refuse(`caBundle must be the PEM text of a certificate, but ${found}. Read its file, and pass the text`);
+  }
+  const { name = nameFor(where) } = options;
   const client = (path: string): WebhookClientConfig => ({
     ..."url" in where ? { url: `${where.url.replace(/\/$/, "")}${path}` } : { service: { ...where.service, path } },
     ...caBundle !== undefined && { caBundle: base64Of(caBundle) },

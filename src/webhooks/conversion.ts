@@ -13,7 +13,7 @@ import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
-import { isObject, type JsonObject } from "../schema/values/json.ts";
+import { isList, isObject, type JsonObject, type MutableJson, setMember } from "../schema/values/json.ts";
 import { objectOr, textOf } from "../schema/values/members.ts";
 
 /** An object that a conversion returns: `T` without the members that the package fills in. */
@@ -24,7 +24,32 @@ export type Converted<T extends KubernetesObject> =
     readonly metadata?: Partial<Pick<KubernetesObject["metadata"], "labels" | "annotations">>;
   };
 
-/** Converts objects between the hub and another version of the kind, without loss in both directions. */
+/**
+ * Converts objects between the hub and another version of the kind, without loss in both directions.
+ *
+ * The API server also converts parts of objects: while it works out which fields a server-side apply removes, any
+ * member may be missing, even a required one. Both functions always get `metadata` and `spec` as objects. Everything
+ * else may be absent: `status`, `metadata.name`, and each member of `spec`, so read `container?.image`. Leave out what
+ * is missing, and fill in no default. A member that holds nothing but `undefined` is left out for you. `roundTrips`
+ * tries such parts.
+ *
+ * @example
+ * ```ts
+ * import type { Conversion } from "@kube/informer/webhooks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * type Meta = { metadata: { name: string }; status?: { ready?: boolean } };
+ * type Hub = Meta & { spec: { container: { image: string }; replicas?: number } };
+ * type Older = Meta & { spec: { image: string; replicas?: number } };
+ *
+ * const conversion: Conversion<Hub, Older> = {
+ *   toHub: ({ spec: { image, replicas }, status }) => ({ spec: { container: { image }, replicas }, status }),
+ *   fromHub: ({ spec: { container, replicas }, status }) => ({ spec: { image: container?.image, replicas }, status }),
+ * };
+ * const older = { metadata: { name: "blog" }, spec: { image: "nginx" } };
+ * assertEquals(conversion.toHub(older).spec.container, { image: "nginx" });
+ * ```
+ */
 export interface Conversion<Hub extends KubernetesObject, Other extends KubernetesObject> {
   /** Converts an object of the other version to the hub's version. Do not change the argument. */
   readonly toHub: (other: Other) => Converted<Hub>;
@@ -71,7 +96,8 @@ export class Converter {
    * @throws {InformerError} that names the object and both versions, if it cannot be converted.
    */
   convert(object: JsonObject, apiVersion: unknown): JsonObject {
-    const name = quoted(keyOf(object as unknown as KubernetesObject));
+    const { namespace, name } = objectOr(object.metadata);
+    const key = quoted(keyOf({ metadata: { namespace: textOf(namespace), name: textOf(name) } }));
     const from = quoted(textOf(object.apiVersion));
     try {
       const [own, to] = [object.apiVersion, apiVersion].map((it) => this.#versionOf(it));
@@ -81,8 +107,10 @@ export class Converter {
       const atHub = own === hub ? object : this.#step(object, hub, this.#others.get(own)!.toHub);
       return to === hub ? atHub : this.#step(atHub, to, this.#others.get(to)!.fromHub);
     } catch (cause) {
-      const what = `Cannot convert ${this.hub.kind} "${name}" from ${from} to ${quoted(textOf(apiVersion))}`;
-      throw new InformerError(what, { cause });
+      const { kind } = this.hub;
+      const what = key === "" ? `a part of a ${kind}, which has no name,` : `${kind} "${key}"`;
+      const message = `Cannot convert ${what} from ${from} to ${quoted(textOf(apiVersion))}`;
+      throw new InformerError(message, { cause });
     }
   }
 
@@ -94,14 +122,37 @@ export class Converter {
     throw new InformerError(`apiVersion must be of group "${group}" and version ${known.join(" or ")}`);
   }
 
+  /** Parts of objects keep their form: what was absent stays absent, except for metadata, which the server requires. */
   #step(object: JsonObject, version: string, convert: (object: JsonObject) => unknown): JsonObject {
-    const converted = convert(object);
+    const [metadata, spec] = [objectOr(object.metadata), objectOr(object.spec)];
+    const converted = convert({ ...object, metadata, spec });
     if (!isObject(converted)) {
       throw new TypeError(`the conversion returned ${converted === null ? "null" : typeof converted}, not an object`);
     }
-    const { metadata, ...rest } = converted;
-    const { labels, annotations } = objectOr(metadata);
-    const kept = { ...objectOr(object.metadata), ...defined({ labels, annotations }) };
-    return { ...rest, apiVersion: `${this.hub.group}/${version}`, kind: this.hub.kind, metadata: kept };
+    const { metadata: own, spec: next, ...rest } = withoutEmptied(converted);
+    const { labels, annotations } = objectOr(own);
+    const isAbsent = !isObject(object.spec) && Object.keys(objectOr(next)).length === 0;
+    return {
+      ...rest,
+      ...defined({ spec: isAbsent ? object.spec : next ?? {} }),
+      apiVersion: `${this.hub.group}/${version}`,
+      kind: this.hub.kind,
+      metadata: { ...metadata, ...defined({ labels, annotations }) },
+    };
   }
+}
+
+/** Returns a value without members that are undefined, or that lose all they have in this way. Shares what stays. */
+function withoutEmptied<T>(value: T): T {
+  if (isList(value)) return value.map(withoutEmptied) as T;
+  if (!isObject(value)) return value;
+  const kept: MutableJson = {};
+  let isSame = true;
+  for (const [name, member] of Object.entries(value)) {
+    const left = withoutEmptied(member);
+    isSame &&= left === member && left !== undefined;
+    const isEmptied = left !== member && isObject(left) && Object.keys(left).length === 0;
+    if (left !== undefined && !isEmptied) setMember(kept, name, left);
+  }
+  return isSame ? value : kept as T;
 }

@@ -128,7 +128,8 @@ Deno.test("informer crds --service prints the configurations of webhooks, which 
   const files = ["kinds.ts", "webhooks.ts"].map((name) =>
     new URL(`../../examples/webhooks/${name}`, import.meta.url).pathname
   );
-  const ca = folder.write("ca.crt", "PEM");
+  const CA = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const ca = folder.write("ca.crt", CA);
   const { code, out, err } = await run("crds", ...files, "--service", "shop/hooks:8443", "--ca", ca);
   assertEquals([code, err], [0, []]);
   const objects = loadAll(out.join("\n")) as Record<string, never>[];
@@ -138,7 +139,7 @@ Deno.test("informer crds --service prints the configurations of webhooks, which 
     "ValidatingWebhookConfiguration hooks.shop",
   ]);
   const text = out.join("\n");
-  assertStringIncludes(text, `caBundle: ${btoa("PEM")}`);
+  assertStringIncludes(text, `caBundle: ${btoa(CA)}`);
   assertStringIncludes(text, "strategy: Webhook");
   assertMatch(text, /name: hooks\n\s+namespace: shop\n\s+path: .*\n\s+port: 8443/);
   const wrong = await run("crds", ...files, "--service", "hooks");

@@ -97,6 +97,13 @@ Deno.test("installCrds takes a kind and its older version, and keeps a conversio
     fromHub: ({ spec }) => ({ spec }),
   });
   await installWebhooks(client, webhooks, { url: "https://hooks" });
+  for (const caBundle of [btoa("/tls/ca.crt"), "/tls/ca.crt", "*"]) {
+    const [crd] = webhooks.configurations({ url: "https://hooks" }).crds;
+    const webhook = { conversionReviewVersions: ["v1"], clientConfig: { url: "https://hooks", caBundle } };
+    const wrong = { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
+    const why = 'Cannot install definition "backups.acme.dev": the caBundle of its conversion must be the PEM text';
+    await assertRejects(() => installCrds(client, [wrong]), TypeError, why);
+  }
   const [{ result }] = await installCrds(client, [Backup]);
   assertEquals(result, "unchanged");
   assertEquals(server.get(CustomResourceDefinition, "backups.acme.dev")!.spec.conversion?.strategy, "Webhook");

@@ -171,3 +171,23 @@ Deno.test("installWebhooks refuses CRDs that break stored objects, like installC
   const { crds } = await installWebhooks(client, breaking, { service }, { allowBreaking: true });
   assertEquals(crds[0].result, "changed");
 });
+
+Deno.test("an address without TLS, and authorities that are no PEM text, are refused before a request", async () => {
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const install = (url: string, caBundle?: string) => () => installWebhooks(client, all(), { url }, { caBundle });
+  for (const url of ["http://hooks:9443", "hooks:9443", "https://", "/hooks", ""]) {
+    const why = `Cannot configure webhooks: url must begin with https:// and a host, but it is "${url}"`;
+    await assertRejects(install(url), TypeError, why);
+  }
+  const why = "Cannot configure webhooks: caBundle must be the PEM text of a certificate, but ";
+  await assertRejects(install("https://h", "/tls/ca.crt"), TypeError, `${why}it is "/tls/ca.crt". Read its file`);
+  await assertRejects(install("https://h", ""), TypeError, `${why}it is ""`);
+  const key = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n";
+  for (const text of [btoa(CA.replace("é", "")), key, "-----END CERTIFICATE----- -----BEGIN CERTIFICATE-----"]) {
+    const error = await assertRejects(install("https://h", text), TypeError, `${why}it has none`);
+    assert(!error.message.includes("c2VjcmV0"));
+  }
+  assertEquals(server.requests.length, 0);
+  await install("HTTPS://hooks:9443/base", CA)();
+});

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { defineKind, type KindOf } from "../../src/schema/mod.ts";
 import { type Conversion, refuse, roundTrips, Webhooks } from "../../src/webhooks/mod.ts";
-import { convert, post } from "./_reviews.ts";
+import { type Answer, convert, post } from "./_reviews.ts";
 
 const names = { group: "example.com", kind: "Job", plural: "jobs" } as const;
 const text = { type: "string" } as const;
@@ -189,4 +189,200 @@ Deno.test("roundTrips passes what is kept, and names the first field that is los
     "metadata.annotations.a.com/b is new",
   );
   assertThrows(() => roundTrips(new Webhooks(), V1, []), TypeError, "Add it with convert()");
+});
+
+const Older = defineKind({
+  ...names,
+  version: "v1alpha1",
+  spec: {
+    type: "object",
+    required: ["image"],
+    properties: {
+      image: { type: "string" },
+      replicas: { type: "integer" },
+      hosts: { type: "array", items: { type: "object", properties: { name: { type: "string" } } } },
+      limits: { type: "object", additionalProperties: { type: "string" } },
+    },
+  },
+  status: { type: "object", properties: { phase: { enum: ["Done", "Failed"] } } },
+});
+const Newer = defineKind({
+  ...names,
+  version: "v1",
+  spec: {
+    type: "object",
+    required: ["container"],
+    properties: {
+      container: { type: "object", required: ["image"], properties: { image: { type: "string" } } },
+      replicas: { type: "integer" },
+      hosts: { type: "array", items: { type: "object", properties: { name: { type: "string" } } } },
+      limits: { type: "object", additionalProperties: { type: "string" } },
+    },
+  },
+  status: { type: "object", properties: { phase: { enum: ["Done", "Failed"] } } },
+  olderVersions: [Older],
+});
+type Both = Conversion<KindOf<typeof Newer>, KindOf<typeof Older>>;
+
+const both: Both = {
+  toHub: ({ spec: { image, ...rest }, status }) => ({ spec: { container: { image }, ...rest }, status }),
+  fromHub: ({ spec: { container, ...rest }, status }) => ({ spec: { image: container?.image, ...rest }, status }),
+};
+
+Deno.test("parts of objects are converted, and what was absent stays absent", async () => {
+  const errors: Error[] = [];
+  const webhooks = new Webhooks({ onError: (error) => errors.push(error as Error) }).convert(Newer, Older, both);
+  const metadata = { name: "a" };
+  const pairs: [object, object, object?][] = [
+    [{}, {}],
+    [{ status: { phase: "Done" } }, { status: { phase: "Done" } }],
+    [{ metadata }, { metadata }],
+    [{ spec: { replicas: 1 } }, { spec: { replicas: 1 } }],
+    [{ spec: { image: "x" } }, { spec: { container: { image: "x" } } }],
+    [{ spec: {} }, { spec: {} }],
+    [{ spec: null }, { spec: null }],
+    [{ metadata: null, status: null }, { status: null }],
+    [{ spec: { hosts: [{}], limits: {} } }, { spec: { hosts: [{}], limits: {} } }],
+  ];
+  for (const [older, newer] of pairs) {
+    const of = (version: string, members: object): object => {
+      const apiVersion = `example.com/${version}`;
+      return { apiVersion, kind: "Job", ...members };
+    };
+    // The API server refuses an answer without metadata.
+    const [to, from] = [{ metadata: {}, ...newer }, {
+      ...older,
+      metadata: { ...(older as typeof newer & Answer).metadata },
+    }];
+    for (
+      const [version, given, expected] of [
+        ["v1", of("v1alpha1", older), of("v1", to)],
+        ["v1alpha1", of("v1", newer), of("v1alpha1", from)],
+      ] as const
+    ) {
+      const { response } = await convert(webhooks, `example.com/${version}`, [given]);
+      assertEquals([response.result, response.convertedObjects], [{ status: "Success" }, [expected]]);
+    }
+  }
+  const broken = new Webhooks({ onError: (error) => errors.push(error as Error) })
+    .convert(Newer, Older, { ...both, toHub: ({ spec }) => ({ spec: { container: { image: spec.image.trim() } } }) });
+  const { response } = await convert(broken, "example.com/v1", [{ apiVersion: "example.com/v1alpha1", kind: "Job" }]);
+  assertStringIncludes(
+    response.result.message,
+    "Cannot convert a part of a Job, which has no name, from example.com/v1alpha1 to example.com/v1: Cannot read",
+  );
+  assertEquals(errors.length, 1);
+});
+
+Deno.test("a conversion may return what JSON writes as something else", async () => {
+  const at = new Date(0);
+  const webhooks = new Webhooks().convert(V2, V1, {
+    ...v1,
+    toHub: () => ({ spec: { scheduleAt: at as never, "__proto__": undefined, list: [at, { a: undefined }] } }),
+  });
+  const [converted] = (await convert(webhooks, "example.com/v2", [job("v1", {})])).response.convertedObjects;
+  assertEquals(converted.spec, { scheduleAt: at.toJSON(), list: [at.toJSON(), {}] });
+});
+
+Deno.test("roundTrips adds parts of each object", () => {
+  const metadata = { name: "a", namespace: "n" };
+  const whole = {
+    metadata,
+    spec: { container: { image: "x" }, replicas: 2, hosts: [{ name: "h" }], limits: { cpu: "1" } },
+    status: { phase: "Done" as const },
+  };
+  const trips = (conversion: Both, objects = [whole]) => () =>
+    roundTrips(new Webhooks().convert(Newer, Older, conversion), Newer, objects);
+  trips(both)();
+  // This is how one writes it without knowing of parts.
+  const throwing: Both = {
+    ...both,
+    fromHub: ({ spec: { container: { image }, ...rest }, status }) => ({ spec: { image, ...rest }, status }),
+  };
+  assertThrows(trips(throwing), Error, 'Cannot convert Job "n/a" without spec from v1 to v1alpha1 and back');
+  const losing: Both = {
+    ...both,
+    fromHub: (job) => job.spec.replicas === undefined ? { spec: {} as never, status: job.status } : both.fromHub(job),
+  };
+  assertThrows(
+    trips(losing),
+    Error,
+    'Cannot convert Job "n/a" without spec.replicas from v1 to v1alpha1 and back: spec.container is lost',
+  );
+  const named: Both = {
+    ...both,
+    fromHub: (job) => ({ ...both.fromHub(job), ...job.metadata.name === undefined && { status: undefined } }),
+  };
+  assertThrows(trips(named), Error, 'Job "n/a" without metadata from v1 to v1alpha1 and back: status is lost');
+  const filling: Both = {
+    ...both,
+    toHub: (job) => ({ ...both.toHub(job), status: { phase: job.status?.phase ?? "Failed" } }),
+  };
+  assertThrows(trips(filling), Error, "without status from v1 to v1alpha1 and back: status is new");
+  const lonely: Both = {
+    ...both,
+    toHub: (job) =>
+      Object.keys(job.spec).length + Object.keys(job.metadata).length === 0
+        ? { spec: job.spec as never }
+        : both.toHub(job),
+  };
+  assertThrows(trips(lonely), Error, '"n/a" with nothing but status from v1 to v1alpha1 and back: status is lost');
+  const inLists: Both = {
+    ...both,
+    fromHub: ({ spec, ...job }) =>
+      both.fromHub({ ...job, spec: { ...spec, hosts: spec.hosts?.filter(({ name }) => name) } }),
+  };
+  assertThrows(
+    trips(inLists),
+    Error,
+    "without spec.hosts.0.name from v1 to v1alpha1 and back: spec.hosts.0 is lost",
+  );
+});
+
+Deno.test("roundTrips adds an object for each optional part of the schema", () => {
+  const metadata = { name: "a", namespace: "n" };
+  const small = { metadata, spec: { image: "x" } };
+  const trips = (conversion: Both, objects: Parameters<typeof roundTrips<KindOf<typeof Older>>>[2] = [small]) => () =>
+    roundTrips(new Webhooks().convert(Newer, Older, conversion), Older, objects);
+  trips(both)();
+  trips(both, [])();
+  const statusless: Both = {
+    ...both,
+    toHub: ({ spec: { image, ...rest } }) => ({ spec: { container: { image }, ...rest } }),
+  };
+  const lost = 'Cannot convert Job "n/a" with status {"phase":"Done"} from v1alpha1 to v1 and back: status is lost';
+  assertThrows(trips(statusless), Error, lost);
+  const listless: Both = {
+    ...both,
+    fromHub: ({ spec: { hosts: _, ...spec }, ...job }) => both.fromHub({ ...job, spec }),
+  };
+  assertThrows(
+    trips(listless),
+    Error,
+    'with spec.hosts [{"name":"text"}] from v1alpha1 to v1 and back: spec.hosts is lost',
+  );
+  const elements: Both = {
+    ...both,
+    toHub: (job) => ({ ...both.toHub(job), spec: { ...both.toHub(job).spec, hosts: job.spec.hosts?.map(() => ({})) } }),
+  };
+  assertThrows(
+    trips(elements, [{ metadata, spec: { image: "x", hosts: [{}] } }]),
+    Error,
+    'with spec.hosts.0.name "text" from v1alpha1 to v1 and back: spec.hosts.0.name is lost',
+  );
+  assertThrows(
+    trips({ ...both, fromHub: ({ spec: { limits: _, ...spec }, ...job }) => both.fromHub({ ...job, spec }) }),
+    Error,
+    'with spec.limits {"key":"text"}',
+  );
+  // A value that is made up may be one that a function cannot read: an object that has the member is used instead.
+  const reading: Both = {
+    ...both,
+    toHub: (job) => {
+      if (job.spec.limits?.key === "text") throw new Error("no such limit");
+      return both.toHub(job);
+    },
+  };
+  assertThrows(trips(reading), Error, 'Cannot convert Job "n/a" with spec.limits {"key":"text"}');
+  trips(reading, [small, { metadata, spec: { image: "x", limits: { cpu: "1" } } }])();
 });

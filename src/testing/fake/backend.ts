@@ -11,8 +11,10 @@ import { checkNames } from "../../errors/option_names.ts";
 import { Random } from "./random.ts";
 import { PodLogs } from "./reads/pod_logs.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
+import { Conversions } from "./server/conversion.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import type { ResourceParts } from "./server/resource_handler.ts";
+import type { WebhookHandler } from "./server/webhook_call.ts";
 import type { WebhookSource } from "./server/webhooks.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
@@ -112,6 +114,8 @@ export class Backend {
   readonly admission: Admission = new Admission();
   /** Answers for the webhooks whose configurations are in the store. */
   readonly webhooks: WebhookSource;
+  /** Converts the objects of kinds with a conversion webhook. */
+  readonly conversions: Conversions;
   /** Optional server features; faults switch them off and on. */
   readonly features: ServerFeatures;
   /** The latest requests, oldest first. */
@@ -151,6 +155,8 @@ export class Backend {
         // The event of the definition's deletion comes after the deletion of all it defines.
         if (isDefinitions(collection)) { for (const old of crdResources(parseStored(stored))) store.undefine(old); }
       },
+      versions: (definition) => this.conversions.versionsOf(definition),
+      unconverted: (collection, key) => this.conversions.later(collection, key),
       undefined: (collection) => this.watches.endAll(collection),
     });
     for (const kind of builtInResources()) store.define(define(kind, kind));
@@ -158,6 +164,7 @@ export class Backend {
     this.store = store;
     const reviews = new Random(seed + 2);
     this.webhooks = { handler: undefined, uid: () => reviews.uid() };
+    this.conversions = new Conversions(store, this.webhooks);
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
     const now = this.now = (): number => clock() + this.faults.skewMs;
@@ -189,6 +196,7 @@ export class Backend {
       chunkBytes,
       access: new AccessControl(options.tokens, options.authorize),
       webhooks: this.webhooks,
+      conversions: this.conversions,
       faults: this.faults,
       record: (request) => {
         if (this.requests.length >= REQUESTS) this.#forget(REQUESTS / 10);
@@ -222,6 +230,14 @@ export class Backend {
     for (const listener of this.listeners) listener(event);
   }
 
+  /** Asks a handler about writes and conversions from now on. */
+  serveWebhooks(handler: WebhookHandler): void {
+    (this.webhooks as { handler: WebhookHandler }).handler = handler;
+    for (const { definition } of [...this.store.collections()]) {
+      if (definition.custom) this.conversions.compare(definition);
+    }
+  }
+
   #redefine({ stored, before }: StoreEvent): void {
     const now = crdResources(parseStored(stored));
     const old = before === undefined ? [] : crdResources(parseStored(before));
@@ -231,6 +247,7 @@ export class Backend {
       const kept = now.some((next) => next.group === group && next.version === version && next.plural === plural);
       if (!kept) this.store.undefine(resource);
     }
+    if (now.length > 0) this.conversions.compare(now[0]);
   }
 }
 

@@ -69,7 +69,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - Service account tokens have no signature. A SelfSubjectRulesReview lists no rules, because
  *   {@linkcode FakeApiServerOptions.authorize} has none. Other reviews use that option and
  *   {@linkcode FakeApiServerOptions.tokens}.
- * - Each version of a custom resource is a separate collection.
+ * - Each version of a custom resource is a separate collection, unless its CRD has a conversion webhook and
+ *   {@linkcode serveWebhooks} was called. An object is then converted when it is written, not when it is read.
  *
  * How it behaves in detail:
  *
@@ -501,21 +502,22 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Calls admission webhooks like a cluster does. Give it the program that serves them: a function, or an object with
+   * Calls admission and conversion webhooks like a cluster does. Give it the program that serves them: a function, or an object with
    * `fetch`.
    *
-   * From then on, requests that write follow the ValidatingWebhookConfigurations and MutatingWebhookConfigurations on
-   * the server. Your program gets the reviews to all of them, whatever the `clientConfig` is. A service's webhook has
+   * From then on, requests that write follow the ValidatingWebhookConfigurations, MutatingWebhookConfigurations, and
+   * CRDs with a conversion webhook on the server. Your program gets the reviews to all of them, whatever the `clientConfig` is. A service's webhook has
    * the URL `https://NAME.NAMESPACE.svc:PORT/PATH`. Without this call, the server ignores these configurations. Your
-   * test's own writes never reach webhooks.
+   * test's own writes never reach admission webhooks. They are converted shortly later, before the next request.
    *
    * Timeouts use the global `setTimeout`, so {@linkcode FakeTime} controls them.
    *
    * How it differs from a cluster:
    *
    * - A namespace that does not exist has no labels except for `kubernetes.io/metadata.name`.
-   * - `matchPolicy: Equivalent` only finds other versions of custom kinds. It changes the object's `apiVersion` and no
-   *   field. Conversion webhooks are not called, because each version is a separate collection.
+   * - `matchPolicy: Equivalent` only finds other versions of custom kinds.
+   * - Objects are converted to all served versions when they are written. So a failing conversion refuses the write,
+   *   where a cluster may refuse a later read.
    * - Match conditions have no `authorizer`, and a misspelled field of `request` is found when the condition runs.
    * - Reviews about access and tokens do not reach webhooks.
    *
@@ -547,7 +549,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * ```
    */
   serveWebhooks(handler: WebhookHandler | { readonly fetch: WebhookHandler }): void {
-    this.#backend.webhooks.handler = typeof handler === "function" ? handler : (request) => handler.fetch(request);
+    this.#backend.serveWebhooks(typeof handler === "function" ? handler : (request) => handler.fetch(request));
   }
 
   /**

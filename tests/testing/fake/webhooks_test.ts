@@ -1,6 +1,8 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { Client } from "../../../src/client/client.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";
+import { answersToAddresses } from "../../support/conversions/addresses.ts";
 import { type Answer, ask, ConfigMap, CONTAINERS, MAPS, OPEN_SCHEMA, Pod } from "../../support/fake_server.ts";
 
 const GROUP = "admissionregistration.k8s.io";
@@ -621,4 +623,15 @@ Deno.test("A server-side apply is reviewed as what it does", async () => {
   assertEquals((await apply()).json.data, { x: "1", create: "1", update: "1" });
   const kinds = hooked.asked.map(({ request }) => request.options.kind);
   assertEquals(kinds, ["CreateOptions", "UpdateOptions"]);
+});
+
+Deno.test("an address without TLS is refused, and authorities that are no PEM text in the CRD of a served kind", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+  const answers = await answersToAddresses(client);
+  const [first, , , , , taken] = answers;
+  const invalid = 'ValidatingWebhookConfiguration.admissionregistration.k8s.io "addresses" is invalid';
+  const field = "webhooks[0].clientConfig.url";
+  const why = "'https' is the only allowed URL scheme; desired format: https://host[/path]";
+  assertEquals([first, taken], [`422 ${invalid}: ${field}: Invalid value: "http": ${why}`, "taken"]);
+  assertStringIncludes(answers.at(-1)!, "unable to load root certificates: unable to parse bytes as PEM block");
 });

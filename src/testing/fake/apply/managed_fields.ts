@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { StatusError } from "../../../api/status.ts";
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
 import type { Struct } from "../../../schema/values/object_schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
@@ -23,6 +24,14 @@ import {
   withNamedFields,
 } from "./typed.ts";
 
+/** The versions of a kind whose objects are converted. */
+export interface Versions {
+  /** Returns a version; undefined if it is not served. */
+  of(apiVersion: string): ManagedKind | undefined;
+  /** Returns an object, or a part of one, in a served version. @throws {StatusError} 500 if that fails. */
+  convert(object: JsonObject, apiVersion: string): JsonObject;
+}
+
 /** A manager that writes. */
 export interface FieldManager {
   /** Its name. */
@@ -35,6 +44,8 @@ export interface FieldManager {
   readonly time: string;
   /** True for a write by the test itself, which sets the status with the rest. */
   readonly unrestricted: boolean;
+  /** The versions in which others may manage fields. @default {all use the fields of the written version} */
+  readonly versions?: Versions;
 }
 
 /** The parts of a definition that determine its fields. */
@@ -226,24 +237,66 @@ function recordUpdate(
   manager: FieldManager,
 ): void {
   const { name, subresource, time } = manager;
-  const schema = schemaOfDefinition(kind);
-  const comparison = new TypedComparison(before, after, schema);
-  comparison.exclude(fixedFields(kind, manager));
-  const changed = comparison.modified.union(comparison.added);
-  reconcile(managers, schema);
-  for (const [id, { fields }] of managers) {
-    setFields(managers, id, fields.difference(fields.intersection(changed)).difference(comparison.removed));
+  const differences = comparing(before, after, kind, manager);
+  reconcile(managers, kind, manager);
+  for (const [id, { fields, apiVersion }] of managers) {
+    const { changed, removed } = differences(apiVersion);
+    setFields(managers, id, fields.difference(fields.intersection(changed)).difference(removed));
   }
-  const fields = changed.difference(UNOWNED);
+  const fields = differences(kind.apiVersion).changed.difference(UNOWNED);
   if (fields.empty) return;
   const identity = { manager: name, operation: "Update", apiVersion: kind.apiVersion, subresource } as const;
   const id = identityOf(identity);
   managers.set(id, { ...identity, time, fields: fields.union(managers.get(id)?.fields ?? NO_FIELDS) });
 }
 
-/** Replaces what is below a field that the schema calls atomic now. */
-function reconcile(managers: Managers, schema: Struct): void {
-  for (const [id, { fields }] of managers) setFields(managers, id, withAtomicFields(fields, schema));
+type Differences = Record<"changed" | "removed", FieldSet>;
+
+/** Returns a function that compares two states of an object in a version, once. */
+function comparing(
+  before: JsonObject,
+  after: JsonObject,
+  kind: ManagedKind,
+  manager: FieldManager,
+): (apiVersion: string) => Differences {
+  const made = new Map<ManagedKind, Differences>();
+  return (apiVersion) => {
+    const own = versionOf(apiVersion, kind, manager)!;
+    let differences = made.get(own);
+    if (differences === undefined) {
+      const [old, next] = [[before, "old"] as const, [after, "new"] as const].map(([object, what]) =>
+        inVersion(object, own.apiVersion, manager, `failed to convert ${what} object`)
+      );
+      const comparison = new TypedComparison(old, next, schemaOfDefinition(own));
+      comparison.exclude(fixedFields(own, manager));
+      const { modified, added, removed } = comparison;
+      made.set(own, differences = { changed: modified.union(added), removed });
+    }
+    return differences;
+  };
+}
+
+/** Returns the version of an entry; undefined if it is no longer served. */
+function versionOf(apiVersion: string, kind: ManagedKind, { versions }: FieldManager): ManagedKind | undefined {
+  return apiVersion === kind.apiVersion || versions === undefined ? kind : versions.of(apiVersion);
+}
+
+/** Converts an object, if its kind is converted. @throws {StatusError} 500 that begins with `what`. */
+function inVersion(object: JsonObject, apiVersion: string, { versions }: FieldManager, what: string): JsonObject {
+  try {
+    return versions?.convert(object, apiVersion) ?? object;
+  } catch (error) {
+    throw error instanceof StatusError ? refusal(500, `${what}: ${error.message}`, { reason: "" }) : error;
+  }
+}
+
+/** Replaces what is below a field that the schema calls atomic now, and drops entries of versions that are not served. */
+function reconcile(managers: Managers, kind: ManagedKind, manager: FieldManager): void {
+  for (const [id, { fields, apiVersion }] of managers) {
+    const own = versionOf(apiVersion, kind, manager);
+    if (own === undefined) managers.delete(id);
+    else setFields(managers, id, withAtomicFields(fields, schemaOfDefinition(own)));
+  }
 }
 
 function setFields(managers: Managers, id: string, fields: FieldSet): void {
@@ -358,7 +411,7 @@ function attemptApply(
   if (managers.size === 0) {
     recordUpdate(managers, emptyObject(kind), live, kind, { ...manager, name: "before-first-apply" });
   }
-  reconcile(managers, schema);
+  reconcile(managers, kind, manager);
   const identity = { manager: name, operation: "Apply", apiVersion: kind.apiVersion, subresource } as const;
   const id = identityOf(identity);
   const last = managers.get(id);
@@ -366,10 +419,8 @@ function attemptApply(
   const fields = ownedBy(config, schema).without(fixed);
   managers.set(id, { ...identity, time: last?.time, fields });
   const merged = objectOr(mergeTyped(live, config, schema));
-  const next = last === undefined ? merged : prune(merged, last.fields, managers, schema);
-  const comparison = new TypedComparison(live, next, schema);
-  comparison.exclude(fixed);
-  yieldFields(managers, id, comparison, force);
+  const next = last === undefined ? merged : prune(merged, last, managers, kind, manager);
+  yieldFields(managers, id, comparing(live, next, kind, manager), force);
   const own = managers.get(id);
   if (own !== undefined) {
     managers.set(id, { ...own, time: equalJson(live, next) ? own.time : time });
@@ -379,34 +430,64 @@ function attemptApply(
 }
 
 /** Takes what an apply changes from the other managers. */
-function yieldFields(managers: Managers, own: string, comparison: TypedComparison, force: boolean): void {
-  const changed = comparison.modified.union(comparison.added);
+function yieldFields(
+  managers: Managers,
+  own: string,
+  differences: (apiVersion: string) => Differences,
+  force: boolean,
+): void {
   const conflicts: Conflict[] = [];
   const kept = new Map<string, FieldSet>();
   for (const [id, entry] of managers) {
     if (id === own) continue;
+    const { changed, removed } = differences(entry.apiVersion);
     const lost = entry.fields.intersection(changed);
     for (const path of lost.paths()) conflicts.push({ entry, path });
-    kept.set(id, entry.fields.difference(lost).difference(comparison.removed));
+    kept.set(id, entry.fields.difference(lost).difference(removed));
   }
   if (conflicts.length > 0 && !force) throw new Conflicts(conflicts);
   for (const [id, fields] of kept) setFields(managers, id, fields);
   setFields(managers, own, managers.get(own)!.fields);
 }
 
-/** Removes what a manager applied last time, does not apply now, and no other manager owns. */
-function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: Struct): JsonObject {
-  const named = (set: FieldSet): FieldSet => withNamedFields(set, schema);
-  const before = named(last);
-  const withoutLast = objectOr(removeTyped(merged, before, schema));
-  let managed = NO_FIELDS;
-  for (const { fields } of managers.values()) managed = managed.union(fields);
-  const all = named(ownedBy(merged, schema));
-  const kept = named(ownedBy(withoutLast, schema)).union(named(managed));
-  const pruned = objectOr(removeTyped(merged, all.difference(kept), schema));
+/**
+ * Removes what a manager applied last time, does not apply now, and no other manager owns. Each version in which there
+ * are owners says what they own: until then, the object is only a part of one.
+ */
+function prune(
+  merged: JsonObject,
+  last: Entry,
+  managers: Managers,
+  kind: ManagedKind,
+  manager: FieldManager,
+): JsonObject {
+  const lastKind = versionOf(last.apiVersion, kind, manager)!;
+  const convert = (object: JsonObject, to: ManagedKind, what: string): JsonObject =>
+    inVersion(object, to.apiVersion, manager, `failed to prune fields${what}`);
+  const namedIn = (of: ManagedKind, fields: FieldSet): FieldSet => withNamedFields(fields, schemaOfDefinition(of));
+  const allIn = (of: ManagedKind, object: JsonObject): FieldSet => namedIn(of, ownedBy(object, schemaOfDefinition(of)));
+  const without = (of: ManagedKind, object: JsonObject, fields: FieldSet): JsonObject =>
+    objectOr(removeTyped(object, fields, schemaOfDefinition(of)));
+  const whole = convert(merged, lastKind, ": failed to convert merged object to last applied version");
+  const before = namedIn(lastKind, last.fields);
+  const managed = new Map<ManagedKind, FieldSet>([[lastKind, NO_FIELDS]]);
+  for (const { fields, apiVersion } of managers.values()) {
+    const own = versionOf(apiVersion, kind, manager)!;
+    managed.set(own, (managed.get(own) ?? NO_FIELDS).union(fields));
+  }
+  let [full, pruned] = [whole, without(lastKind, whole, before)];
+  for (const [own, fields] of managed) {
+    const at = `object at version ${own.apiVersion}`;
+    full = convert(full, own, `: failed add back owned items: failed to convert merged ${at}`);
+    pruned = convert(pruned, own, `: failed add back owned items: failed to convert pruned ${at}`);
+    const kept = allIn(own, pruned).union(namedIn(own, fields));
+    pruned = without(own, full, allIn(own, full).difference(kept));
+  }
   // Elements and members that it did not apply stay.
-  const gone = all.difference(named(ownedBy(pruned, schema))).intersection(before);
-  return objectOr(removeTyped(merged, gone, schema));
+  const dangling = ": failed add back dangling items: failed to convert pruned object to last applied version";
+  const left = allIn(lastKind, convert(pruned, lastKind, dangling));
+  const gone = allIn(lastKind, whole).difference(left).intersection(before);
+  return convert(without(lastKind, whole, gone), kind, "");
 }
 
 /** Returns an object with other managedFields, without the member if there are none. */

@@ -8,6 +8,7 @@
  */
 import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
+import { clientConfigCauses } from "../../../schema/values/client_config.ts";
 import type { Form } from "../../../schema/values/forms.ts";
 import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
@@ -445,6 +446,7 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 
 /** The rules of the types of policy, rights, leases and definitions. */
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
+  "admissionregistration/v1.WebhookClientConfig": clientConfigCauses,
   "apiextensions/v1.CustomResourceDefinition": definitionRule,
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
@@ -475,7 +477,9 @@ export const OWN_WORDS: ReadonlySet<string> = new Set(
 
 /** Fields, by type and name, of which a rule or the server's storage says what is required and allowed. */
 export const ELSEWHERE: ReadonlySet<string> = new Set(
-  ("apps/v1.DaemonSetSpec.selector apps/v1.DaemonSetUpdateStrategy.type apps/v1.DeploymentStrategy.type " +
+  ("admissionregistration/v1.ServiceReference.name admissionregistration/v1.ServiceReference.namespace " +
+    "apiextensions/v1.ServiceReference.name apiextensions/v1.ServiceReference.namespace " +
+    "apps/v1.DaemonSetSpec.selector apps/v1.DaemonSetUpdateStrategy.type apps/v1.DeploymentStrategy.type " +
     "apps/v1.StatefulSetSpec.podManagementPolicy apps/v1.StatefulSetUpdateStrategy.type " +
     "batch/v1.JobSpec.podReplacementPolicy batch/v1.PodFailurePolicyOnExitCodesRequirement.values " +
     "meta/v1.ObjectMeta.ownerReferences rbac/v1.RoleRef.kind rbac/v1.Subject.kind").split(" "),

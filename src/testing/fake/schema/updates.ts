@@ -9,6 +9,7 @@
 import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
+import { hasWrongBundle } from "../../../schema/values/client_config.ts";
 import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
 import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
@@ -190,6 +191,12 @@ const selector = fixed("spec.selector");
 const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "apiextensions/v1.CustomResourceDefinition": [
     fixed("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope"),
+    (old, object, causes) => {
+      if (hasWrongBundle(old) || !hasWrongBundle(object)) return;
+      const { caBundle } = at(object, "spec", "conversion", "webhook", "clientConfig") as JsonObject;
+      const why = "unable to load root certificates: unable to parse bytes as PEM block";
+      refuseValue(causes, "spec.conversion.webhookClientConfig.caBundle", caBundle, why);
+    },
   ],
   "apps/v1.ControllerRevision": [fixed("data")],
   "apps/v1.DaemonSet": [selector],

@@ -32,6 +32,7 @@ import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
+import type { Conversions } from "./conversion.ts";
 import type { Review, WebhookSource } from "./webhooks.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
@@ -159,6 +160,8 @@ interface RequestHandlerParts extends ResourceParts {
   readonly access: AccessControl;
   /** Answers for webhooks that are asked about writes. */
   readonly webhooks: WebhookSource;
+  /** Converts the objects of kinds with a conversion webhook. */
+  readonly conversions: Conversions;
   /** Armed faults. */
   readonly faults: Faults;
   /** Maximum bytes per chunk of a response. */
@@ -237,17 +240,21 @@ export class RequestHandler {
     attributes: RequestAttributes,
     body: string,
   ): Promise<Response> {
-    const { access, discovery, store, webhooks } = this.#parts;
+    const { access, conversions, discovery, store, webhooks } = this.#parts;
     if (route === undefined) throw noPath();
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
       const loading = this.#resources.loading(route, body);
       if (loading !== undefined) await loading;
+      if (conversions.isLate) await conversions.settle(route);
       if (webhooks.handler === undefined) return this.#resources.answer(context, route, attributes, body);
       const answer = (review?: Review): Response => this.#resources.answer(context, route, attributes, body, review);
       const { AdmissionWebhooks } = await import("./webhooks.ts");
-      return await new AdmissionWebhooks(store, webhooks).during({ context, route, attributes, body }, answer);
+      return await new AdmissionWebhooks(store, webhooks, conversions).during(
+        { context, route, attributes, body },
+        answer,
+      );
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

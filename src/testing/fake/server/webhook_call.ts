@@ -1,14 +1,14 @@
 /**
  * One admission webhook: whether it is asked about a write, the review that it gets, and what its answer means.
  *
- * {@linkcode versionAsked} and {@linkcode call} are the entry points. The order of webhooks is in `webhooks.ts`. Only
+ * {@linkcode askedIn} and {@linkcode call} are the entry points. The order of webhooks is in `webhooks.ts`. Only
  * JSON patches are applied, and audit annotations are ignored.
  *
  * @module
  */
 import { abortable } from "@std/async/abortable";
 import { defined } from "../../../api/options.ts";
-import { resourceName } from "../../../api/resource.ts";
+import { apiVersionOf, resourceName } from "../../../api/resource.ts";
 import { LabelSelector } from "../../../api/selector.ts";
 import type { StatusError } from "../../../api/status.ts";
 import { timedController } from "../../../async/time.ts";
@@ -18,6 +18,7 @@ import { isList, isObject, type Json, type JsonObject } from "../../../schema/va
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 import { applyPatch } from "../apply/patches.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import type { Conversions } from "./conversion.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { denial } from "../writes/admission.ts";
 
@@ -49,8 +50,8 @@ export interface Means {
   readonly labels: (namespace: string) => Readonly<Record<string, string>>;
   /** Returns the other versions in which a custom kind is served. */
   readonly versions: (definition: Definition) => readonly string[];
-  /** Returns `true` if another version of a custom kind has another schema, so that its objects are converted. */
-  readonly isConverted: (definition: Definition, version: string) => boolean;
+  /** Converts objects to the versions that webhooks ask for. */
+  readonly conversions: Conversions;
   /** Ends all calls. */
   readonly signal: AbortSignal | undefined;
   /** Receives the warnings of answers. */
@@ -98,13 +99,15 @@ export function versionIn({ rules, matchPolicy }: JsonObject, asked: Asked, mean
   return find([version]) ?? (matchPolicy === "Exact" ? undefined : find(means.versions(asked.definition)));
 }
 
+/** A write in the version that a webhook asks for. */
+type Versioned = Asked & { readonly version: string };
+
 /**
- * Returns the version in which a webhook gets a write; undefined if it is not asked.
+ * Returns a write as a webhook gets it; undefined if it is not asked.
  *
- * @throws {StatusError} 403 if a match condition fails, and the failure policy is not Ignore. 500 if the webhook needs
- * a converted object.
+ * @throws {StatusError} 403 if a match condition fails, and the failure policy is not Ignore. 500 if a conversion fails.
  */
-export async function versionAsked(hook: JsonObject, asked: Asked, means: Means): Promise<string | undefined> {
+export async function askedIn(hook: JsonObject, asked: Asked, means: Means): Promise<Versioned | undefined> {
   const { definition, object, old, operation, subresource, namespace, name } = asked;
   const version = versionIn(hook, asked, means);
   if (version === undefined) return undefined;
@@ -116,16 +119,12 @@ export async function versionAsked(hook: JsonObject, asked: Asked, means: Means)
   const selector = selectorOf(hook.objectSelector);
   const isSelected = [object, old].some((it) => it !== undefined && selector.matches(labelsOf(it)));
   if (selector.requirements.length > 0 && !isSelected) return undefined;
-  if (version !== definition.version && means.isConverted(definition, version)) {
-    throw internalError(
-      `the fake server cannot convert ${definition.kind} from ${definition.version} to ${version}, which webhook ` +
-        `${JSON.stringify(hook.name)} needs: write ${version}, or use startControlPlane`,
-    );
-  }
+  const [next, before] = await Promise.all([object, old].map((it) => inVersion(it, asked, version, means)));
+  const versioned = { ...asked, version, object: next, old: before };
   const conditions = objectsOf(hook.matchConditions);
-  if (conditions.length === 0) return version;
-  const { object: __, oldObject: ___, ...request } = requestOf("", asked, version);
-  const values = { object: inVersion(object, asked, version), oldObject: inVersion(old, asked, version), request };
+  if (conditions.length === 0) return versioned;
+  const { object: __, oldObject: ___, ...request } = requestOf("", versioned);
+  const values = { object: next ?? null, oldObject: before ?? null, request };
   const failures: string[] = [];
   const compiler = await loadRules();
   for (const expression of conditions.map((condition) => textOf(condition.expression))) {
@@ -135,20 +134,27 @@ export async function versionAsked(hook: JsonObject, asked: Asked, means: Means)
     if (compiled.fault !== undefined) failures.push(`compilation error: ${compiled.fault}`);
     else if (error !== undefined) failures.push(`expression '${expression}' resulted in error: ${error}`);
   }
-  if (failures.length === 0) return version;
+  if (failures.length === 0) return versioned;
   if (hook.failurePolicy === "Ignore") return undefined;
   const what = resourceName(definition) + (name === "" ? "" : ` ${JSON.stringify(name)}`);
   const why = failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`;
   throw refusal(403, `${what} is forbidden: ${why}`, { details: detailsOf(definition, name || undefined) });
 }
 
-/** Converts an object to another version, like a definition without a conversion webhook. A scale stays as it is. */
-function inVersion(object: JsonObject | undefined, { definition, kind }: Asked, version: string): JsonObject | null {
-  const isSame = version === definition.version || kind.kind !== definition.kind;
-  return isSame || object === undefined ? object ?? null : { ...object, apiVersion: `${definition.group}/${version}` };
+/** Converts an object to another version. A scale stays as it is. @throws {StatusError} 500 if that fails. */
+async function inVersion(
+  object: JsonObject | undefined,
+  { definition, kind }: Asked,
+  version: string,
+  { conversions }: Means,
+): Promise<JsonObject | undefined> {
+  if (object === undefined || kind.kind !== definition.kind) return object;
+  return await conversions.convert(object, apiVersionOf({ ...definition, version }), definition)
+    .catch((error) => Promise.reject(internalError(error.message)));
 }
 
-function requestOf(uid: string, asked: Asked, version: string): JsonObject {
+function requestOf(uid: string, asked: Versioned): JsonObject {
+  const { version } = asked;
   const { definition: { group, version: own, plural, kind }, subresource, name, namespace, operation, options } = asked;
   const { object, old, dryRun, user } = asked;
   const given = (text: string): string | undefined => text || undefined;
@@ -164,8 +170,8 @@ function requestOf(uid: string, asked: Asked, version: string): JsonObject {
     namespace: given(namespace),
     operation,
     userInfo: userInfo(user) as unknown as JsonObject,
-    object: inVersion(object, asked, version),
-    oldObject: inVersion(old, asked, version),
+    object: object ?? null,
+    oldObject: old ?? null,
     dryRun,
     options,
   });
@@ -180,7 +186,7 @@ function requestOf(uid: string, asked: Asked, version: string): JsonObject {
 export async function call(
   hook: JsonObject,
   asked: Asked,
-  version: string,
+  versioned: Versioned,
   isMutating: boolean,
   means: Means,
 ): Promise<JsonObject | undefined> {
@@ -193,7 +199,7 @@ export async function call(
     if (asked.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun") {
       throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
     }
-    response = await answerOf(hook, asked, version, means);
+    response = await answerOf(hook, versioned, means);
     checkForm(response, isMutating);
     means.warnings.push(...textsOf(response.warnings));
     if (response.allowed !== true) throw denial(name, objectOr(response.status));
@@ -205,21 +211,22 @@ export async function call(
     throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${error.message}`);
   }
   if (patch.length === 0) return undefined;
-  const object = inVersion(asked.object, asked, version);
-  if (object === null) {
+  const { object } = versioned;
+  if (object === undefined) {
     const why = `admission webhook ${JSON.stringify(name)} attempted to modify the object`;
     throw internalError(`${why}, which is not supported for this operation`);
   }
+  let patched: JsonObject;
   try {
-    const patched = applyPatch(object, patch, "json", schemaOfDefinition(asked.definition));
-    return { ...patched, apiVersion: asked.object!.apiVersion };
+    patched = applyPatch(object, patch, "json", schemaOfDefinition(asked.definition));
   } catch (error) {
     throw internalError((error as Error).message);
   }
+  return await inVersion(patched, asked, asked.definition.version, means);
 }
 
 /** Sends a review to a webhook, and returns the response in its answer. @throws {CallFailure} if there is none. */
-async function answerOf(hook: JsonObject, asked: Asked, version: string, means: Means): Promise<JsonObject> {
+async function answerOf(hook: JsonObject, asked: Versioned, means: Means): Promise<JsonObject> {
   const { clientConfig, admissionReviewVersions, timeoutSeconds } = hook;
   const review = textsOf(admissionReviewVersions).find((it) => it === "v1" || it === "v1beta1");
   if (review === undefined) {
@@ -228,7 +235,7 @@ async function answerOf(hook: JsonObject, asked: Asked, version: string, means: 
   }
   const apiVersion = `admission.k8s.io/${review}`;
   const uid = means.uid();
-  const request = { kind: "AdmissionReview", apiVersion, request: requestOf(uid, asked, version) };
+  const request = { kind: "AdmissionReview", apiVersion, request: requestOf(uid, asked) };
   const seconds = Number(timeoutSeconds ?? 10);
   const url = `${addressOf(objectOr(clientConfig))}?timeout=${seconds}s`;
   const text = await post(url, JSON.stringify(request), seconds, means);
@@ -252,7 +259,7 @@ async function answerOf(hook: JsonObject, asked: Asked, version: string, means: 
 }
 
 /** Returns the address of a webhook without its query. */
-function addressOf({ url, service }: JsonObject): string {
+export function addressOf({ url, service }: JsonObject): string {
   if (isObject(service)) {
     const { name, namespace, port = 443, path } = service;
     return `https://${name}.${namespace}.svc:${port}/${textOf(path ?? "").replace(/^\//, "")}`;
@@ -264,11 +271,16 @@ function addressOf({ url, service }: JsonObject): string {
 }
 
 /** Posts a review, and returns the body of the answer. @throws {CallFailure} if it fails or takes too long. */
-async function post(url: string, body: string, seconds: number, { handler, signal }: Means): Promise<string> {
+export async function post(
+  url: string,
+  body: string,
+  seconds: number,
+  { handler, signal }: { readonly handler: WebhookHandler | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<string> {
   const headers = { accept: "application/json, */*", "content-type": "application/json" };
   using limit = timedController(seconds * 1_000, "context deadline exceeded", signal);
   const answer = async (): Promise<readonly [number, string]> => {
-    const response = await handler(new Request(url, { method: "POST", headers, body, signal: limit.signal }));
+    const response = await handler!(new Request(url, { method: "POST", headers, body, signal: limit.signal }));
     return [response.status, await response.text()];
   };
   let status: number, text: string;

@@ -14,18 +14,20 @@ import { StatusError } from "../../../api/status.ts";
 import type { ResourceRoute } from "../../../client/protocol/requests.ts";
 import { equalJson, type JsonObject } from "../../../schema/values/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
+import { type Versions, withManagedFields } from "../apply/managed_fields.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
 import type { RequestAttributes, RequestContext } from "../wire/exchange.ts";
 import { Pause } from "../writes/admission.ts";
 import { type Draft, readAgain, type Reviewer } from "../writes/steps.ts";
+import type { Conversions } from "./conversion.ts";
 import { scaled, scaleOf } from "./subresources.ts";
 import {
   type Asked,
+  askedIn,
   call,
   internalError,
   type Means,
-  versionAsked,
   versionIn,
   type WebhookHandler,
 } from "./webhook_call.ts";
@@ -58,11 +60,13 @@ export interface WebhookSource {
 export class AdmissionWebhooks {
   readonly #store: Store;
   readonly #source: WebhookSource;
+  readonly #conversions: Conversions;
 
   /** Reads the configurations in `store`. */
-  constructor(store: Store, source: WebhookSource) {
+  constructor(store: Store, source: WebhookSource, conversions: Conversions) {
     this.#store = store;
     this.#source = source;
+    this.#conversions = conversions;
   }
 
   /** Performs a request: `perform` is called again after each pause for webhooks. */
@@ -84,8 +88,7 @@ export class AdmissionWebhooks {
         [...this.#store.collections()].map(({ definition }) => definition)
           .filter((it) => custom && it.group === group && it.plural === plural && it.version !== version)
           .map((it) => it.version),
-      isConverted: ({ group, plural, openAPIV3Schema }, version) =>
-        !equalJson(this.#store.collection({ group, version, plural })?.definition.openAPIV3Schema, openAPIV3Schema),
+      conversions: this.#conversions,
     };
     const review = new Review(request, means, (plural) => this.#hooks(plural));
     for (;;) {
@@ -116,6 +119,8 @@ export class Review implements Reviewer {
   /** Verdicts about writes without steps: deletions by the object's state, and the creation. */
   readonly #verdicts = new Map<unknown, Verdict>();
   #memo: unknown;
+  /** What conversions have returned or thrown, by the object and its new version. */
+  readonly #converted = new Map<string, () => JsonObject>();
 
   /** Asks the webhooks that `hooks` returns for each kind of configuration. */
   constructor(request: WriteRequest, means: Means, hooks: (plural: string) => JsonObject[]) {
@@ -139,6 +144,7 @@ export class Review implements Reviewer {
     if (paused === undefined || paused.draft.before !== draft.before) return 0;
     draft.object = paused.draft.object;
     draft.given = paused.draft.given;
+    draft.forms = paused.draft.forms;
     paused.verdict();
     return paused.at;
   }
@@ -168,6 +174,43 @@ export class Review implements Reviewer {
   validate(draft: Draft, at: number): void {
     const asked = this.#askedOf(draft, this.#form(draft, draft.object));
     this.#ask("validating", draft, at, asked, (hooks) => this.#validated(hooks, asked));
+  }
+
+  convert(draft: Draft, at: number): void {
+    const { definition } = draft;
+    const { apiVersion, kind } = definition;
+    const { conversions } = this.#means;
+    if (conversions.versionsOf(definition).length < 2) return;
+    pause(async () => {
+      draft.forms = await conversions.formsOf(definition, { ...draft.object, kind, apiVersion });
+      draft.object = { ...draft.forms.get(definition.apiVersion) };
+    }, (verdict) => this.#paused = { draft, at: at + 1, verdict });
+  }
+
+  get versions(): Versions | undefined {
+    const { conversions } = this.#means;
+    const versions = conversions.versionsOf(this.#request.route).map(({ definition }) => definition);
+    const of = (apiVersion: string): Definition | undefined => versions.find((it) => it.apiVersion === apiVersion);
+    if (versions.length < 2) return undefined;
+    return {
+      of,
+      convert: (given, apiVersion) => {
+        if (given.apiVersion === apiVersion) return given;
+        const object = given.metadata === undefined ? given : withManagedFields(given, undefined);
+        const id = `${apiVersion} ${JSON.stringify(object)}`;
+        const known = this.#converted.get(id);
+        if (known !== undefined) return known();
+        pause(
+          () => conversions.convert(object, apiVersion, of(apiVersion)!),
+          (verdict) =>
+            this.#converted.set(id, () => {
+              let converted = given;
+              verdict((object) => converted = object);
+              return converted;
+            }),
+        );
+      },
+    };
   }
 
   #ask(type: HookType, draft: Draft, at: number, asked: Asked, ask: (hooks: JsonObject[]) => Promise<unknown>): void {
@@ -262,9 +305,9 @@ export class Review implements Reviewer {
     for (const round of [0, 1]) {
       if (round === 1 && !again) break;
       for (const hook of hooks) {
-        const version = await versionAsked(hook, asked, this.#means);
-        if (version === undefined || (round === 1 && !invited.has(hook))) continue;
-        const patched = await call(hook, asked, version, true, this.#means);
+        const versioned = await askedIn(hook, asked, this.#means);
+        if (versioned === undefined || (round === 1 && !invited.has(hook))) continue;
+        const patched = await call(hook, asked, versioned, true, this.#means);
         const object = patched && readOr500(() => put(patched));
         if (object !== undefined && !equalJson(object, asked.object)) {
           asked = { ...asked, object };
@@ -282,8 +325,8 @@ export class Review implements Reviewer {
   async #validated(hooks: readonly JsonObject[], asked: Asked): Promise<void> {
     const calls: (() => Promise<unknown>)[] = [];
     for (const hook of hooks) {
-      const version = await versionAsked(hook, asked, this.#means);
-      if (version !== undefined) calls.push(() => call(hook, asked, version, false, this.#means));
+      const versioned = await askedIn(hook, asked, this.#means);
+      if (versioned !== undefined) calls.push(() => call(hook, asked, versioned, false, this.#means));
     }
     const errors: unknown[] = [];
     await Promise.all(calls.map((call) => call().catch((error) => errors.push(error))));

@@ -12,6 +12,7 @@ import { decoder, encoder } from "../../../api/object.ts";
 import { notFound } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import {
+  equalJson,
   isList,
   isObject,
   type Json,
@@ -395,10 +396,17 @@ class WatchHistory {
 /** Marks a dropped event; it is never yielded. */
 const GONE = Object.freeze({}) as StoreEvent;
 
+/** An object in each version of its kind, by API version. */
+export type Forms = ReadonlyMap<string, JsonObject>;
+
 /** Callbacks of a store, called in the same turn. */
 interface StoreListener {
   /** An object is about to be deleted. */
   removing(collection: StoredCollection, stored: StoredObject): void;
+  /** Returns the versions of a kind whose objects are converted; none for other kinds. */
+  versions(definition: Definition): readonly StoredCollection[];
+  /** A write without its other forms was committed. */
+  unconverted(collection: StoredCollection, key: string): void;
   /** A write was committed. */
   event(event: StoreEvent): void;
   /** A resource is no longer served; the deletions of its objects were delivered. */
@@ -448,30 +456,42 @@ export class Store {
   undefine(resource: ResourceName): void {
     const collection = this.collection(resource);
     if (collection === undefined) return;
+    this.#collections.delete(resourceId(resource)); // first: other versions of the kind keep its objects
     for (const stored of [...collection.slice({ namespace: "", revision: this.#revision })]) {
       this.remove(collection, stored);
     }
-    this.#collections.delete(resourceId(resource));
     this.#listener.undefined(collection);
   }
 
-  /** Commits a new state of an object under the next revision. */
-  put(collection: StoredCollection, object: JsonObject): StoredObject {
-    return this.commitAt(collection, object, this.#revision + 1);
+  /** Commits a new state of an object under the next revision, with its other forms. */
+  put(collection: StoredCollection, object: JsonObject, forms?: Forms): StoredObject {
+    return this.commitAt(collection, object, this.#revision + 1, false, forms);
+  }
+
+  /** Commits the forms of an object that exists in one version to the others, under the next revision. */
+  spread(collection: StoredCollection, stored: StoredObject, forms: Forms): void {
+    this.#revision++;
+    this.#mirror({ type: "ADDED", collection, stored: { ...stored, revision: this.#revision }, before: stored }, forms);
   }
 
   /**
    * Commits a state of an object under a revision that is not below the current one; with `deleted`, its deletion,
    * whose last state it is.
    */
-  commitAt(collection: StoredCollection, object: JsonObject, revision: number, deleted = false): StoredObject {
+  commitAt(
+    collection: StoredCollection,
+    object: JsonObject,
+    revision: number,
+    deleted = false,
+    forms?: Forms,
+  ): StoredObject {
     const previous = collection.newest(storedKey(objectOr(object.metadata)));
     const before = previous?.deleted ? undefined : previous;
     if (deleted) this.#listener.removing(collection, before!);
     const next = toStoredObject(collection.definition, object, revision, previous);
     const stored = deleted ? { ...next, deleted } : next;
     const type = deleted ? "DELETED" : before === undefined ? "ADDED" : "MODIFIED";
-    this.#commit({ type, collection, stored, before });
+    this.#commit({ type, collection, stored, before }, forms);
     return stored;
   }
 
@@ -519,11 +539,38 @@ export class Store {
     this.compact();
   }
 
-  #commit(event: StoreEvent): void {
+  #commit(event: StoreEvent, forms?: Forms): void {
     this.#revision = event.stored.revision;
     const other = this.#collections.get(OTHER_FORMS[resourceId(event.collection.definition)] ?? "");
     this.#add(event);
     if (other !== undefined) this.#add(converted(event, other));
+    if (event.collection.definition.custom) this.#mirror(event, forms);
+  }
+
+  /** Makes the same write to the other versions of a kind whose objects are converted, under the same revision. */
+  #mirror({ type, collection, stored, before: last }: StoreEvent, forms: Forms | undefined): void {
+    const versions = this.#listener.versions(collection.definition);
+    for (const other of versions.includes(collection) ? versions : []) {
+      const { definition } = other;
+      if (other === collection) continue;
+      const before = other.get(stored.key);
+      const form = forms?.get(definition.apiVersion);
+      const isMarked = last !== undefined && sameButMetadata(last, stored) && before !== undefined;
+      if (type === "DELETED") {
+        if (before === undefined) continue;
+        this.#add({ type, collection: other, stored: tombstone(definition, before, stored.revision), before });
+      } else if (form === undefined && !isMarked) this.#listener.unconverted(collection, stored.key);
+      else {
+        const { labels, annotations } = objectOr(form?.metadata);
+        const metadata = {
+          ...objectOr(parseStored(stored).metadata),
+          ...form === undefined ? {} : { labels, annotations },
+        };
+        const object = { ...form ?? parseStored(before!), metadata };
+        const next = toStoredObject(definition, object, stored.revision, other.newest(stored.key));
+        this.#add({ type: before === undefined ? "ADDED" : "MODIFIED", collection: other, stored: next, before });
+      }
+    }
   }
 
   #add(event: StoreEvent): void {
@@ -531,6 +578,12 @@ export class Store {
     this.history.append(event);
     this.#listener.event(event);
   }
+}
+
+/** Returns true if two states of an object differ at most in their metadata. */
+function sameButMetadata(a: StoredObject, b: StoredObject): boolean {
+  const rest = ({ metadata: _, ...object }: JsonObject): JsonObject => object;
+  return equalJson(rest(parseStored(a)), rest(parseStored(b)));
 }
 
 /** Returns the same write in the other of an object's two forms, under the same revision. */

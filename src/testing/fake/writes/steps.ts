@@ -9,7 +9,12 @@
 import type { KubernetesObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../async/time.ts";
 import { badRequest, type Causes, invalid, refusal } from "../../../client/protocol/refusal.ts";
-import { type FieldManager, managedFieldsAfterUpdate, withManagedFields } from "../apply/managed_fields.ts";
+import {
+  type FieldManager,
+  managedFieldsAfterUpdate,
+  type Versions,
+  withManagedFields,
+} from "../apply/managed_fields.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import type { Struct } from "../../../schema/values/object_schema.ts";
@@ -17,7 +22,7 @@ import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateTyped } from "../schema/validate.ts";
 import { customCauses } from "../../../schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
-import { type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
+import { type Forms, type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
 import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
 import { memberObject, objectOr, textOf } from "../../../schema/values/members.ts";
 import type { Admission } from "./admission.ts";
@@ -102,6 +107,8 @@ export interface Draft extends CheckedWrite {
   readonly old?: JsonObject;
   /** The object: as it was sent, and then as the last step has left it. */
   object: MutableJson;
+  /** The object in all versions of its kind, if these are converted. */
+  forms?: Forms;
   /** The metadata that were sent, as they were read. */
   given: JsonObject;
   /** The faults found so far. */
@@ -123,6 +130,10 @@ export interface Reviewer {
   mutate(draft: Draft, at: number): void;
   /** Asks the validating webhooks. `at` is the index of this step. */
   validate(draft: Draft, at: number): void;
+  /** Converts the object, which is stored in one version. `at` is the index of this step. */
+  convert(draft: Draft, at: number): void;
+  /** The versions of the request's kind, if its objects are converted. */
+  readonly versions: Versions | undefined;
   /** Asks about a deletion. */
   remove(definition: Definition, before: StoredObject, dryRun: boolean): void;
 }
@@ -179,6 +190,7 @@ const STEPS: readonly Step[] = [
   { of: "write", only: "typed", perform: validate },
   { of: "write", perform: refuse },
   { of: "write", only: "requests", perform: (draft, at) => draft.mode.review?.validate(draft, at) },
+  { of: "write", only: "requests", perform: (draft, at) => draft.mode.review?.convert(draft, at) },
 ];
 
 type Phase = "read" | "create" | "update";
@@ -298,10 +310,10 @@ function recordOwners(draft: Draft): void {
 
 /** Returns the manager of a write. */
 export function managerOf(
-  { manager, operation = "Update", subresource, direct }: WriteMode,
+  { manager, operation = "Update", subresource, direct, review }: WriteMode,
   time: string,
 ): FieldManager {
-  return { name: manager, operation, subresource, time, unrestricted: direct };
+  return { name: manager, operation, subresource, time, unrestricted: direct, versions: review?.versions };
 }
 
 /** Fields set by deletions and the generation counter; only a direct write may set them. */

@@ -112,10 +112,10 @@ export class Writer {
   #create(draft: Draft): StoredObject {
     try {
       performSteps("create", draft);
-      const { collection, definition, mode, object } = draft;
+      const { collection, definition, mode, object, forms } = draft;
       const metadata = objectOr(object.metadata);
       if (collection.get(storedKey(metadata)) !== undefined) throw alreadyExists(definition, textOf(metadata.name));
-      return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object);
+      return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object, forms);
     } catch (error) {
       if (!(error instanceof Pause)) this.#options.addresses.release(draft.object);
       throw error;
@@ -210,7 +210,7 @@ export class Writer {
   #update(read: Draft, before: StoredObject, old: JsonObject): Written {
     const draft: UpdateDraft = { ...read, before, old };
     performSteps("update", draft);
-    const { collection, definition, mode, object } = draft;
+    const { collection, definition, mode, object, forms } = draft;
     const oldMetadata = objectOr(old.metadata);
     const metadata = memberObject(object, "metadata");
     if (isSame(old, object)) return { stored: before, object: old };
@@ -229,7 +229,7 @@ export class Writer {
       if (mode.direct) return { stored: removed, object: old };
       return { stored: toStoredObject(definition, object, before.revision), object };
     }
-    const stored = this.#store.put(collection, object);
+    const stored = this.#store.put(collection, object, forms);
     metadata.resourceVersion = String(stored.revision);
     return { stored, object };
   }

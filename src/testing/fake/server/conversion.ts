@@ -1,0 +1,189 @@
+/**
+ * Conversion webhooks of the fake server: the versions of a kind hold the same objects.
+ *
+ * {@linkcode Conversions} is the entry point. An object is converted when it is written, through the stored version to
+ * all others, so that reads are synchronous. Writes of requests wait for it; those of the test itself are converted
+ * later, before the next request.
+ *
+ * @module
+ */
+import { DEFINITIONS } from "../../../api/resource.ts";
+import { refusal } from "../../../client/protocol/refusal.ts";
+import { isObject, type JsonObject } from "../../../schema/values/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { prune } from "../../../schema/values/prune.ts";
+import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import { addressOf, post } from "./webhook_call.ts";
+import type { WebhookSource } from "./webhooks.ts";
+
+/** How the versions of a kind are converted. */
+interface Plan {
+  /** The API version that is stored. */
+  readonly stored: string;
+  readonly clientConfig: JsonObject;
+  readonly reviews: readonly string[];
+}
+
+/** Plans by the CRD that has them. */
+const PLANS = new WeakMap<StoredObject, Plan | "none">();
+
+/** Converts the objects of kinds whose CRD has a webhook, while somebody answers for webhooks. */
+export class Conversions {
+  readonly #store: Store;
+  readonly #source: WebhookSource;
+  /** Objects that other versions do not have yet. */
+  readonly #late = new Map<StoredCollection, Set<string>>();
+  #settling: Promise<unknown> = Promise.resolve();
+
+  /** Converts by the webhooks that `source` answers for. */
+  constructor(store: Store, source: WebhookSource) {
+    [this.#store, this.#source] = [store, source];
+  }
+
+  /** Returns how a kind is converted; undefined if it is not. */
+  planOf({ group, plural }: Pick<Definition, "group" | "plural">): Plan | undefined {
+    const crd = this.#source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
+    if (crd === undefined) return undefined;
+    let plan = PLANS.get(crd);
+    if (plan === undefined) PLANS.set(crd, plan = planIn(objectOr(parseStored(crd).spec)) ?? "none");
+    return plan === "none" ? undefined : plan;
+  }
+
+  /** Returns the served versions of a kind that is converted; none for others. */
+  versionsOf(kind: Pick<Definition, "group" | "plural">): StoredCollection[] {
+    return this.planOf(kind) === undefined
+      ? []
+      : [...this.#store.collections()].filter(({ definition }) =>
+        definition.group === kind.group && definition.plural === kind.plural
+      );
+  }
+
+  /** Returns an object as it is stored, in all served versions. @throws {StatusError} 500 if the webhook fails. */
+  async formsOf(kind: Definition, object: JsonObject): Promise<Forms> {
+    const forms = new Map<string, JsonObject>();
+    const stored = await this.convert(object, this.planOf(kind)!.stored, kind);
+    for (const { definition } of this.versionsOf(kind)) {
+      forms.set(definition.apiVersion, await this.convert(stored, definition.apiVersion, definition));
+    }
+    return forms;
+  }
+
+  /**
+   * Returns an object, or a part of one, in another version of its kind. Without a webhook, only `apiVersion` changes.
+   *
+   * @throws {StatusError} 500 if the webhook fails.
+   */
+  async convert(object: JsonObject, apiVersion: string, kind: Definition): Promise<JsonObject> {
+    if (object.apiVersion === apiVersion) return object;
+    const plan = this.planOf(kind);
+    const isEmpty = Object.keys(object).every((name) => name === "apiVersion" || name === "kind");
+    if (plan === undefined || isEmpty) return { ...object, apiVersion };
+    const gvk = `conversion webhook for ${object.apiVersion}, Kind=${object.kind}`;
+    const uid = this.#source.uid();
+    const review = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${plan.reviews[0]}` };
+    const request = { ...review, request: { uid, desiredAPIVersion: apiVersion, objects: [object] } };
+    const fail = (why: string): Error => refusal(500, `${gvk} ${why}`, { reason: "" });
+    let response: JsonObject;
+    try {
+      const url = `${addressOf(plan.clientConfig)}?timeout=30s`;
+      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.#source)), uid);
+    } catch (error) {
+      throw fail(`failed: ${(error as Error).message.replace(/^failed to call webhook: /, "")}`);
+    }
+    const all = listOr(response.convertedObjects);
+    if (all.length !== 1) throw fail(`returned ${all.length} objects, expected 1`);
+    const converted = objectOr(all[0]);
+    const wrong = wrongIn(object, converted, apiVersion);
+    if (wrong !== undefined) throw fail(`returned invalid ${wrong}`);
+    const { labels, annotations } = objectOr(converted.metadata);
+    const metadata = {
+      ...objectOr(object.metadata),
+      labels: labels ?? undefined,
+      annotations: annotations ?? undefined,
+    };
+    const target = this.versionsOf(kind).find(({ definition }) => definition.apiVersion === apiVersion)?.definition;
+    const kept = target === undefined ? converted : prune(schemaOfDefinition(target), converted, "", [], false);
+    return JSON.parse(JSON.stringify({ ...objectOr(kept), metadata }));
+  }
+
+  /** Notes an object that a test has written itself. */
+  later(collection: StoredCollection, key: string): void {
+    const keys = this.#late.get(collection) ?? new Set();
+    this.#late.set(collection, keys.add(key));
+    void this.settle().catch(() => {}); // the next request of the kind fails for the same reason
+  }
+
+  /** Notes the objects that only some versions of a kind have, after a change of its CRD or its webhook. */
+  compare(kind: Pick<Definition, "group" | "plural">): void {
+    const versions = this.versionsOf(kind);
+    for (const collection of versions) {
+      for (const { key } of collection.slice({ namespace: "", revision: this.#store.revision })) {
+        if (versions.some((other) => other.get(key) === undefined)) this.later(collection, key);
+      }
+    }
+  }
+
+  /** Converts what was noted: of one kind, or of all. @throws {StatusError} 500 if a webhook fails. */
+  settle(kind?: Pick<Definition, "group" | "plural">): Promise<void> {
+    const settled = this.#settling.catch(() => {}).then(() => this.#settle(kind));
+    this.#settling = settled;
+    return settled;
+  }
+
+  async #settle(kind: Pick<Definition, "group" | "plural"> | undefined): Promise<void> {
+    for (const [collection, keys] of this.#late) {
+      const { definition } = collection;
+      if (kind !== undefined && (definition.group !== kind.group || definition.plural !== kind.plural)) continue;
+      for (const key of keys) {
+        const stored = collection.get(key);
+        if (stored !== undefined && this.planOf(definition) !== undefined) {
+          const forms = await this.formsOf(definition, parseStored(stored));
+          if (collection.get(key) === stored) this.#store.spread(collection, stored, forms);
+        }
+        keys.delete(key);
+      }
+      if (keys.size === 0) this.#late.delete(collection);
+    }
+  }
+
+  /** True if something is noted. */
+  get isLate(): boolean {
+    return this.#late.size > 0;
+  }
+}
+
+function planIn({ group, conversion, versions }: JsonObject): Plan | undefined {
+  const { strategy, webhook } = objectOr(conversion);
+  const { clientConfig, conversionReviewVersions } = objectOr(webhook);
+  if (strategy !== "Webhook") return undefined;
+  const stored = objectsOf(versions).find(({ storage }) => storage === true)?.name;
+  const reviews = textsOf(conversionReviewVersions).filter((it) => it === "v1" || it === "v1beta1");
+  return { stored: `${group}/${stored}`, clientConfig: objectOr(clientConfig), reviews };
+}
+
+/** Returns the response of a review. @throws {Error} if there is none, or it is a failure. */
+function responseIn({ response }: JsonObject, uid: string): JsonObject {
+  if (!isObject(response)) throw new Error("no response provided");
+  if (response.uid !== uid) {
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? "")}`);
+  }
+  const { status = "", message } = objectOr(response.result);
+  if (status === "Success") return response;
+  throw new Error(textOf(message) || `response.result.status was '${status}', not 'Success'`);
+}
+
+/** Returns what kube-apiserver refuses in a converted object. */
+function wrongIn(given: JsonObject, converted: JsonObject, apiVersion: string): string | undefined {
+  for (const [name, wanted] of [["groupVersion", apiVersion], ["kind", given.kind]] as const) {
+    const found = converted[name === "kind" ? "kind" : "apiVersion"] ?? "";
+    if (found !== wanted) return `object at index 0: invalid ${name} (expected ${wanted}, received ${found})`;
+  }
+  const [before, after] = [objectOr(given.metadata), objectOr(converted.metadata)];
+  for (const name of ["name", "namespace", "uid"]) {
+    const [wanted, found] = [textOf(before[name]), textOf(after[name])];
+    const what = name === "uid" ? "UID" : name;
+    if (wanted !== found) return `object: must have the same ${what}: ${wanted} != ${found}`;
+  }
+  return converted.metadata === undefined ? "metadata: missing metadata in converted object" : undefined;
+}
