@@ -10,7 +10,7 @@
 import { isatty } from "node:tty";
 import { readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
+import { inBestVersion, type Resource, resourceName } from "../../api/resource.ts";
 import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
 import { StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
@@ -314,14 +314,10 @@ export async function doctor(
 
 /** Returns the kinds that an informer can follow, each in one version. */
 async function cachedKinds(client: Client, terminal: Terminal, signal: AbortSignal): Promise<Resource[]> {
-  const found = new Map<string, ApiResource>();
-  for (const kind of await discover(client, terminal, signal)) {
-    const { verbs, group, preferred } = kind;
+  return inBestVersion(await discover(client, terminal, signal)).filter(({ verbs, group }) =>
     // Events of this group are those of the core group.
-    if (!verbs.includes("list") || !verbs.includes("watch") || group === "events.k8s.io") continue;
-    if (preferred || !found.has(resourceName(kind))) found.set(resourceName(kind), kind);
-  }
-  return [...found.values()];
+    verbs.includes("list") && verbs.includes("watch") && group !== "events.k8s.io"
+  );
 }
 
 /** The server and permissions of a report. */
