@@ -104,15 +104,17 @@ function groupOf({ value }: DocumentPart): unknown {
   return isRecord(spec) ? memberOf(spec, "group") : undefined;
 }
 
+const AGGREGATED = "Kinds of an aggregated server (APIService) have no definition: write them with defineResource()";
+
 function nothingDefined(all: readonly DocumentPart[], group: string | undefined): Error {
   const groups = [...new Set(all.map(groupOf).filter((it) => typeof it === "string"))].sort();
   if (group === undefined || groups.length === 0) {
     return new Error(
-      "the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file with one to --file",
+      `the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file with one to --file. ${AGGREGATED}`,
     );
   }
-  const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}`;
-  return new UsageError(`--group "${group}" has no custom kinds${others}`);
+  const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}.`;
+  return new UsageError(`--group "${group}" has no custom kinds${others} ${AGGREGATED}`);
 }
 
 const KIND = "CustomResourceDefinition";

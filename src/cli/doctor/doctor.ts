@@ -142,14 +142,19 @@ function lines(measured: readonly Measured[]): string[] {
 
 /**
  * Prints the roles that informers on these resources need, as YAML: a Role in the namespace, and a ClusterRole for
- * cluster-scoped resources and where there is no namespace.
+ * cluster-scoped resources and where there is no namespace. Polled resources are only listed.
  */
-function printRoles(resources: readonly Resource[], namespace: string | undefined, terminal: Terminal): void {
-  const rules = resources.map(({ group, plural, scope }): PlacedRule => ({
-    verbs: ["list", "watch"],
-    groups: [group],
-    resources: [plural],
-    namespace: scope === "Namespaced" ? namespace ?? "" : "",
+function printRoles(
+  resources: readonly Resource<KubernetesObject>[],
+  polled: ReadonlySet<Resource<KubernetesObject>>,
+  namespace: string | undefined,
+  terminal: Terminal,
+): void {
+  const rules = resources.map((resource): PlacedRule => ({
+    verbs: polled.has(resource) ? ["list"] : ["list", "watch"],
+    groups: [resource.group],
+    resources: [resource.plural],
+    namespace: resource.scope === "Namespaced" ? namespace ?? "" : "",
   }));
   terminal.result(rolesYaml(rules, { name: "informer" }).trimEnd());
 }
@@ -289,8 +294,9 @@ export async function doctor(
   if (flags.rbac) {
     if (flags.output === "json") throw new UsageError("--rbac prints YAML; leave out -o json");
     using client = await clientFor(flags, terminal);
-    const found = await resourcesFor(scope.names, "watch", { form: "object", terminal }, client, signal);
-    printRoles(found, selectionFor(flags, client).namespace, terminal);
+    const polled = new Set<Resource<KubernetesObject>>();
+    const found = await resourcesFor(scope.names, "watch", { form: "object", terminal, polled }, client, signal);
+    printRoles(found, polled, selectionFor(flags, client).namespace, terminal);
     return EXIT_CODE.done;
   }
   if (flags.memory) {
