@@ -350,7 +350,7 @@ Deno.test("informer fake reports in one line that a port is taken, and exits wit
   const { port } = listener.addr as Deno.NetAddr;
   await using fake = informer("fake", "--port", String(port));
   assertEquals([await fake.code, fake.out.text, fake.err.lines.length], [1, "", 1]);
-  assertMatch(fake.err.text, new RegExp(`^error: port ${port} is taken; choose another port, or 0 for any free port`));
+  assertMatch(fake.err.text, new RegExp(`^error: Cannot listen on port ${port}: it is in use. Choose another port`));
 });
 
 Deno.test("informer watch restores the terminal after Ctrl-C", LINUX, async () => {
