@@ -98,20 +98,15 @@ export class CommandLine {
   }
 }
 
-/** What kubectl does and this program does not; where ./workloads has a function for it, its name. */
-const OF_KUBECTL: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    "annotate apply attach auth cp create debug delete describe diff edit events exec explain expose label patch port-forward proxy replace rollout run set taint top"
-      .split(" ").map((verb) => [verb, ""]),
-  ),
-  ...{ cordon: "cordon", drain: "drain", rollout: "restart", scale: "scale", uncordon: "uncordon" },
-};
+/** What kubectl does and this program does not; after a colon, the function of ./workloads for it. */
+const OF_KUBECTL = "annotate apply attach auth cordon:cordon cp create debug delete describe diff drain:drain edit " +
+  "events exec explain expose label patch port-forward proxy replace rollout:restart run scale:scale set taint top " +
+  "uncordon:uncordon";
 
 function unknownCommand(name: string, known: readonly string[]): UsageError {
-  const call = Object.hasOwn(OF_KUBECTL, name) ? OF_KUBECTL[name] : undefined;
-  const advice = call === undefined
-    ? didYouMean(name, known)
-    : `; use kubectl ${name}${call === "" ? "" : `, or ${call}() of ./workloads in a program`}`;
+  const [verb, call] = OF_KUBECTL.split(" ").map((it) => it.split(":")).find(([verb]) => verb === name) ?? [];
+  const inProgram = call === undefined ? "" : `, or ${call}() of ./workloads in a program`;
+  const advice = verb === undefined ? didYouMean(name, known) : `; use kubectl ${verb}${inProgram}`;
   return new UsageError(`Unknown command "${name}"${advice}${advice.endsWith("?") ? " See" : "; see"} informer --help`);
 }
 

@@ -238,8 +238,10 @@ class Waiting implements AsyncDisposable {
     const found = informer.lister.list();
     if (isDeletion) watched.doomed ??= new Set(found.map(({ metadata }) => metadata.uid));
     const objects = found.filter(({ metadata }) => watched.doomed?.has(metadata.uid) ?? true);
-    if (objects.length > 0) watched.doubt = undefined;
-    if (objects.length > 0) return objects.map((object) => this.#judgeObject(resource, object));
+    if (objects.length > 0) {
+      watched.doubt = undefined;
+      return objects.map((object) => this.#judgeObject(resource, object));
+    }
     const shown = name === undefined ? resource.plural : qualifiedName(resource, name);
     const nothing = isDeletion ? "deleted" : name === undefined ? nothingFound([resource], namespace) : "absent";
     return [{ name: shown, met: isDeletion, text: nothing + (watched.doubt ?? "") }];

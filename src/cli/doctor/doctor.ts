@@ -144,17 +144,12 @@ function lines(measured: readonly Measured[]): string[] {
  * Prints the roles that informers on these resources need, as YAML: a Role in the namespace, and a ClusterRole for
  * cluster-scoped resources and where there is no namespace. Polled resources are only listed.
  */
-function printRoles(
-  resources: readonly Resource<KubernetesObject>[],
-  polled: ReadonlySet<Resource<KubernetesObject>>,
-  namespace: string | undefined,
-  terminal: Terminal,
-): void {
+function printRoles(resources: readonly Resource[], polled: Set<Resource>, namespace = "", terminal: Terminal): void {
   const rules = resources.map((resource): PlacedRule => ({
     verbs: polled.has(resource) ? ["list"] : ["list", "watch"],
     groups: [resource.group],
     resources: [resource.plural],
-    namespace: resource.scope === "Namespaced" ? namespace ?? "" : "",
+    namespace: resource.scope === "Namespaced" ? namespace : "",
   }));
   terminal.result(rolesYaml(rules, { name: "informer" }).trimEnd());
 }
