@@ -71,11 +71,12 @@ export class CommandLine {
     }
     if (args[0] === "completions" && args[1] === "complete") return await this.#complete(args);
     refuseEmpty(args);
-    // With more arguments the parser would complain of a flag that this command does not have.
     const program = await this.#program();
     const { commandOf } = await import("./completions.ts");
-    const isKnown = commandOf(program, args[0]) !== undefined || args[0].startsWith("-");
-    await program.parse(isKnown ? args : args.slice(0, 1));
+    if (commandOf(program, args[0]) === undefined && !args[0].startsWith("-")) {
+      throw unknownCommand(args[0], program.getCommands().map((command) => command.getName()));
+    }
+    await program.parse(args);
   }
 
   async #complete(args: readonly string[]): Promise<void> {
@@ -95,6 +96,18 @@ export class CommandLine {
     const { programOf } = await import("./program.ts");
     return programOf(this.#context, (code) => this.#code = code);
   }
+}
+
+/** What kubectl does and this program does not; after a colon, the function of ./workloads for it. */
+const OF_KUBECTL = "annotate apply attach auth cordon:cordon cp create debug delete describe diff drain:drain edit " +
+  "events exec explain expose label patch port-forward proxy replace rollout:restart run scale:scale set taint top " +
+  "uncordon:uncordon";
+
+function unknownCommand(name: string, known: readonly string[]): UsageError {
+  const [verb, call] = OF_KUBECTL.split(" ").map((it) => it.split(":")).find(([verb]) => verb === name) ?? [];
+  const inProgram = call === undefined ? "" : `, or ${call}() of ./workloads in a program`;
+  const advice = verb === undefined ? didYouMean(name, known) : `; use kubectl ${verb}${inProgram}`;
+  return new UsageError(`Unknown command "${name}"${advice}${advice.endsWith("?") ? " See" : "; see"} informer --help`);
 }
 
 /** Rejects empty values: the parser ignores them, and `--cache "$FILE"` would write nothing. @throws {UsageError} */

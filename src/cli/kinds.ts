@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { loadAll, YAMLException } from "js-yaml";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isRecord } from "../api/object.ts";
 import type { Client } from "../client/client.ts";
 import { replaceFile } from "../connect/files.ts";
+import { readYaml } from "../connect/kubeconfig/yaml.ts";
 import { messageOf } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
@@ -104,21 +104,20 @@ function groupOf({ value }: DocumentPart): unknown {
   return isRecord(spec) ? memberOf(spec, "group") : undefined;
 }
 
+const AGGREGATED = "Kinds of an aggregated server (APIService) have no definition: write them with defineResource()";
+
 function nothingDefined(all: readonly DocumentPart[], group: string | undefined): Error {
   const groups = [...new Set(all.map(groupOf).filter((it) => typeof it === "string"))].sort();
   if (group === undefined || groups.length === 0) {
     return new Error(
-      "the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file with one to --file",
+      `the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file with one to --file. ${AGGREGATED}`,
     );
   }
-  const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}`;
-  return new UsageError(`--group "${group}" has no custom kinds${others}`);
+  const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}.`;
+  return new UsageError(`--group "${group}" has no custom kinds${others} ${AGGREGATED}`);
 }
 
 const KIND = "CustomResourceDefinition";
-
-/** The depth of nested values that is read. Two levels are one level of a schema. */
-const MAX_DEPTH = 400;
 
 /**
  * Returns the CustomResourceDefinitions in the text of a file: YAML of any number of documents, or JSON. Those in lists
@@ -133,12 +132,9 @@ export function definitionsIn(text: string, file: string, flag = "--file"): Docu
   let documents: unknown[];
   try {
     // Aliases would let a small file grow without bound; generators of definitions write none.
-    documents = loadAll(text, { maxAliases: 0, maxDepth: MAX_DEPTH });
+    documents = readYaml(text, { maxAliases: 0 });
   } catch (cause) {
-    const place = cause instanceof YAMLException && cause.mark !== undefined
-      ? `${cause.reason} at line ${cause.mark.line + 1}, column ${cause.mark.column + 1}`
-      : messageOf(cause);
-    throw new UsageError(`${flag}: "${file}" is neither valid YAML nor valid JSON: ${place}`, { cause });
+    throw new UsageError(`${flag}: "${file}" is neither valid YAML nor valid JSON: ${messageOf(cause)}`, { cause });
   }
   const parts = documents.map((value, i) => ({
     value,

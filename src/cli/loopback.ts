@@ -9,6 +9,7 @@ import { FetchServer } from "../connect/run_manager.ts";
 import { failureKind } from "../connect/runtime/runtime.ts";
 import type { FetchHandler } from "../connect/runtime/servers.ts";
 import { errorLine } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import { UsageError } from "./shared/usage.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -26,7 +27,7 @@ export async function listen(port: number, handler: FetchHandler, terminal: Term
     if (failureKind(error) === "no permission flag") {
       throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
     }
-    const reason = failureKind(error) === "in use" ? "is taken" : "cannot be used";
-    throw new Error(`port ${port} ${reason}; choose another port, or 0 for any free port`, { cause: error });
+    if (error instanceof InformerError) throw error; // it is in use
+    throw new Error(`port ${port} cannot be used; choose another port, or 0 for any free port`, { cause: error });
   }
 }

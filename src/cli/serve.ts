@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
-import { isSecret, type Resource, resourceName } from "../api/resource.ts";
+import { byShortName, isSecret, type Resource, resourceName } from "../api/resource.ts";
 import { sleep } from "../async/time.ts";
 import { FileSnapshots } from "../connect/file_stores.ts";
 import { errorLine } from "../errors/errors.ts";
@@ -85,11 +85,12 @@ export async function serve(flags: ServeFlags, names: readonly string[], context
   checkSelection(flags, names);
   checkNumbers({ port: flags.port });
   const maxBytes = flags.maxBytes === undefined ? undefined : sizeInBytes(flags.maxBytes, "max-bytes");
-  const store = await snapshotsFor(flags, names);
+  await checkSnapshot(flags);
   using clients = await clientsFor(flags, terminal);
   const polled = new Set<Resource<KubernetesObject>>();
   const options = { form: "table", terminal, polled } as const;
   const resources = await clients.ask((...asked) => resourcesFor(names, "watch", options, ...asked), signal);
+  const store = flags.snapshot === undefined ? undefined : new ServedSnapshots(flags.snapshot, resources.length);
   // Of several clusters, one that does not answer is not waited for.
   const [{ cluster, client }] = clients.all;
   const readable = cluster === undefined
@@ -145,7 +146,7 @@ class ServedCluster implements AsyncDisposable {
       ...flags.selection,
       maxBytes: flags.maxBytes,
       snapshots: store && { store },
-      onError: (error, { plural }) => terminal.say(`error: ${place}${plural}: ${errorLine(error)}`),
+      onError: (error, resource) => terminal.say(`error: ${place}${resourceName(resource)}: ${errorLine(error)}`),
     });
     const collections = collectionsOf(resources, polled, flags.secretData ?? false, say);
     this.collections = Object.keys(collections);
@@ -195,14 +196,10 @@ async function answerClusters(
   return Response.json(served.map(({ cluster }) => cluster), { headers: { "cache-control": "no-store" } });
 }
 
-/**
- * Returns the place of snapshots, which never have the data of Secrets.
- *
- * @throws {UsageError} when the file cannot be written, or is of no use.
- */
-async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promise<ServedSnapshots | undefined> {
+/** @throws {UsageError} when the file for snapshots cannot be written, or is of no use. */
+async function checkSnapshot(flags: ServeFlags): Promise<void> {
   const { snapshot, fake } = flags;
-  if (snapshot === undefined) return undefined;
+  if (snapshot === undefined) return;
   if (flags.contexts !== undefined || flags.allContexts) {
     throw new UsageError("--snapshot works with one cluster only; leave out --contexts and --all-contexts");
   }
@@ -212,14 +209,17 @@ async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promis
     );
   }
   await checkOutputFile("--snapshot", snapshot);
-  const isOnly = names.join(",").split(",").length === 1;
-  return new ServedSnapshots((name) => isOnly ? snapshot : `${snapshot}.${name.split("/", 1)[0]}`);
 }
 
-/** The files of the caches, and which of them could not be written. */
+/** The files of the caches, and which of them could not be written. They never have the data of Secrets. */
 class ServedSnapshots extends FileSnapshots {
   /** The names of snapshots whose last write has failed. */
   readonly unwritten = new Set<string>();
+
+  /** One file for one resource; for several, a file for each. */
+  constructor(file: string, resources: number) {
+    super((name) => resources === 1 ? file : `${file}.${name.split("/", 1)[0]}`);
+  }
 
   /** Writes a snapshot. @throws as its base. */
   override async set(...args: Parameters<FileSnapshots["set"]>): Promise<boolean> {
@@ -230,7 +230,7 @@ class ServedSnapshots extends FileSnapshots {
   }
 }
 
-/** Returns the collections by their plurals, or by their names with the group where another has the same plural. */
+/** Returns the collections by their short names. */
 function collectionsOf(
   resources: readonly Resource<KubernetesObject>[],
   polled: ReadonlySet<Resource<KubernetesObject>>,
@@ -238,8 +238,7 @@ function collectionsOf(
   say: (line: string) => void,
 ): Record<string, RelayedCollection> {
   const collections: Record<string, RelayedCollection> = {};
-  for (const resource of resources) {
-    const name = Object.hasOwn(collections, resource.plural) ? resourceName(resource) : resource.plural;
+  for (const [name, resource] of byShortName(resources)) {
     const failures = new FailureReporter(resourceName(resource), say);
     collections[name] = {
       resource,

@@ -6,7 +6,7 @@
  * @module
  */
 import { defined } from "../api/options.ts";
-import { onlyMetadata, resourceName } from "../api/resource.ts";
+import { byShortName, inBestVersion, onlyMetadata } from "../api/resource.ts";
 import { timedController } from "../async/time.ts";
 import { type Client, findResource } from "../client/client.ts";
 import { thisHost } from "../connect/host.ts";
@@ -62,9 +62,7 @@ export class ServerNames implements ClusterNames {
   kinds(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
       const known = await client.discover({ signal });
-      const listed = known.filter(({ verbs, preferred }) => verbs.includes("list") && preferred);
-      const byPlural = [...Map.groupBy(listed, ({ plural }) => plural)];
-      return byPlural.flatMap(([plural, same]) => same.length > 1 ? same.map(resourceName) : plural);
+      return [...byShortName(inBestVersion(known).filter(({ verbs }) => verbs.includes("list"))).keys()];
     });
   }
 

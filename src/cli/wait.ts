@@ -6,16 +6,18 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
+import { isRecord, type KubernetesObject } from "../api/object.ts";
 import { defined, type Selection } from "../api/options.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
+import { onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
+import { parseFieldPath } from "../api/selector.ts";
 import { Latest } from "../async/iterate.ts";
 import { isAbortOf } from "../async/signals.ts";
 import { humanDuration, monotonicMs, timedController } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
+import { suggestion } from "../connect/kubeconfig/parse_kubeconfig.ts";
 import { conditionsOf, type Readiness, readiness, unobserved } from "../controllers/readiness/readiness.ts";
 import { field } from "../entry/path.ts";
-import { errorLine } from "../errors/errors.ts";
+import { errorLine, nearest } from "../errors/errors.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
 import { Pod } from "../kinds/core/v1.ts";
@@ -126,11 +128,18 @@ function linesOf(verdicts: readonly Verdict[]): string {
 /** Objects whose state changes with time alone are looked at so often; so often the live line changes, too. */
 const PERIOD_MS = 1_000;
 
+/** The largest number of objects whose names are compared with one that no object has. */
+const NAMES = 500;
+
+const TYPO = " (is there a typo?)";
+
 interface Watched {
   readonly resource: Resource;
   /** The name of the only object, if there is one. */
   readonly name: string | undefined;
   readonly informer: SharedIndexInformer<KubernetesObject>;
+  /** What to say of the name while no object has had it. */
+  doubt?: string;
   /** The uids of the objects whose deletion is waited for: those that are there at first. */
   doomed?: ReadonlySet<string>;
 }
@@ -194,7 +203,10 @@ class Waiting implements AsyncDisposable {
   /** Yields a verdict of each object, once they are listed and after each change, and shows them. */
   async *verdicts(signal: AbortSignal): AsyncGenerator<readonly Verdict[]> {
     try {
-      for (const { informer } of this.#watched.values()) await informer.waitForCacheSync({ signal });
+      for (const watched of this.#watched.values()) {
+        await watched.informer.waitForCacheSync({ signal });
+        if (watched.informer.lister.list().length === 0) watched.doubt = await this.#doubtOf(watched, signal);
+      }
     } catch (error) {
       if (isAbortOf(signal, error) || !(error instanceof WaitError)) throw error;
       throw explainRefusal(error.cause, this.#flags);
@@ -210,6 +222,15 @@ class Waiting implements AsyncDisposable {
     }
   }
 
+  /** Asks for names like the one that no object has. Without an answer, the wait goes on as well. */
+  async #doubtOf({ resource, name }: Watched, signal: AbortSignal): Promise<string | undefined> {
+    if (name === undefined || this.#goal.isDeletion) return undefined;
+    const sources = collectionsOf(this.#client, onlyMetadata(resource), this.#selection);
+    const lists = await Promise.allSettled(sources.map(({ source }) => source.list({ limit: NAMES, signal })));
+    const items = lists.flatMap((list) => list.status === "fulfilled" ? list.value.items : []);
+    return suggestion(name, items.map(({ metadata }) => metadata.name)) || TYPO;
+  }
+
   #judge(watched: Watched): Verdict[] {
     const { resource, name, informer } = watched;
     const { isDeletion = false } = this.#goal;
@@ -217,10 +238,13 @@ class Waiting implements AsyncDisposable {
     const found = informer.lister.list();
     if (isDeletion) watched.doomed ??= new Set(found.map(({ metadata }) => metadata.uid));
     const objects = found.filter(({ metadata }) => watched.doomed?.has(metadata.uid) ?? true);
-    if (objects.length > 0) return objects.map((object) => this.#judgeObject(resource, object));
+    if (objects.length > 0) {
+      watched.doubt = undefined;
+      return objects.map((object) => this.#judgeObject(resource, object));
+    }
     const shown = name === undefined ? resource.plural : qualifiedName(resource, name);
     const nothing = isDeletion ? "deleted" : name === undefined ? nothingFound([resource], namespace) : "absent";
-    return [{ name: shown, met: isDeletion, text: nothing }];
+    return [{ name: shown, met: isDeletion, text: nothing + (watched.doubt ?? "") }];
   }
 
   #judgeObject(resource: Resource, object: KubernetesObject): Verdict {
@@ -279,15 +303,32 @@ function goalOf(text: string): Goal {
   const at = field(named as string);
   const there = at.exists();
   const holds = value === undefined ? there : at.equals(value);
-  const shown = (object: never): string => at(object).join(", ") || (there(object) ? "there" : "not there");
+  const shown = (object: never): string =>
+    at(object).join(", ") || (there(object) ? "there" : `not there${typoIn(object, parseFieldPath(named))}`);
   return { name: text, judge: (it) => ({ met: holds(it as never), text: `${named} is ${shown(it as never)}` }) };
+}
+
+/** Returns what to say of the first key that an object does not have. Below its top, most keys come later. */
+function typoIn(object: Readonly<Record<string, unknown>>, [key, ...keys]: readonly string[], isTop = true): string {
+  if (!Object.hasOwn(object, key)) {
+    const known = [...Object.keys(object), ...isTop ? ["condition", "spec", "status"] : []];
+    // One edit at most below the top: unavailableReplicas is no typo of availableReplicas.
+    const near = known.includes(key) ? undefined : nearest(key, known, isTop ? undefined : 1);
+    return near !== undefined ? ` (did you mean "${near}"?)` : isTop && !known.includes(key) ? TYPO : "";
+  }
+  const inner = object[key];
+  return isRecord(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
 }
 
 /** Types and states are compared as kubectl does: in any case, and only if they are about the present generation. */
 function ofCondition(object: KubernetesObject, type: string, status: string): ReturnType<Goal["judge"]> {
   const is = (a: string | undefined, b: string): boolean => a?.toLowerCase() === b.toLowerCase();
+  const types = conditionsOf(object).flatMap((it) => it.type ?? []);
   const found = conditionsOf(object).find((it) => is(it.type, type));
-  if (found === undefined) return { met: false, text: `it has no condition ${type}` };
+  if (found === undefined) {
+    const others = suggestion(type, types) || (types.length > 0 ? ` (it has ${types.join(", ")})` : "");
+    return { met: false, text: `it has no condition ${type}${others}` };
+  }
   const late = unobserved(object, found.observedGeneration) ?? unobserved(object);
   if (late !== undefined) return { met: false, text: late.message };
   const why = [found.reason, found.message].filter((part) => part).join(": ");

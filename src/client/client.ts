@@ -13,7 +13,7 @@ import { type Impersonation, impersonationProblem } from "../api/impersonation.t
 import type { Transport } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
-import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../api/resource.ts";
+import { type ApiResource, apiVersionOf, inBestVersion, type Resource, resourceName } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
 import { isNotFound } from "../api/status.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
@@ -675,10 +675,8 @@ export function findResource(resources: readonly ApiResource[], text: string): A
     resources.filter((resource) => name !== "" && namesOf(resource).includes(name))
   );
   for (const belongs of place === undefined ? [() => true] : PLACES) {
-    const [first, ...others] = named.filter((resource) => belongs(resource, place ?? ""));
-    if (first === undefined) continue;
-    const same = others.filter(({ group, plural }) => group === first.group && plural === first.plural);
-    return [first, ...same].find(({ preferred }) => preferred) ?? first;
+    const [found] = inBestVersion(named.filter((resource) => belongs(resource, place ?? "")));
+    if (found !== undefined) return found;
   }
   throw new Error(`Cannot find a resource "${text}": ${explain(resources, wanted)}`);
 }

@@ -99,7 +99,7 @@ export class FetchServer implements AsyncDisposable {
   /**
    * Listens on a port, and resolves when it is open.
    *
-   * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, if the port is in use.
+   * @throws {InformerError} if the port is in use.
    * @throws {Error} with the name `NotCapable` if Deno may not listen there.
    */
   static async listen(handler: FetchHandler, options: FetchServerOptions = {}): Promise<FetchServer> {
@@ -118,7 +118,12 @@ export class FetchServer implements AsyncDisposable {
     };
     const certificate = options.certificate &&
       await ServedCertificate.read(options.certificate, (error) => callObserver(() => onError(error)));
-    const first = await listen(guarded, options, options.port ?? 8080, certificate);
+    const { port = 8080 } = options;
+    const first = await listen(guarded, options, port, certificate).catch((cause) => {
+      if (failureKind(cause) !== "in use") throw cause;
+      const remedy = "Choose another port, or 0 for any free port";
+      throw new InformerError(`Cannot listen on port ${port}: it is in use. ${remedy}`, { cause });
+    });
     return new FetchServer(guarded, { ...options, onError }, first, certificate);
   }
 
@@ -322,7 +327,7 @@ export interface RunManagerOptions extends Abortable, Omit<FetchServerOptions, "
  * With `webhooks` it also serves HTTPS, by default on port 9443. This needs `--allow-net=[::]:9443`, and `--allow-read`
  * for the certificate.
  *
- * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, if the port is in use.
+ * @throws {InformerError} if the port is in use.
  * @throws {InformerError} if the certificate for the webhooks cannot be used.
  * @throws the manager's error.
  *
@@ -385,9 +390,7 @@ async function listenOnAll(handler: FetchHandler, options: FetchServerOptions): 
   try {
     return await FetchServer.listen(handler, { ...options, hostname });
   } catch (error) {
-    if (options.hostname !== undefined || failureKind(error) === "in use" || error instanceof InformerError) {
-      throw error;
-    }
+    if (options.hostname !== undefined || error instanceof InformerError) throw error;
     return await FetchServer.listen(handler, { ...options, hostname: "0.0.0.0" });
   }
 }

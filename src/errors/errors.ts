@@ -2,8 +2,8 @@
  * Errors as text: one line, the chain of causes, redaction, similar names, and the console.
  *
  * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. Only this file writes to the console,
- * when a program has no `onError`. It adds no remedies: messages contain them, and `cli/shared` has remedies for
- * commands.
+ * when a program has no `onError`. It adds no remedies, except for changes to frozen objects: messages contain
+ * them, and `cli/shared` has remedies for commands.
  *
  * @module
  */
@@ -46,6 +46,10 @@ export function causesOf(error: unknown): readonly unknown[] {
   return found;
 }
 
+/** What runtimes say of a change to a frozen object. */
+const FROZEN = /not extensible|read.?only property|Cannot delete property/;
+const UNFREEZE = "Objects of caches are frozen: change a copy of them, from copyOf()";
+
 /** Errors whose message already says what matters, so that {@linkcode errorLine} leaves out their causes. */
 export const COMPLETE: WeakSet<object> = new WeakSet();
 
@@ -68,7 +72,8 @@ export const COMPLETE: WeakSet<object> = new WeakSet();
 export function errorLine(error: unknown): string {
   let line = "";
   for (const cause of causesOf(error)) {
-    const text = oneLine(messageOf(cause)) || (cause instanceof Error ? cause.name : "");
+    const said = oneLine(messageOf(cause)) || (cause instanceof Error ? cause.name : "");
+    const text = cause instanceof TypeError && FROZEN.test(said) ? withSentence(said, UNFREEZE) : said;
     // The message before it names the flag that is missing.
     const isPermission = cause instanceof Error && cause.name === "NotCapable" && line.includes("--allow-");
     if (text === "" || isPermission || line.includes(text)) continue;

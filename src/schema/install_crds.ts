@@ -14,6 +14,7 @@ import type { Apply, ObjectDraft } from "../api/written.ts";
 import { sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import type { ApplyOptions, ResourceClient } from "../client/resource_client.ts";
+import { COMPLETE } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
@@ -219,7 +220,9 @@ function explain(what: string): (error: unknown) => never {
     const why = isConflict(error) && owners.size > 0
       ? `${[...owners].join(" and ")} owns fields with other values. To take them over, set force`
       : error.status.message;
-    throw new StatusError(`Cannot install ${what}: ${why}`, error.status, { cause: error });
+    const refusal = new StatusError(`Cannot install ${what}: ${why}`, error.status, { cause: error });
+    COMPLETE.add(refusal); // the cause has the same words
+    throw refusal;
   };
 }
 

@@ -37,10 +37,24 @@ export async function loadValidator(rules: JsonObject, scale?: ScalePaths): Prom
 
 const SCHEMA_PATH = /^spec\.(?:validation|versions\[\d+\]\.schema)\.openAPIV3Schema\.?/;
 
-/** Returns what kube-apiserver refuses in a definition by the paths of the schema that was written: `spec.image`. */
+/** Paths of a definition, and what `defineKind` has instead. */
+const OPTION_PATHS: readonly (readonly [RegExp, string])[] = [
+  [/^spec\.(?:names\.|versions\[0\]\.)?(?:subresources\.)?/, ""],
+  [/^additionalPrinterColumns/, "columns"],
+  [/JSONPath$/, "jsonPath"],
+  [/^name$/, "version"],
+  [/^(selectableFields\[\d+\])\.jsonPath$/, "$1"],
+];
+
+/**
+ * Returns what kube-apiserver refuses in a definition by the paths of the schema that was written, `spec.image`, or of
+ * the options, `columns[0].jsonPath`.
+ */
 export function faultsOf(causes: readonly StatusCause[]): SchemaFault[] {
   return causes.map(({ field = "", message = "" }) => ({
-    path: field.replace(SCHEMA_PATH, "").replace(/(^|\.)properties\[([^\]]+)\]/g, "$1$2"),
+    path: SCHEMA_PATH.test(field)
+      ? field.replace(SCHEMA_PATH, "").replace(/(^|\.)properties\[([^\]]+)\]/g, "$1$2")
+      : OPTION_PATHS.reduce((path, [found, option]) => path.replace(found, option), field),
     message,
   }));
 }

@@ -30,8 +30,8 @@
  *
  * @module
  */
-import { loadAll } from "js-yaml";
 import { type PlacedRule, rolesYaml } from "../api/roles.ts";
+import { readYaml } from "../connect/kubeconfig/yaml.ts";
 import type { ClusterRole, PolicyRule, Role } from "../kinds/rbac/v1.ts";
 
 /** A rule in a role, and the namespace in which it applies: `"*"` for any namespace, `""` for the entire cluster. */
@@ -112,7 +112,7 @@ function grants(
 }
 
 function rulesOf(manifest: string): GrantedRule[] {
-  const documents = loadAll(manifest) as (Partial<Role | ClusterRole> | null | undefined)[];
+  const documents = readYaml(manifest) as (Partial<Role | ClusterRole> | null | undefined)[];
   const roles = documents.filter((it) => it?.kind === "Role" || it?.kind === "ClusterRole") as Partial<
     Role | ClusterRole
   >[];

@@ -1,9 +1,12 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import {
+  type ApiResource,
   apiVersionOf,
+  byShortName,
   compareVersionPriority,
   defineResource,
+  inBestVersion,
   onlyMetadata,
   pathOf,
   placeOf,
@@ -38,6 +41,40 @@ const Deployment: Resource = defineResource({
   kind: "Deployment",
 });
 const Node: Resource = defineResource({ version: "v1", plural: "nodes", kind: "Node", scope: "Cluster" });
+
+Deno.test("byShortName gives each resource one name: plurals only where no other has them, in any order", () => {
+  const Metrics = defineResource({ group: "metrics.k8s.io", version: "v1", plural: "pods", kind: "PodMetrics" });
+  const Mine = defineResource({ group: "example.com", version: "v1", plural: "deployments", kind: "Deployment" });
+  const all = [Pod, Metrics, Deployment, Mine, Node];
+  const names = ["pods", "pods.metrics.k8s.io", "deployments.apps", "deployments.example.com", "nodes"];
+  for (const order of [all, all.toReversed()]) {
+    const found = byShortName(order);
+    assertEquals(names.map((name) => found.get(name)), all);
+    assertEquals(found.size, all.length);
+  }
+  assertEquals([...byShortName([Metrics, Node]).keys()], ["pods", "nodes"]);
+  assertThrows(() => byShortName([Pod, Metrics, Pod]), Error, 'two have the name "pods". Leave one out');
+});
+
+Deno.test("inBestVersion takes the preferred version of each resource, else its first", () => {
+  const known = (plural: string, version: string, preferred: boolean, group = "example.com"): ApiResource => {
+    const resource = defineResource({ group, version, plural, kind: plural });
+    const lists = { shortNames: [], categories: [], verbs: [], subresources: [] };
+    return { ...resource, ...lists, singular: plural, preferred } as ApiResource;
+  };
+  const all = [
+    known("a", "v1", true),
+    known("a", "v1beta1", false),
+    known("b", "v1beta1", false),
+    known("b", "v1alpha1", false),
+    known("c", "v1beta1", false),
+    known("c", "v1", true),
+    known("a", "v2", true, "other.com"),
+  ];
+  assertEquals(inBestVersion(all).map(({ group, plural, version }) => [plural, group, version].join(" ")), [
+    ...["a example.com v1", "b example.com v1beta1", "c example.com v1", "a other.com v2"],
+  ]);
+});
 
 Deno.test("defineResource fills in group and scope, and freezes", () => {
   assertEquals<Resource>(Pod, { group: "", version: "v1", plural: "pods", kind: "Pod", scope: "Namespaced" });

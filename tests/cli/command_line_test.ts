@@ -17,8 +17,14 @@ async function refused(code: number, message: RegExp, ...args: string[]): Promis
 Deno.test("informer reports a usage error in one line, and exits with 2", async () => {
   const cases: [RegExp, ...string[]][] = [
     [/^error: no command given; try "informer watch pods --fake", or see informer --help$/],
-    [/^error: Unknown command "wacth"\. Did you mean command "watch"\? See informer --help$/, "wacth"],
-    [/^error: Unknown command "wacth"\. Did you mean command "watch"\?/, "wacth", "pods", "--kubeconfig", "f"],
+    [/^error: Unknown command "wacth"; did you mean "watch"\? See informer --help$/, "wacth"],
+    [/^error: Unknown command "wacth"; did you mean "watch"\?/, "wacth", "pods", "--kubeconfig", "f"],
+    [/^error: Unknown command "frobnicate"; see informer --help$/, "frobnicate"],
+    [/^error: Unknown command "describe"; use kubectl describe; see informer --help$/, "describe", "pod", "web-0"],
+    [
+      /^error: Unknown command "drain"; use kubectl drain, or drain\(\) of \.\/workloads in a program; see informer --help$/,
+      ...["drain", "worker-1", "--force"],
+    ],
     [/"shell" must be .* "bash", "fish", "zsh"/, "completions", "ksh"],
     [/^error: Missing argument\(s\): resources; see informer watch --help$/, "watch"],
     [/^error: Missing argument\(s\): resources; see informer get --help$/, "get"],
@@ -28,6 +34,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
       "--prot",
       "1",
     ],
+    [/^error: Unknown option "--everything"; see informer fake --help$/, "fake", "--everything"],
     [/^error: There is no flag "--bogus"; see informer watch --help$/, "watch", "--bogus", "pods"],
     [/^error: There is no flag "--bogus"/, "watch", "pods", "--bogus"],
     [/^error: There is no flag "--bogus"; see informer get --help$/, "get", "pods", "--bogus"],
@@ -341,7 +348,7 @@ Deno.test("informer fake reports in one line that a port is taken, and exits wit
   const { port } = listener.addr as Deno.NetAddr;
   await using fake = informer("fake", "--port", String(port));
   assertEquals([await fake.code, fake.out.text, fake.err.lines.length], [1, "", 1]);
-  assertMatch(fake.err.text, new RegExp(`^error: port ${port} is taken; choose another port, or 0 for any free port`));
+  assertMatch(fake.err.text, new RegExp(`^error: Cannot listen on port ${port}: it is in use. Choose another port`));
 });
 
 Deno.test("informer watch restores the terminal after Ctrl-C", LINUX, async () => {

@@ -17,7 +17,10 @@ function namesFor(...words: string[]): ServerNames {
 
 Deno.test("ServerNames are those of the server and the namespace on the line", async () => {
   using server = new FakeApiServer({
-    resources: [{ group: "example.com", version: "v1", plural: "events", kind: "Event", scope: "Namespaced" }],
+    resources: [
+      { group: "example.com", version: "v1", plural: "events", kind: "Event", scope: "Namespaced" },
+      { group: "example.com", version: "v1beta1", plural: "betas", kind: "Beta", scope: "Namespaced" },
+    ],
   });
   server.create(Namespace, namespace({ name: "shop" }));
   server.create(Pod, pod({ name: "web-0", namespace: "shop" }));
@@ -28,6 +31,7 @@ Deno.test("ServerNames are those of the server and the namespace on the line", a
   assertEquals(await namesFor("get", "--server", served.url).names("pods"), ["db-0"]);
   const kinds = await names.kinds();
   assert(kinds.includes("pods") && kinds.includes("events.example.com") && kinds.includes("events"));
+  assertEquals(kinds.filter((name) => /betas|deployments/.test(name)), ["betas", "deployments"]);
 });
 
 Deno.test("ServerNames are none without a server, or if the kind is unknown", async () => {

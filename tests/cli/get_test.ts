@@ -91,6 +91,27 @@ Deno.test("informer get lists several kinds, and gets several objects of one or 
   assertMatch(none.err[0], /^error: .*web-7.*\. Check the name and the namespace$/);
 });
 
+Deno.test("informer get finds members of a category that their group serves in an older version only", async () => {
+  const place = { group: "example.com", scope: "Namespaced", categories: ["mine"] } as const;
+  using server = new FakeApiServer({
+    resources: [
+      { ...place, version: "v1", plural: "alphas", kind: "Alpha" },
+      { ...place, version: "v1beta1", plural: "betas", kind: "Beta", categories: ["mine", "cat-betas"] },
+    ],
+  });
+  const make = (version: string, plural: string, kind: string): void => {
+    const Kind = defineResource({ group: "example.com", version, plural, kind });
+    server.create(Kind, { metadata: { name: "one", namespace: "default" } });
+  };
+  make("v1", "alphas", "Alpha");
+  make("v1beta1", "betas", "Beta");
+  await using served = await serve(server);
+  const get = async (name: string): Promise<readonly string[]> =>
+    (await run("get", name, "-o", "name", "--server", served.url)).out;
+  assertEquals(await get("mine"), ["alpha.example.com/one", "beta.example.com/one"]);
+  assertEquals(await get("cat-betas"), ["beta.example.com/one"]);
+});
+
 Deno.test("informer get prints YAML as kubectl does", async () => {
   using server = new FakeApiServer();
   for (const name of ["a", "b"]) server.create(Pod, pod({ name, namespace: "shop" }));

@@ -98,8 +98,14 @@ Deno.test("informer kinds reports bad input in one line, with its place", async 
     ],
     [2, /--file: ".*pod.yaml" has no CustomResourceDefinition/, "--file", file("pod.yaml", "kind: Pod")],
     [2, /--file needs no server; leave out --context$/, ...at, "--context", "home"],
-    [2, /--group "stable.example.org" .* did you mean "stable.example.com"\?$/, ...at, "--group", "stable.example.org"],
-    [2, /--group "x" .*; the groups are stable.example.com$/, ...at, "--group", "x"],
+    [
+      2,
+      /--group "stable.example.org" .* did you mean "stable.example.com"\? Kinds of an aggregated server/,
+      ...at,
+      "--group",
+      "stable.example.org",
+    ],
+    [2, /--group "x" .*; the groups are stable\.example\.com\. Kinds of an aggregated server/, ...at, "--group", "x"],
     [2, /--out: folder ".*no" does not exist; create it first$/, ...at, "--out", folder.file("no/a.ts")],
     [2, /--out needs a file, but "--group" looks like a flag/, "--out=--group"],
   ];
@@ -122,7 +128,7 @@ Deno.test("informer kinds says what to do where definitions must not be read, or
   assertEquals([code, out, err.length], [1, [], 1]);
   assertMatch(
     err[0],
-    /^error: the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file /,
+    /^error: the server has no custom kinds; apply a CustomResourceDefinition first, or pass a file .* Kinds of an aggregated server \(APIService\) have no definition: write them with defineResource\(\)$/,
   );
 });
 

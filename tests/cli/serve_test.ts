@@ -35,12 +35,36 @@ Deno.test("informer serve serves one namespace, unless all are asked for", async
   await session.code;
 });
 
-Deno.test("informer serve names collections of one plural by their groups", async () => {
-  const { session, address } = await serving("events", "events.events.k8s.io", "--fake");
-  const { error } = await (await fetch(`${address}/api/none`)).json();
-  assertMatch(error, /Its collections are events, events\.events\.k8s\.io$/);
+Deno.test("informer serve serves each of several collections with one plural, in any order", async () => {
+  const names = ["events", "events.events.k8s.io"];
+  for (const args of [names, names.toReversed()]) {
+    const { session, address } = await serving(...args, "--fake");
+    const { error } = await (await fetch(`${address}/api/none`)).json();
+    assertMatch(error, new RegExp(`Its collections are ${args.join(", ")}$`));
+    for (const [i, path] of ["api/v1", "apis/events.k8s.io/v1"].entries()) {
+      assertEquals((await (await fetch(`${address}/api/${names[i]}`)).json()).state, "live");
+      const { resources } = await (await fetch(`${address}/kubernetes/${path}`)).json();
+      assertEquals(resources.map(({ name }: { readonly name: string }) => name), ["events"]);
+    }
+    session.interrupt();
+    await session.code;
+  }
+});
+
+Deno.test("informer serve --snapshot keeps the members of a category in a file each", async () => {
+  await using folder = new Folder();
+  const place = { group: "example.com", version: "v1", scope: "Namespaced", categories: ["mine"] } as const;
+  await using served = await serve(
+    new FakeApiServer({
+      resources: [{ ...place, plural: "alphas", kind: "Alpha" }, { ...place, plural: "betas", kind: "Beta" }],
+    }),
+  );
+  const { session, address } = await serving("mine", "--server", served.url, "--snapshot", folder.file("all"));
+  for (const name of ["alphas", "betas"]) await (await fetch(`${address}/api/${name}`)).text();
   session.interrupt();
   await session.code;
+  const files = Array.from(Deno.readDirSync(folder.path), ({ name }) => name).sort();
+  assertEquals(files, ["all.alphas.example.com", "all.betas.example.com"]);
 });
 
 Deno.test("informer serve --snapshot begins with the cache that it wrote at its end, without a list", async () => {

@@ -79,7 +79,7 @@ Deno.test("informer wait ends with 1 after its time, and says the last states", 
     assertEquals(
       session.err.lines.at(-1),
       "error: not ready within --timeout 5m: deployment.apps/web: progressing, LessUpdated: 1 of 2 replicas are updated; " +
-        "deployment.apps/db: absent",
+        "deployment.apps/db: absent (is there a typo?)",
     );
   }
   {
@@ -161,6 +161,39 @@ Deno.test("informer wait --for deleted waits for the objects that are there, not
   await held.err.line(/^configmap\/held: it is being deleted, and waits for example.com\/hold$/);
   shop.server.patch(ConfigMap, "shop/held", { metadata: { finalizers: [] } });
   assertEquals(await held.code, 0);
+});
+
+Deno.test("informer wait asks at its start whether a name or a condition is misspelt, and goes on waiting", async () => {
+  await using shop = await Shop.open();
+  const session = shop.wait(["deploy/wbe", "cm/other"]);
+  await session.err.line(/^deployment.apps\/wbe: absent \(did you mean "web"\?\)$/);
+  await session.err.line(/^configmap\/other: absent \(is there a typo\?\)$/);
+  session.interrupt();
+  await session.code;
+  // Without the right to list all names, it waits, too.
+  shop.server.failNext(403, 1, ({ url }) => url.includes("limit="));
+  const late = shop.wait(["deploy/wbe"]);
+  await late.err.line(/^deployment.apps\/wbe: absent/);
+  shop.server.create(Deployment, deployment({ name: "wbe", namespace: "shop", replicas: 2 }));
+  await late.err.line(/^deployment.apps\/wbe: progressing/);
+  shop.server.delete(Deployment, "shop/wbe");
+  await late.err.line(/^deployment.apps\/wbe: absent$/);
+  late.interrupt();
+  await late.code;
+
+  shop.server.patch(Deployment, "shop/web", { status: { conditions: [{ type: "Available", status: "False" }] } });
+  const says = async (goal: string, text: RegExp): Promise<void> => {
+    const session = shop.wait(["deploy/web", "--for", goal]);
+    await session.err.line(text);
+    session.interrupt();
+    assertEquals(await session.code, 1);
+  };
+  await says("conditon=Available", /: conditon is not there \(did you mean "condition"\?\)$/);
+  await says("foo.bar=1", /: foo.bar is not there \(is there a typo\?\)$/);
+  await says("spec.replcas=1", /: spec.replcas is not there \(did you mean "replicas"\?\)$/);
+  await says("status.unavailableReplicas=1", /: status.unavailableReplicas is not there$/);
+  await says("condition=Availble", /: it has no condition Availble \(did you mean "Available"\?\)$/);
+  await says("condition=Ready", /: it has no condition Ready \(it has Available\)$/);
 });
 
 Deno.test("informer wait --for condition=TYPE compares as kubectl does, of the present generation", async () => {

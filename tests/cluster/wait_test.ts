@@ -120,7 +120,7 @@ cluster.anywhere(
     const name = definitionName(Thing);
     try {
       await using served = informer("wait", `crd/${name}`, ...at);
-      await served.err.line(/: absent$/);
+      await served.err.line(/: absent \(/);
       await define(client, Thing);
       assertEquals(await served.ended(), {
         ...{

@@ -23,7 +23,11 @@ Deno.test("a FetchServer answers until it is disposed, and throws where its port
   });
   assertEquals(ports, [server.port]);
   const again = await assertRejects(() => FetchServer.listen(() => new Response(), { port: server.port }), Error);
-  assertEquals(failureKind(again), "in use");
+  assertEquals(
+    again.message,
+    `Cannot listen on port ${server.port}: it is in use. Choose another port, or 0 for any free port`,
+  );
+  assertEquals(failureKind(again.cause), "in use");
   assertEquals(await (await fetch(`http://127.0.0.1:${server.port}/path`)).text(), "/path");
   await server[Symbol.asyncDispose]();
   await using other = await FetchServer.listen(() => new Response(), { port: server.port });
@@ -165,7 +169,7 @@ Deno.test("runManager does not run the manager when the port is in use", async (
   const recorded = { ...manager, run: (): Promise<void> => Promise.resolve(void (ran = true)) };
   const { port } = other.addr;
   const error = await assertRejects(() => runManager(recorded, { port, hostname: "127.0.0.1" }), Error);
-  assertEquals(failureKind(error), "in use");
+  assertEquals(failureKind(error.cause), "in use");
   assertEquals(ran, false);
 });
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { StatusError, UnreachableError } from "../../src/api/status.ts";
 import { causesOf, ConsoleReporter, errorLine } from "../../src/errors/errors.ts";
 import { Warnings } from "../support/console.ts";
@@ -86,6 +86,17 @@ Deno.test("errorLine joins the messages of an error and its causes, each once, o
     [Object.create(null), "a value that has no text"],
   ];
   for (const [error, line] of cases) assertEquals(errorLine(error), line);
+});
+
+Deno.test("errorLine says what to do after a change to a frozen object", () => {
+  const frozen: Record<string, unknown> = Object.freeze({ a: 1 });
+  const changes = [() => void (frozen.a = 2), () => void (frozen.b = 2), () => void delete frozen.a];
+  for (const change of changes) {
+    const error = assertThrows(change, TypeError);
+    const line = errorLine(new Error("Cannot reconcile", { cause: error }));
+    assertMatch(line, /^Cannot reconcile: .*\. Objects of caches are frozen: change a copy of them, from copyOf\(\)$/);
+  }
+  assertEquals(errorLine(new TypeError("x is not a function")), "x is not a function");
 });
 
 Deno.test("errorLine leaves out a missing permission whose flag is named already", () => {

@@ -35,6 +35,7 @@ browserTest("the React program of the guide shows pods as they change, without a
     await deno(folder, "bundle", "--platform", "browser", ...flags, "--output", "pods.js");
     using server = new FakeApiServer();
     for (const name of ["cart-0", "web-0"]) server.create(Pod, pod({ name, namespace: "shop" }));
+    using held = server.stallNext(1, ({ verb }) => verb === "list" || verb === "watch");
     const served = new ServedPage(server, {
       collections: { pods: Pod },
       answer: (request) => {
@@ -49,6 +50,8 @@ browserTest("the React program of the guide shows pods as they change, without a
     await using visit = await Visit.begin(served.address);
     const shows = (...lines: string[]): Promise<void> =>
       visit.until(`[...document.querySelectorAll("p, li")].map((it) => it.textContent).join() === "${lines.join()}"`);
+    await shows("loading");
+    held[Symbol.dispose]();
     await shows("2 of 2 pods", "shop/cart-0 Pending", "shop/web-0 Pending");
     server.patch(Pod, "shop/web-0", { status: { phase: "Failed" } });
     await shows("2 of 2 pods", "shop/cart-0 Pending", "shop/web-0 Failed");

@@ -253,6 +253,21 @@ Deno.test("a kind that no server takes is refused where it is defined, with path
   };
   assertEquals(paths({ type: "object", properties: { list: { type: "array" } } }), ["spec.list.items"]);
   assertEquals(paths({ type: "object", properties: { a: { type: "strng" } } }), ["spec.a.type"]);
+  const faults = (more: object): unknown[] => {
+    const fields = { type: "object", properties: { group: { type: "string" } } } as const;
+    return assertThrows(() => defineKind({ ...NAMES, spec: fields, ...more }), SchemaError).faults.map((it) => it.path);
+  };
+  assertEquals(faults({ group: "example" }), ["group"]);
+  assertEquals(faults({ plural: "Sites" })[0], "plural");
+  assertEquals(faults({ version: "V1" })[0], "version");
+  assertEquals(faults({ shortNames: ["S"] }), ["shortNames[0]"]);
+  assertEquals(faults({ columns: [{ name: "A", type: "string", jsonPath: "spec.a" }] }), ["columns[0].jsonPath"]);
+  assertEquals(faults({ selectableFields: [".spec.a"] }), ["selectableFields[0]"]);
+  assertEquals(
+    faults({ scale: { specReplicasPath: "a", statusReplicasPath: ".status.a" } })[0],
+    "scale.specReplicasPath",
+  );
+  assertEquals(paths({ type: "object", properties: { group: { type: "strng" } } }), ["spec.group.type"]);
   assertThrows(() => defineKind({ ...NAMES, spec: undefined as never }), SchemaError, "spec");
   assertThrows(
     () => defineKind({ ...NAMES, sepc: {} } as never),

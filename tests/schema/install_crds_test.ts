@@ -1,3 +1,4 @@
+import { errorLine } from "@kube/informer";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { isConflict, StatusError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
@@ -70,11 +71,12 @@ Deno.test("installCrds names the definition, the owner of its fields, and the re
   assertStringIncludes(error.message, "owns fields with other values. To take them over, set force");
   assertEquals((await installCrds(client, [wider], { force: true }))[0].result, "changed");
   server.failNext(403, 1, ({ verb }) => verb === "patch");
-  await assertRejects(
+  const refused = await assertRejects(
     () => installCrds(client, [wider]),
     StatusError,
     'Cannot install definition "widgets.acme.dev": ',
   );
+  assertEquals(errorLine(refused), refused.message, "the same words once");
 });
 
 Deno.test("installCrds takes a kind and its older version, and keeps a conversion webhook", async () => {

@@ -151,27 +151,36 @@ function ofNobody({ server }: FoundConnection): Finding {
   return { status: "warn", what: `none: the server sees "system:anonymous"`, remedy: NAME_A_USER };
 }
 
+const REPAIR = "look at the APIService objects: some of their servers are down";
+
+/** What the server says of its resources. */
+interface Discovered {
+  readonly resources: readonly ApiResource[];
+  /** The API versions of which it says nothing, as their servers are down. */
+  readonly silent: readonly string[];
+}
+
 /** Discovers the resources of the server; returns `undefined` if that fails. */
-export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer): Promise<ApiResource[] | undefined> {
-  let resources: ApiResource[] | undefined;
+export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer): Promise<Discovered | undefined> {
+  let discovered: Discovered | undefined;
   const options = {
     late: SLOW_SERVER_ADVICE,
     advice: "ask for permission to read /api and /apis (ClusterRole system:discovery)",
   };
   await checkup.check("discovery", options, async (signal) => {
-    const failed: string[] = [];
+    const failed = new Map<string, string>();
     const found = await client.discover({
       signal,
-      onError: (error, groupVersion) => failed.push(`${groupVersion} (${reasonFor(error).what})`),
+      onError: (error, groupVersion) => failed.set(groupVersion, `${groupVersion} (${reasonFor(error).what})`),
     });
-    resources = found;
+    discovered = { resources: found, silent: [...failed.keys()] };
     const groups = new Set(found.map(apiVersionOf)).size;
     const what = `${found.length} resources in ${groups} API versions`;
-    if (failed.length === 0) return { status: "ok", what };
-    const remedy = "look at the APIService objects: some of their servers are down";
-    return { status: "warn", what: `${what}; without ${failed.slice(0, 3).join(", ")}`, remedy };
+    if (failed.size === 0) return { status: "ok", what };
+    const without = [...failed.values()].slice(0, 3).join(", ");
+    return { status: "warn", what: `${what}; without ${without}`, remedy: REPAIR };
   });
-  return resources;
+  return discovered;
 }
 
 /** Checks that the server accepts the credentials, and reports the user. */
@@ -260,16 +269,20 @@ const HELD_BACK =
 export async function checkResource(
   checkup: Checkup,
   server: CheckedServer,
-  known: readonly ApiResource[],
+  { resources, silent }: Discovered,
   name: string,
   wanted: string | undefined,
 ): Promise<void> {
   let found: ApiResource;
   try {
-    found = findResource(known, name);
+    found = findResource(resources, name);
   } catch (error) {
-    const remedy = "correct the name, or leave it out";
-    return checkup.note(`list ${name}`, { status: "fail", what: errorLine(error), remedy, code: EXIT_CODE.usage });
+    const [, place = ""] = /\.(.+)/.exec(name.toLowerCase()) ?? []; // "metrics", "metrics.k8s.io", or with the version
+    const group = silent.find((it) => place !== "" && `${it} ${it.split("/").reverse().join(".")}`.includes(place));
+    const finding = group === undefined
+      ? { what: errorLine(error), remedy: "correct the name, or leave it out", code: EXIT_CODE.usage }
+      : { what: `not known: the server of ${group} does not answer`, remedy: REPAIR };
+    return checkup.note(`list ${name}`, { status: "fail", ...finding });
   }
   const { group, version, plural, kind, scope, verbs } = found;
   const resource: Resource = { group, version, plural, kind, scope };
@@ -280,17 +293,21 @@ export async function checkResource(
   const objects = server.client.resource(resource, namespace === undefined ? {} : { namespace });
   const target: Target = { resource, objects, namespace, where };
   const full = resourceName(resource);
-  for (const verb of ["list", "watch"] as const) {
-    if (verbs.includes(verb)) continue;
-    const what = `${full} cannot be ${verb === "list" ? "listed" : "watched"} on this server`;
-    const finding = { status: "fail", what, remedy: "choose another resource", code: EXIT_CODE.usage } as const;
-    return checkup.note(`${verb} ${full}`, finding);
+  if (!verbs.includes("list")) {
+    const what = `${full} cannot be listed on this server`;
+    const remedy = "choose another resource";
+    return checkup.note(`list ${full}`, { status: "fail", what, remedy, code: EXIT_CODE.usage });
   }
   await checkVerb(checkup, server, target, "list", OVERLOADED, async (signal) => {
     const { items, remainingItemCount = 0 } = await objects.list({ limit: 1, signal });
     const count = items.length + remainingItemCount;
     return (ms) => `${count} ${count === 1 ? "object" : "objects"}, ${ms} ms`;
   });
+  if (!verbs.includes("watch")) {
+    const what = `${full} cannot be watched on this server, only listed`;
+    const remedy = "create the informer with pollMs; informer watch and serve do it by themselves";
+    return checkup.note(`watch ${full}`, { status: "warn", what, remedy });
+  }
   const isWatched = await checkVerb(checkup, server, target, "watch", HELD_BACK, async (signal) => {
     await watchUntil(target, { timeoutSeconds: WATCH_SECONDS }, signal, () => true);
     return (ms) => `open after ${ms} ms`;

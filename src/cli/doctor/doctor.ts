@@ -10,7 +10,7 @@
 import { isatty } from "node:tty";
 import { readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
+import { inBestVersion, type Resource, resourceName } from "../../api/resource.ts";
 import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
 import { StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
@@ -142,14 +142,14 @@ function lines(measured: readonly Measured[]): string[] {
 
 /**
  * Prints the roles that informers on these resources need, as YAML: a Role in the namespace, and a ClusterRole for
- * cluster-scoped resources and where there is no namespace.
+ * cluster-scoped resources and where there is no namespace. Polled resources are only listed.
  */
-function printRoles(resources: readonly Resource[], namespace: string | undefined, terminal: Terminal): void {
-  const rules = resources.map(({ group, plural, scope }): PlacedRule => ({
-    verbs: ["list", "watch"],
-    groups: [group],
-    resources: [plural],
-    namespace: scope === "Namespaced" ? namespace ?? "" : "",
+function printRoles(resources: readonly Resource[], polled: Set<Resource>, namespace = "", terminal: Terminal): void {
+  const rules = resources.map((resource): PlacedRule => ({
+    verbs: polled.has(resource) ? ["list"] : ["list", "watch"],
+    groups: [resource.group],
+    resources: [resource.plural],
+    namespace: resource.scope === "Namespaced" ? namespace : "",
   }));
   terminal.result(rolesYaml(rules, { name: "informer" }).trimEnd());
 }
@@ -289,8 +289,9 @@ export async function doctor(
   if (flags.rbac) {
     if (flags.output === "json") throw new UsageError("--rbac prints YAML; leave out -o json");
     using client = await clientFor(flags, terminal);
-    const found = await resourcesFor(scope.names, "watch", { form: "object", terminal }, client, signal);
-    printRoles(found, selectionFor(flags, client).namespace, terminal);
+    const polled = new Set<Resource<KubernetesObject>>();
+    const found = await resourcesFor(scope.names, "watch", { form: "object", terminal, polled }, client, signal);
+    printRoles(found, polled, selectionFor(flags, client).namespace, terminal);
     return EXIT_CODE.done;
   }
   if (flags.memory) {
@@ -314,14 +315,10 @@ export async function doctor(
 
 /** Returns the kinds that an informer can follow, each in one version. */
 async function cachedKinds(client: Client, terminal: Terminal, signal: AbortSignal): Promise<Resource[]> {
-  const found = new Map<string, ApiResource>();
-  for (const kind of await discover(client, terminal, signal)) {
-    const { verbs, group, preferred } = kind;
+  return inBestVersion(await discover(client, terminal, signal)).filter(({ verbs, group }) =>
     // Events of this group are those of the core group.
-    if (!verbs.includes("list") || !verbs.includes("watch") || group === "events.k8s.io") continue;
-    if (preferred || !found.has(resourceName(kind))) found.set(resourceName(kind), kind);
-  }
-  return [...found.values()];
+    verbs.includes("list") && verbs.includes("watch") && group !== "events.k8s.io"
+  );
 }
 
 /** The server and permissions of a report. */

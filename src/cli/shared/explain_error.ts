@@ -77,8 +77,13 @@ function advised(message: string, advice: string): string {
   return advice === "" ? message : withSentence(message, advice);
 }
 
-/** Returns the parser's message; if it is about a value that is none of a few, the message names the one meant. */
+/**
+ * Returns the parser's message; if it is about a value that is none of a few, the message names the one meant. A guess
+ * of the parser that is not similar is left out.
+ */
 function oneOf(message: string): string {
+  const [, unknown, word, guess] = /^(Unknown \w+ "(.*)")\. Did you mean \w+ "(.*)"\?$/.exec(message) ?? [];
+  if (unknown !== undefined && didYouMean(word, [guess]) === "") return unknown;
   const said = /^\w+ ("[^"]+") must be of type "\w+", but got "(.*)"\. Expected values: "(.*)"$/.exec(message);
   if (said === null) return message;
   const [, name, value, values] = said;

@@ -9,7 +9,14 @@
 import { ValidationError } from "@cliffy/command";
 import type { KubernetesObject } from "../../api/object.ts";
 import { checkSelectors, defined, type Selection } from "../../api/options.ts";
-import { type ApiResource, asTable, onlyMetadata, type Resource, resourceName } from "../../api/resource.ts";
+import {
+  type ApiResource,
+  asTable,
+  inBestVersion,
+  onlyMetadata,
+  type Resource,
+  resourceName,
+} from "../../api/resource.ts";
 import { ForeignServerError, StatusError, UnreachableError } from "../../api/status.ts";
 import { type Client, findResource } from "../../client/client.ts";
 import { readablePart } from "../../client/readable_namespaces.ts";
@@ -182,12 +189,12 @@ export async function resourcesFor(
 /** The time between two lists of a kind that cannot be watched, in milliseconds: that in which kubelets measure. */
 export const POLL_MS = 15_000;
 
-/** Returns the resource with that name, or the members of the category, each in the version that the server prefers. */
+/** Returns the resource with that name, or the members of the category, each in its best version. */
 function named(known: readonly ApiResource[], name: string): readonly ApiResource[] {
   try {
     return [findResource(known, name)];
   } catch (error) {
-    const members = known.filter(({ categories, preferred }) => preferred && categories.includes(name));
+    const members = inBestVersion(known).filter(({ categories }) => categories.includes(name));
     if (members.length > 0) return members;
     throw new UsageError(errorLine(error), { cause: error });
   }

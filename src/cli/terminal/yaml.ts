@@ -4,6 +4,7 @@
  * @module
  */
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
+import { yamlNumber } from "../../connect/kubeconfig/yaml.ts";
 import { escaped, UNPRINTABLE } from "./terminal.ts";
 
 /** Characters that only double quotes escape; the printer quotes other control characters itself. */
@@ -18,9 +19,16 @@ export function yamlText(value: unknown, indentsLists = false): string {
     .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
 }
 
+/** A text that the printer takes for one, and kubectl for a number, such as `0X1F`. No number is written so. */
+function isTextForUs(text: string): boolean {
+  return /[_XBO]/.test(text) && yamlNumber(text) !== undefined;
+}
+
 function transform(documents: Document[]): void {
   visit(documents, (node) => {
-    if (node.kind === "scalar" && HIDDEN.test(node.value)) node.style = SCALAR_STYLE.DOUBLE_QUOTED;
+    if (node.kind === "scalar" && (HIDDEN.test(node.value) || isTextForUs(node.value))) {
+      node.style = SCALAR_STYLE.DOUBLE_QUOTED;
+    }
     if (node.kind !== "mapping") return;
     const textOf = ({ key }: (typeof node.items)[number]): string => key.kind === "scalar" ? key.value : "";
     node.items.sort((a, b) => textOf(a) < textOf(b) ? -1 : 1);

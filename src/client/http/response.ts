@@ -186,7 +186,8 @@ function statusOf(response: Response, method: string, text: string, resource: st
     : oneLine(text).slice(0, MAX_TEXT_BYTES);
   if (code === 404 && resource !== undefined && message === "404 page not found") {
     return statusFrom({
-      message: `the server has no resource "${resource}". Check whether its CustomResourceDefinition is installed`,
+      message:
+        `the server has no resource "${resource}". Check whether its CustomResourceDefinition or APIService is installed`,
     }, code);
   }
   const reason = code === 409 && method === "POST" ? "AlreadyExists" : undefined;

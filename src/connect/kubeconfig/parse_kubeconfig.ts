@@ -6,20 +6,11 @@
  *
  * @module
  */
-import {
-  boolCoreTag,
-  CORE_SCHEMA,
-  FAILSAFE_SCHEMA,
-  loadAll,
-  mergeTag,
-  nullCoreTag,
-  type Schema,
-  YAMLException,
-} from "js-yaml";
 import { isRecord } from "../../api/object.ts";
 import { defined } from "../../api/options.ts";
-import { nameOf, nearest } from "../../errors/errors.ts";
+import { messageOf, nearest } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { readYaml } from "./yaml.ts";
 
 /** Name of the cluster extension for credential plugins. */
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
@@ -135,14 +126,14 @@ export function kubeconfigError(
   return new KubeconfigError(`Cannot use ${subject}: ${where}${problem}`, { ...options, ...place });
 }
 
-/** Numbers stay text, so that `password: 0123` keeps its zero; `<<` is supported because kubectl supports it. */
-const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
-
 /**
  * Fields of a file (clientcmd/api/v1 `Config`). `preferences` and `extensions` belong to other programs and are
  * ignored.
  */
 const FIELDS = ["apiVersion", "kind", "preferences", "clusters", "users", "contexts", "current-context", "extensions"];
+
+/** What to do about a text that YAML takes for a number or a boolean. */
+const QUOTES = "in quotes if need be";
 
 /**
  * Parses one kubeconfig file, YAML or JSON. An empty file is a kubeconfig without entries.
@@ -163,10 +154,9 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   if (typeof current !== "string") {
     throw kubeconfigError(
       { file, field: "current-context" },
-      `must be the name of a context, but it is ${describeValue(current)}`,
+      `must be the name of a context, ${QUOTES}, but it is ${describeValue(current)}`,
     );
   }
-  keepTypes(root, text, file);
   return {
     files: [file],
     ...(current === "" ? {} : { currentContext: { name: current, file } }),
@@ -188,16 +178,13 @@ function unknownField(
     : [field, `is not known${suggestion(field, known)}: ${what} has ${quoteAll(known)}`];
 }
 
-function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<string, unknown> {
+/** Returns the first document: kubectl reads no other. */
+function parseYaml(text: string, file: string): Record<string, unknown> {
   let documents: unknown[];
   try {
-    documents = loadAll(text, { schema });
-  } catch (error) {
-    const cause = withoutContent(error);
-    throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${cause.message}`, { cause });
-  }
-  if (documents.length > 1) {
-    throw kubeconfigError({ file }, `it holds ${documents.length} YAML documents instead of one`);
+    documents = readYaml(text);
+  } catch (cause) {
+    throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${messageOf(cause)}`, { cause });
   }
   const root = documents[0] ?? {};
   if (!isRecord(root)) {
@@ -207,31 +194,6 @@ function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<
     );
   }
   return root;
-}
-
-/**
- * Restores the types in cluster extensions: credential plugins receive one of them unchanged, so its numbers must stay
- * numbers.
- */
-function keepTypes(root: Record<string, unknown>, text: string, file: string): void {
-  if (!text.includes(EXEC_EXTENSION) || !Array.isArray(root.clusters)) return;
-  const typed = parseYaml(text, file, CORE_SCHEMA.withTags(mergeTag));
-  if (!Array.isArray(typed.clusters)) return;
-  for (const [index, item] of root.clusters.entries()) {
-    const same: unknown = typed.clusters[index];
-    if (!isRecord(item) || !isRecord(item.cluster) || !isRecord(same) || !isRecord(same.cluster)) continue;
-    if (Object.hasOwn(item.cluster, "extensions")) item.cluster.extensions = same.cluster.extensions;
-  }
-}
-
-/**
- * Reduces a parser error to reason and position: the original holds the file and quotes the line, which may be a token.
- */
-function withoutContent(error: unknown): SyntaxError {
-  if (!(error instanceof YAMLException)) return new SyntaxError(nameOf(error));
-  const reason = error.reason.replaceAll(/"[^"]*"|!<[^>]*>/g, "").replaceAll(/ +/g, " ").trim();
-  const place = error.mark ? ` at line ${error.mark.line + 1}, column ${error.mark.column + 1}` : "";
-  return new SyntaxError(`${reason}${place}`);
 }
 
 function expectValue(root: Record<string, unknown>, field: string, expected: string, file: string): void {
@@ -272,8 +234,9 @@ function parseEntry(
     throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", but it is ${describeValue(item)}`);
   }
   const name = item.name;
-  if (typeof name !== "string" || name === "") {
-    throw kubeconfigError(place, `has no name: it is ${name === "" ? "empty" : describeValue(name)}`);
+  if ((name ?? "") === "") throw kubeconfigError(place, `has no name: it is ${name === "" ? "empty" : "missing"}`);
+  if (typeof name !== "string") {
+    throw kubeconfigError(place, `must have text as its name, ${QUOTES}, but it is ${describeValue(name)}`);
   }
   const entry = `${kind} ${quote(name)}`;
   const [unknown, problem] = unknownField(item, ["name", kind], "an entry") ?? [];
@@ -398,14 +361,14 @@ export class EntryFields {
   /** Returns a text; an empty text counts as absent. */
   text(field: string): string | undefined {
     const value = this.raw(field) ?? "";
-    if (typeof value !== "string") throw this.error(field, this.#expected("text, in quotes if need be", value));
+    if (typeof value !== "string") throw this.error(field, this.#expected(`text, ${QUOTES}`, value));
     return value === "" ? undefined : value;
   }
 
   /** Returns a boolean; absent counts as false. */
   flag(field: string): boolean {
     const value = this.raw(field) ?? false;
-    // A quoted value, or `yes` of YAML 1.1, is a text.
+    // A quoted value is a text.
     if (typeof value !== "boolean") throw this.error(field, this.#expected("true or false", value));
     return value;
   }

@@ -8,11 +8,13 @@
  */
 import { type Complete, isRecord, type KubernetesObject, refuseReduced } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
+import { resourceName } from "../../api/resource.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
 import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft } from "../../api/written.ts";
 import { checkCounts } from "../../async/checks.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import { checkBackoff, checkNames, namesOf } from "../../errors/option_names.ts";
 
 /** Returns the present time like `metav1.MicroTime`: the server accepts only six digits after the seconds. */
@@ -373,5 +375,17 @@ export async function writeStatus<T extends KubernetesObject>(
   if (change === undefined) return object;
   const body = { metadata: { resourceVersion }, status: change } as MergePatch<T>;
   const own = namespace ? client.namespace(namespace) : client;
-  return await own.patch(name, { type: "merge", body }, { ...options, subresource: "status" });
+  try {
+    return await own.patch(name, { type: "merge", body }, { ...options, subresource: "status" });
+  } catch (cause) {
+    // The answer is the same whether the object or the subresource is missing.
+    const there = isNotFound(cause)
+      ? await own.getOrUndefined(name, { signal: options.signal }).catch(() => {})
+      : undefined;
+    if (there === undefined || there.metadata.uid !== object.metadata.uid) throw cause;
+    const problem = "its kind has no subresource status. Add it to the CRD, or write the field with patch()";
+    throw new InformerError(`Cannot write the status of "${resourceName(own.resource)}/${name}": ${problem}`, {
+      cause,
+    });
+  }
 }

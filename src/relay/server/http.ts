@@ -124,7 +124,7 @@ export interface Access extends Grant {
 /** Asks `authorize` about a request. Returns what it grants, or the answer to a request that is refused. */
 export async function askAccess(
   question: Question,
-  settings: Pick<RelaySettings, "authorize" | "predicates" | "onError">,
+  settings: Pick<RelaySettings, "authorize" | "predicates" | "collections" | "onError">,
 ): Promise<Response | Access> {
   const { request, requested, connection } = question;
   const answer = settings.authorize === undefined || await settings.authorize(request, requested, connection);

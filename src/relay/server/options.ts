@@ -57,8 +57,9 @@ export type ObjectPredicate = { matches(object: KubernetesObject, text: string):
 export interface Grant {
   /**
    * The right to each collection, by the collection's name. `{}` allows all objects. A request for a collection that is
-   * missing here gets 403. Without `rights`, the request may see everything. Users with the same right share one
-   * selection, its streams and its views.
+   * missing here gets 403. A name that no collection has is an error: `onError` receives it, and the request gets 500.
+   * Without `rights`, the request may see everything. Users with the same right share one selection, its streams and
+   * its views.
    */
   readonly rights?: Readonly<Record<string, ObjectRight>>;
   /** When the relay ends an open stream. Its client then asks again. Without it, the stream has no such end. */

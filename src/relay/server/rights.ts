@@ -81,11 +81,15 @@ export class Right {
  *
  * @throws {TypeError} when it is none: a mistyped one must not show objects.
  */
-export function checkGrant(grant: Grant, { predicates }: Pick<RightSettings, "predicates">): Grant {
+export function checkGrant(
+  grant: Grant,
+  { predicates, collections }: Pick<RelaySettings, "predicates" | "collections">,
+): Grant {
   checkMembers("the grant", grant, ["expiresAt", "rights", "askAgainAt"]);
   if (Number.isNaN(grant.askAgainAt?.getTime())) {
     throw wrong("askAgainAt", "it is not a valid time", "Return a valid Date");
   }
+  checkMembers("the member rights", grant.rights ?? {}, Object.keys(collections));
   for (const [collection, right] of Object.entries(grant.rights ?? {})) checkRight(collection, right, predicates);
   return grant;
 }

@@ -27,7 +27,6 @@
  *
  * @module
  */
-import { loadAll, YAMLException } from "js-yaml";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
@@ -43,6 +42,7 @@ import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { Client, type ClientOptions } from "../../client/client.ts";
 import { lastCertificate } from "../../connect/kubeconfig/certificates.ts";
+import { readYaml } from "../../connect/kubeconfig/yaml.ts";
 import { httpTransport } from "../../connect/transport.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
@@ -412,12 +412,12 @@ export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomRe
   const found: ObjectDraft<CustomResourceDefinition>[] = [];
   for (const file of files) {
     try {
-      const documents = loadAll(
+      const documents = readYaml(
         await readFile(file, "utf8"),
       ) as (ObjectDraft<CustomResourceDefinition> | null | undefined)[];
       found.push(...documents.filter((document) => document?.kind === "CustomResourceDefinition") as typeof found);
     } catch (cause) {
-      if (!(cause instanceof YAMLException)) throw cause;
+      if (!(cause instanceof SyntaxError)) throw cause;
       throw new InformerError(`Cannot read "${file}": ${cause.message}`, { cause });
     }
   }

@@ -1,13 +1,15 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadAll } from "js-yaml";
 import { type Report, reportLines } from "../../../src/cli/doctor/doctor.ts";
+import type { Namespace } from "../../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
 import { writeKubeconfig } from "../../support/host.ts";
 import { Scripts, V1 } from "../../support/plugin.ts";
 import { Program } from "../../support/program.ts";
 import { serveProxy } from "../../support/proxy.ts";
-import { Folder } from "../../support/serve.ts";
+import { Folder, serve } from "../../support/serve.ts";
 import { run, Session } from "../../support/session.ts";
 import {
   BlackHole,
@@ -401,6 +403,47 @@ Deno.test("informer doctor exits with 2 for a resource that does not exist, and 
   assertEquals([code, Object.keys(ill)], [2, ["list podz"]]);
   assertMatch(ill["list podz"], /Did you mean "pods"\?; correct the name/);
   assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
+});
+
+/** A server with a resource that can only be listed, whose aggregated server can be down. */
+function metricsServer(isDown: boolean): Pick<FakeApiServer, "fetch" | typeof Symbol.dispose> {
+  const metrics = { group: "metrics.k8s.io", version: "v1beta1", plural: "pods", kind: "PodMetrics" } as const;
+  const fake = new FakeApiServer({ resources: [{ ...metrics, scope: "Namespaced", verbs: ["get", "list"] }] });
+  if (!isDown) return fake;
+  const fetch: FakeApiServer["fetch"] = async (request, info) => {
+    const response = await fake.fetch(request, info);
+    if (new URL(request.url).pathname !== "/apis") return response;
+    const list = await response.json();
+    const { versions } = list.items.find((it: Namespace) => it.metadata.name === metrics.group);
+    Object.assign(versions[0], { freshness: "Stale", resources: undefined });
+    return Response.json(list, { headers: { "content-type": response.headers.get("content-type")! } });
+  };
+  return { fetch, [Symbol.dispose]: () => fake[Symbol.dispose]() };
+}
+
+Deno.test("informer doctor advises pollMs for a resource without a watch, and informers can run", async () => {
+  await using served = await serve(metricsServer(false));
+  const resources = ["pods.metrics.k8s.io", "cm"];
+  const { code, ill, report } = await examine({ server: served.url }, { resources });
+  assertEquals([code, Object.keys(ill).filter((name) => name.includes("metrics"))], [0, ["watch pods.metrics.k8s.io"]]);
+  assertMatch(ill["watch pods.metrics.k8s.io"], /^warn: .* cannot be watched .*; create the informer with pollMs/);
+  assertEquals(report.steps.find(({ name }) => name === "list pods.metrics.k8s.io")?.status, "ok");
+  const rbac = await run("doctor", ...resources, "--rbac", "-A", "--server", served.url);
+  assertEquals([rbac.code, rbac.out.filter((line) => line.includes("verbs:"))], [0, [
+    '  verbs: ["list"]',
+    '  verbs: ["list", "watch"]',
+  ]]);
+});
+
+Deno.test("informer doctor names the server that is down, and not the name of its resource", async () => {
+  await using served = await serve(metricsServer(true));
+  const { code, ill } = await examine({ server: served.url }, { resources: ["pods.metrics.k8s.io", "podz"] });
+  assertEquals(code, 1);
+  assertMatch(
+    ill["list pods.metrics.k8s.io"],
+    /^fail: not known: the server of metrics\.k8s\.io\/v1beta1 does not answer; look at the APIService objects/,
+  );
+  assertMatch(ill["list podz"], /correct the name/);
 });
 
 Deno.test("informer doctor prints one line per check outside a terminal, and refuses flags that contradict each other", async () => {

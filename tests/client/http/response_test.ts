@@ -149,7 +149,7 @@ Deno.test("StatusError has a reason also when the body is another object, broken
     [text(404, "no such\n  page\n"), "no such page"],
     [
       text(404, "404 page not found\n"),
-      'the server has no resource "pods". Check whether its CustomResourceDefinition is installed',
+      'the server has no resource "pods". Check whether its CustomResourceDefinition or APIService is installed',
     ],
     [new Response(null, { status: 404 }), "the server answered 404"],
   ];

@@ -1,9 +1,11 @@
 import {
   Client,
   defineResource,
+  InformerError,
   isConflict,
   isForbidden,
   isNotFound,
+  type KubernetesObject,
   onlyMetadata,
   type Transport,
 } from "@kube/informer";
@@ -503,6 +505,40 @@ Deno.test("writeStatus sends nothing and returns the object when the status is t
   const pod = server.create(Pod, { metadata: { name: "web" }, status: { phase: "Running" } });
   assertStrictEquals(await writeStatus(client.resource(Pod), pod, { ...pod.status, phase: "Running" }), pod);
   assertEquals(server.requests.length, 0);
+});
+
+Deno.test("writeStatus says that a kind has no status, which the server answers as it answers for a missing object", async () => {
+  const server = new FakeApiServer({
+    resources: [{
+      group: "example.com",
+      version: "v1",
+      plural: "widgets",
+      kind: "Widget",
+      scope: "Namespaced",
+      subresources: [],
+    }],
+  });
+  using client = new Client({ server: "http://fake", transport: server });
+  const Widget = defineResource<KubernetesObject & { status?: { phase: string } }>({
+    group: "example.com",
+    version: "v1",
+    plural: "widgets",
+    kind: "Widget",
+  });
+  for (const resource of [Widget, ConfigMap] as const) {
+    const objects = client.resource(resource as typeof Widget, { namespace: "shop" });
+    const one = await objects.create({ metadata: { name: "one" } });
+    const error = await assertRejects(() => writeStatus(objects, one, { phase: "Ready" }), InformerError);
+    const name = `${resource === Widget ? "widgets.example.com" : "configmaps"}/one`;
+    assertEquals(
+      error.message,
+      `Cannot write the status of "${name}": its kind has no subresource status. Add it to the CRD, or write the field with patch()`,
+    );
+    await objects.delete("one");
+    assert(isNotFound(await assertRejects(() => writeStatus(objects, one, { phase: "Ready" }))));
+    await objects.create({ metadata: { name: "one" } }); // another object of its name
+    assert(isNotFound(await assertRejects(() => writeStatus(objects, one, { phase: "Ready" }))));
+  }
 });
 
 Deno.test("writeStatus rejects with a conflict when the object has changed since", async () => {

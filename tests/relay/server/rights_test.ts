@@ -83,7 +83,12 @@ Deno.test("what is mistyped shows nothing, and is reported", async () => {
     const [answer, message] of [
       [{ namespaces: ["shop"] }, "Cannot use the grant that authorize returned: it has an unknown member namespaces"],
       [{ rights: undefined }, "Cannot use the grant that authorize returned: its member rights is undefined"],
-      [{ rights: { pods: undefined } }, "the right to pods that authorize returned: it is undefined and not an object"],
+      [{ rights: { pods: undefined } }, "the member rights that authorize returned: its member pods is undefined"],
+      [{ rights: { pods: null } }, "the right to pods that authorize returned: it is null and not an object"],
+      [
+        { rights: { pods: {}, pod: { namespaces: ["shop"] } } },
+        "the member rights that authorize returned: it has an unknown member pod. The members may be pods",
+      ],
       [
         { rights: { pods: { namespace: "shop" } } },
         "the right to pods that authorize returned: it has an unknown member namespace. The members may be namespaces",
