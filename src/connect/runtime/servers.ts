@@ -6,12 +6,13 @@
  *
  * @module
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Server as TlsServer } from "node:https";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Server as TlsServer } from "node:tls";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { TlsMaterial } from "./connections.ts";
-import { builtin, isDeno } from "./runtime.ts";
+import { builtin, isDeno, nodeProcess } from "./runtime.ts";
 
 /**
  * Limits of HTTPS servers, in milliseconds. API servers keep a connection idle for 90 s, so a server that closed it
@@ -95,9 +96,9 @@ async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys
       .finally(() => answers.delete(answering));
     answers.add(answering);
   };
-  const server: Server & Partial<Pick<TlsServer, "setSecureContext">> = keys === undefined
+  const server = keys === undefined
     ? builtin("http").createServer(listener)
-    : builtin("https").createServer({ ...LIMITS, ...keys }, listener);
+    : secureServer(keys, builtin("https").createServer({ ...LIMITS, ...keys }, listener), listener);
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
   finished.catch(() => {}); // a caller that waits for it receives the error
   server.on("close", resolve).on("error", reject);
@@ -106,7 +107,6 @@ async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys
   server.on("connection", (socket) => void sockets.add(socket.on("close", () => sockets.delete(socket))));
   const cut = (): void => {
     server.close();
-    server.closeAllConnections();
     for (const socket of sockets) socket.destroy();
   };
   signal.addEventListener("abort", cut);
@@ -122,8 +122,20 @@ async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys
     cut(); // connections without a complete request
     await finished;
   };
-  const replaceKeys = server.setSecureContext?.bind(server);
+  const replaceKeys = "setSecureContext" in server ? server.setSecureContext.bind(server) : undefined;
   return { port: (server.address() as AddressInfo).port, finished, shutdown, replaceKeys };
+}
+
+/**
+ * Returns an HTTPS server whose certificate can be replaced. Bun's cannot, but its TLS server can, which hands its
+ * connections to an HTTP server.
+ */
+function secureServer(keys: ServerKeys, server: HttpsServer, listener: RequestListener): HttpsServer | TlsServer {
+  if (server.setSecureContext !== undefined || nodeProcess().versions.bun === undefined) return server;
+  const http = builtin("http").createServer(LIMITS, listener);
+  const { handshakeTimeout } = LIMITS;
+  const options = { ...keys, handshakeTimeout, ALPNProtocols: ["http/1.1"] };
+  return builtin("tls").createServer(options, (socket) => void http.emit("connection", socket));
 }
 
 /** Has a handler answer a request of Node. */
