@@ -15,7 +15,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { endSignals, failureKind, nodeProcess } from "./runtime/runtime.ts";
-import { type FetchHandler, type PortServer, servePort } from "./runtime/servers.ts";
+import { type FetchHandler, isBrokenBody, type PortServer, servePort } from "./runtime/servers.ts";
 import { type CertificateFiles, ServedCertificate } from "./served_certificate.ts";
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
@@ -41,8 +41,9 @@ export interface FetchServerOptions {
   /** Called with the port when it first opens. */
   readonly onListen?: (port: number) => void;
   /**
-   * Called with each error that the handler throws. The request then gets 500. Also called with the reason each time
-   * before the server listens again. By default, the server writes both to the console.
+   * Called with each error that the handler throws. The request then gets 500. A request whose body breaks off is no
+   * failure of the handler: it gets 400. Also called with the reason each time before the server listens again. By
+   * default, the server writes both to the console.
    */
   readonly onError?: (error: unknown) => unknown;
 }
@@ -111,6 +112,7 @@ export class FetchServer implements AsyncDisposable {
       try {
         return await handler(request, connection);
       } catch (cause) {
+        if (isBrokenBody(cause)) return new Response("Bad Request", { status: 400 });
         const { pathname } = new URL(request.url);
         callObserver(() => onError(new InformerError(`Cannot answer ${request.method} ${pathname}`, { cause })));
         return new Response("Internal Server Error", { status: 500 });

@@ -11,8 +11,8 @@ import { isSecret, type Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status.ts";
 import { Histogram } from "../async/histogram.ts";
 import { Latch } from "../async/signals.ts";
+import { checkCounts } from "../async/checks.ts";
 import { monotonicMs, timedController } from "../async/time.ts";
-import { boundedText } from "../client/http/response.ts";
 import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
 import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -40,6 +40,7 @@ import {
   type WebhookConfigurations,
 } from "./configurations.ts";
 import { type Conversion, Converter } from "./conversion.ts";
+import { RequestBodies } from "./request_bodies.ts";
 
 /**
  * The longest body, in bytes: 7 MiB. kube-apiserver takes objects of up to 3 MiB, and a review has two of them, and at
@@ -58,6 +59,12 @@ export interface WebhooksOptions {
    * @default {each new cause is written to the console once}
    */
   readonly onError?: (error: unknown) => unknown;
+  /**
+   * The memory for all bodies that are being read at the same time, in bytes. At the limit, the slowest body gets 408,
+   * so that clients that hold their bodies back do not stop the reviews of the API server. `Infinity` means no limit.
+   * @default {268_435_456}
+   */
+  readonly maxBytes?: number;
 }
 
 /** The return value of a handler: nothing, or a refusal, which may also be thrown. */
@@ -121,11 +128,19 @@ interface Hook extends ConfiguredHook {
 export class Webhooks {
   /** By path. */
   readonly #hooks = new Map<string, Hook>();
+  readonly #bodies: RequestBodies;
   readonly #report: (error: unknown, name: string) => void;
 
-  /** Serves nothing until you add handlers. */
+  /**
+   * Serves nothing until you add handlers.
+   *
+   * @throws {RangeError} if `maxBytes` has no room for the longest body.
+   */
   constructor(options: WebhooksOptions = {}) {
-    checkNames("create webhooks", options, "onError");
+    checkNames("create webhooks", options, "onError maxBytes");
+    const { maxBytes = 268_435_456 } = options;
+    checkCounts("create webhooks", { maxBytes }, { min: 2 * MAX_BODY, infinite: true });
+    this.#bodies = new RequestBodies(maxBytes);
     this.#report = errorObserver<[string]>(options.onError, (name) => `webhook "${name}"`);
   }
 
@@ -222,7 +237,8 @@ export class Webhooks {
   /**
    * Answers a request of the API server. It never throws, and needs no `this`.
    *
-   * The body is read up to 7 MiB. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`.
+   * The body is read up to 7 MiB. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`, and
+   * slow bodies 408. `onError` is not called for them.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     const hook = this.#hooks.get(URL.parse(request.url)?.pathname ?? "");
@@ -233,13 +249,14 @@ export class Webhooks {
     // The request's own signal is not used: in Deno, it also aborts after a response, with a warning on the console.
     using limit = timedController(seconds * 1_000, `${seconds} s are over`);
     const { signal } = limit;
-    const late = new Latch().wait({ signal }).catch(() => {
-      throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
-    });
     let result: Result = "error";
     try {
-      const review = readReview(request, hook.review).then((given) => hook.answer(given, signal));
-      const outcome = await Promise.race([review, late]) as Outcome;
+      const given = await readReview(request, hook.review, this.#bodies, signal);
+      const answering = hook.answer(given, signal);
+      const late = new Latch().wait({ signal }).catch(() => {
+        throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
+      });
+      const outcome = await Promise.race([answering, late]) as Outcome;
       const response = Response.json({ ...hook.review, response: outcome.response });
       result = outcome.result;
       if (outcome.isPatched) hook.patches++;
@@ -306,17 +323,21 @@ const HOOK_OPTIONS = namesOf<HookOptions>()(
 /**
  * Returns the request in the review of a body. No text of the body is quoted, because it may be a Secret's.
  *
- * @throws {StatusError} if the body is too long, or no such review.
+ * @throws {StatusError} if the body is too long, too slow, or no such review.
  */
-async function readReview(request: Request, { apiVersion, kind }: Hook["review"]): Promise<JsonObject> {
+async function readReview(
+  request: Request,
+  { apiVersion, kind }: Hook["review"],
+  bodies: RequestBodies,
+  signal: AbortSignal,
+): Promise<JsonObject> {
   const { method, headers } = request;
   if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);
   if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? "")) {
     throw refusal(415, "the content type must be application/json");
   }
-  const text = await boundedText(request, MAX_BODY).catch(() => "");
-  if (text === undefined) throw refusal(413, `the body is longer than ${MAX_BODY} bytes`);
-  if (text === "") throw badRequest("the body is empty, or has broken off");
+  const text = await bodies.text(request, MAX_BODY, signal);
+  if (text === "") throw badRequest("the body is empty");
   let review: JsonObject;
   try {
     review = objectOr(JSON.parse(text));

@@ -240,6 +240,46 @@ Deno.test("at the end the webhooks become unready, running reviews finish, then 
   agent.destroy();
 });
 
+Deno.test("a review that begins during the end, on a connection that was open, finishes too", async () => {
+  const { ca, cert, key } = await makeCertificates();
+  const begun: Record<string, PromiseWithResolvers<void>> = {};
+  const release: Record<string, PromiseWithResolvers<void>> = {};
+  for (const path of ["/first", "/second"]) {
+    [begun[path], release[path]] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  }
+  const handler = async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    begun[pathname]?.resolve();
+    await release[pathname]?.promise;
+    return new Response(`done ${pathname}`);
+  };
+  const server = await FetchServer.listen(handler, { port: 0, certificate: { cert, key }, graceMs: 60_000 });
+  const connect = (): tls.TLSSocket => tls.connect({ port: server.port, host: "127.0.0.1", ca });
+  const textOf = (socket: tls.TLSSocket): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let text = "";
+      socket.on("data", (part) => text += part).on("error", reject).on("close", () => resolve(text));
+    });
+  const [one, two] = [connect(), connect()];
+  await Promise.all([one, two].map((socket) => new Promise((resolve) => socket.once("secureConnect", resolve))));
+  const texts = [textOf(one), textOf(two)];
+  two.write("POST /second HTTP/1.1\r\nhost: a\r\n");
+  for (let round = 0; round < 2; round++) { // until the server has read the half of a request
+    one.write("GET /ping HTTP/1.1\r\nhost: a\r\n\r\n");
+    await new Promise((resolve) => one.once("data", resolve));
+  }
+  one.write("POST /first HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
+  await begun["/first"].promise;
+  const ended = server[Symbol.asyncDispose]();
+  two.write("content-length: 0\r\n\r\n");
+  await begun["/second"].promise;
+  release["/first"].resolve();
+  assertStringIncludes(await texts[0], "done /first");
+  release["/second"].resolve();
+  assertStringIncludes(await texts[1], "done /second");
+  await ended;
+});
+
 Deno.test("a review that does not end holds the end for graceMs", async () => {
   const { ca, cert, key } = await makeCertificates();
   const arrived = Promise.withResolvers<AbortSignal>();

@@ -234,7 +234,7 @@ async function textOf(action: string, response: Response, maxBytes: number): Pro
 }
 
 /** Returns a body as text. If it is longer than `maxBytes`, it returns `undefined` and cancels the rest. */
-export async function boundedText(message: Response | Request, maxBytes: number): Promise<string | undefined> {
+export async function boundedText(message: Response, maxBytes: number): Promise<string | undefined> {
   const { body, headers } = message;
   // A body of known length is read by one call, which costs a fifth of reading chunks.
   if (Number(headers.get("content-length") ?? NaN) <= maxBytes && headers.get("content-encoding") === null) {

@@ -6,18 +6,25 @@
  *
  * @module
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Server as TlsServer } from "node:https";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { ReadableStream as NodeStream } from "node:stream/web";
+import type { Server as TlsServer } from "node:tls";
+import { InformerError } from "../../errors/informer_error.ts";
 import type { TlsMaterial } from "./connections.ts";
-import { builtin, isDeno } from "./runtime.ts";
+import { builtin, isDeno, nodeProcess } from "./runtime.ts";
 
 /**
  * Limits of HTTPS servers, in milliseconds. API servers keep a connection idle for 90 s, so a server that closed it
  * before could break a request that has just been sent.
  */
 const LIMITS = { keepAliveTimeout: 120_000, headersTimeout: 10_000, requestTimeout: 60_000, handshakeTimeout: 10_000 };
+
+/**
+ * How much more is read of a body after the response, so that its client sees the response: bytes, and milliseconds.
+ * Then the client has `closeMs` to take it, before the connection is closed.
+ */
+const REST = { bytes: 1_024 * 1_024, ms: 5_000, closeMs: 500 };
 
 /** The certificate of a server with its chain, and its key, as PEM texts. */
 export type ServerKeys = Required<Pick<TlsMaterial, "cert" | "key">>;
@@ -32,6 +39,17 @@ export interface RequestConnection {
 
 /** Answers a request. */
 export type FetchHandler = (request: Request, connection: RequestConnection) => Response | Promise<Response>;
+
+class BrokenBodyError extends InformerError {
+  override readonly name = "BrokenBodyError";
+}
+
+/** Returns `true` if a handler failed because the body of its request has broken off, by the errors of all runtimes. */
+export function isBrokenBody(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof BrokenBodyError || isBrokenBody(error.cause)) return true;
+  return error.name === "BadResource" && /^Cannot read (request )?body /.test(error.message); // of Deno.serve
+}
 
 /** A port that is served. */
 export interface PortServer {
@@ -78,9 +96,9 @@ async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys
       .finally(() => answers.delete(answering));
     answers.add(answering);
   };
-  const server: Server & Partial<Pick<TlsServer, "setSecureContext">> = keys === undefined
+  const server = keys === undefined
     ? builtin("http").createServer(listener)
-    : builtin("https").createServer({ ...LIMITS, ...keys }, listener);
+    : secureServer(keys, builtin("https").createServer({ ...LIMITS, ...keys }, listener), listener);
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
   finished.catch(() => {}); // a caller that waits for it receives the error
   server.on("close", resolve).on("error", reject);
@@ -89,21 +107,35 @@ async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys
   server.on("connection", (socket) => void sockets.add(socket.on("close", () => sockets.delete(socket))));
   const cut = (): void => {
     server.close();
-    server.closeAllConnections();
     for (const socket of sockets) socket.destroy();
   };
   signal.addEventListener("abort", cut);
   const listening = Promise.withResolvers<void>();
   server.listen(port, hostname, listening.resolve);
   await Promise.race([listening.promise, finished]);
+  const answered = async (): Promise<void> => {
+    while (answers.size > 0) await Promise.all(answers); // more arrive on open connections
+  };
   const shutdown = async (): Promise<void> => {
     server.close();
-    await Promise.race([Promise.all(answers), finished]);
+    await Promise.race([answered(), finished]);
     cut(); // connections without a complete request
     await finished;
   };
-  const replaceKeys = server.setSecureContext?.bind(server);
+  const replaceKeys = "setSecureContext" in server ? server.setSecureContext.bind(server) : undefined;
   return { port: (server.address() as AddressInfo).port, finished, shutdown, replaceKeys };
+}
+
+/**
+ * Returns an HTTPS server whose certificate can be replaced. Bun's cannot, but its TLS server can, which hands its
+ * connections to an HTTP server.
+ */
+function secureServer(keys: ServerKeys, server: HttpsServer, listener: RequestListener): HttpsServer | TlsServer {
+  if (server.setSecureContext !== undefined || nodeProcess().versions.bun === undefined) return server;
+  const http = builtin("http").createServer(LIMITS, listener);
+  const { handshakeTimeout } = LIMITS;
+  const options = { ...keys, handshakeTimeout, ALPNProtocols: ["http/1.1"] };
+  return builtin("tls").createServer(options, (socket) => void http.emit("connection", socket));
 }
 
 /** Has a handler answer a request of Node. */
@@ -116,8 +148,9 @@ async function answer(
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort(new DOMException("The client has gone", "AbortError")));
   for (const side of [incoming, outgoing]) side.on("error", () => {}); // "close" follows
-  const request = requestOf(incoming, gone.signal, scheme);
-  if (request === undefined) return void outgoing.writeHead(400).end();
+  const parts = incoming.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
+  const request = requestOf(incoming, parts, gone.signal, scheme);
+  if (request === undefined) return end(incoming, parts, outgoing.writeHead(400));
   const { remoteAddress: hostname = "", remotePort: port = 0 } = incoming.socket;
   const completed = new Promise<void>((resolve, reject) =>
     outgoing.on("close", () => outgoing.writableFinished ? resolve() : reject(gone.signal.reason))
@@ -127,7 +160,7 @@ async function answer(
   outgoing.writeHead(response.status, response.statusText || undefined, [...response.headers].flat());
   outgoing.flushHeaders();
   if (response.body === null) {
-    outgoing.end();
+    end(incoming, parts, outgoing);
     return await completed.catch(() => {});
   }
   const reader = response.body.getReader();
@@ -136,7 +169,7 @@ async function answer(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       if (!outgoing.write(part.value)) await drained(outgoing, gone.signal);
     }
-    outgoing.end();
+    end(incoming, parts, outgoing);
     await completed;
   } catch {
     outgoing.destroy(); // the body has broken off, which its client sees
@@ -148,15 +181,60 @@ function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => gone.aborted ? resolve() : outgoing.once("drain", resolve).once("close", resolve));
 }
 
+/** Ends a response. What is left of the request is read within bounds, then the connection closes. */
+function end(incoming: IncomingMessage, parts: AsyncIterableIterator<Uint8Array>, outgoing: ServerResponse): void {
+  if (!incoming.complete || incoming.readableLength > 0) void readRest(incoming.socket, parts);
+  outgoing.end();
+}
+
+async function readRest(socket: Socket, parts: AsyncIterableIterator<Uint8Array>): Promise<void> {
+  const close = (): void => void socket.destroy();
+  let late = setTimeout(close, REST.ms);
+  socket.once("close", () => clearTimeout(late));
+  try {
+    let bytes = 0;
+    for await (const part of parts) {
+      if ((bytes += part.length) <= REST.bytes) continue;
+      clearTimeout(late);
+      late = setTimeout(close, REST.closeMs);
+      return;
+    }
+    clearTimeout(late);
+  } catch {
+    close(); // the body has broken off
+  }
+}
+
 /** Returns the request that has arrived; `undefined` if its host makes no address. */
-function requestOf(incoming: IncomingMessage, signal: AbortSignal, scheme: string): Request | undefined {
+function requestOf(
+  incoming: IncomingMessage,
+  parts: AsyncIterator<Uint8Array>,
+  signal: AbortSignal,
+  scheme: string,
+): Request | undefined {
   const { method = "GET", url: path = "/", rawHeaders } = incoming;
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at], rawHeaders[at + 1]);
   const url = URL.parse(path.startsWith("/") ? `${scheme}://${headers.get("host") ?? "localhost"}${path}` : path);
   if (url === null) return undefined;
-  const hasBody = method !== "GET" && method !== "HEAD";
-  const body = hasBody ? builtin("stream").Readable.toWeb(incoming) as NodeStream<Uint8Array> : undefined;
+  const hasBody = headers.has("transfer-encoding") || Number(headers.get("content-length")) !== 0;
+  const body = hasBody && method !== "GET" && method !== "HEAD" ? bodyOf(parts) : undefined;
   const init = { method, headers, signal, body, duplex: "half" }; // Node requires it of a stream
   return new Request(url, init as unknown as RequestInit);
+}
+
+/**
+ * Returns a body that is read as it is asked for. The runtimes' own adapters throw where nobody catches it, when bytes
+ * arrive after a cancellation.
+ */
+function bodyOf(parts: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller): Promise<void> {
+      const { done, value } = await parts.next().catch((cause) => {
+        throw new BrokenBodyError("Cannot read the request's body: the client has ended it", { cause });
+      });
+      if (done) controller.close();
+      else controller.enqueue(new Uint8Array(value.buffer, value.byteOffset, value.length));
+    },
+  }, { highWaterMark: 0 });
 }
