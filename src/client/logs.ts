@@ -169,9 +169,8 @@ class Place {
     this.#isVague = isVague;
   }
 
-  /** Returns the place that {@linkcode text} has written. Its distance from the first line is not known. */
-  static parse(text: string): Place {
-    const [time, lines, latest = time] = text.split(" ");
+  /** Returns the place from the words of {@linkcode text}. Its distance from the first line is not known. */
+  static parse([time, lines, latest = time]: readonly string[]): Place {
     const place = new Place();
     Object.assign(place, { lines: Infinity, latest });
     place.#runs.push({ time, lines: Number(lines) });
@@ -315,9 +314,6 @@ function isOver({ metadata, spec }: Pod, name: string, status: ContainerStatus |
 /** The error that a kubelet writes into a response that it has begun. */
 class KubeletError extends InformerError {}
 
-/** The error for a container that the pod does not have. */
-class NoContainerError extends InformerError {}
-
 /** Returns true if a kubelet does not have a log. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof KubeletError || (error instanceof StatusError && [400, 404].includes(error.status.code));
@@ -425,9 +421,9 @@ class ContainerLog {
     if (steering === undefined) return;
     steering.place = () => this.#place.time === undefined ? "" : `${this.#id} ${this.#place.text}`;
     if (!steering.from) return;
-    const space = steering.from.indexOf(" ");
-    this.#id = steering.from.slice(0, space);
-    this.#place = Place.parse(steering.from.slice(space + 1));
+    const [id, ...place] = steering.from.split(" ");
+    this.#id = id;
+    this.#place = Place.parse(place);
     this.#isStored = true;
     this.#since = "";
   }
@@ -495,7 +491,7 @@ class ContainerLog {
     this.#name = containerOf(pod, this.#options.container) ?? "";
     const facts = factsOf(pod, this.#name);
     if (this.#name !== "" && !facts.isKnown) {
-      throw new NoContainerError(
+      throw new RangeError(
         `Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${
           containerNames(pod).join(", ")
         }`,
@@ -693,7 +689,6 @@ class ContainerLog {
 
 /** Returns true if another attempt would fail too. Without facts, the pod could not be read. */
 function isFinal(error: unknown, facts: ContainerFacts | undefined): boolean {
-  if (!(error instanceof InformerError) || error instanceof NoContainerError) return true;
-  if (isUnauthorized(error) || isForbidden(error)) return true;
+  if (!(error instanceof InformerError) || isUnauthorized(error) || isForbidden(error)) return true;
   return facts?.isKnown ? facts.isOver && isUnreadable(error) : isRefusedForGood(error);
 }
