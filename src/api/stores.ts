@@ -71,7 +71,7 @@ export async function* limitedSnapshot(
 
 /**
  * An object's last delivered uid and version. The version is `""` if the addition may not have been delivered, because
- * the handler call was interrupted or failed. In a checkpoint of logs, both members are the place in a container's log.
+ * the handler call was interrupted or failed. A checkpoint of logs has the place in a container's log instead.
  */
 export type DeliveredVersion = readonly [uid: string, resourceVersion: string];
 

@@ -86,10 +86,12 @@ export interface LogLine {
 
 /** How `followLogs` steers a log. */
 export interface LogSteering {
+  /** True if the places are kept for another reading, which begins after the last whole line. */
+  readonly isStored: boolean;
   /** The place to begin at, as {@linkcode place} has returned it. With `""`, no line of the pod may be missing. */
   readonly from?: string;
   /** Ends the present response, so that the pod is read again. */
-  renewal: AbortSignal;
+  renewal: AbortController;
   /** Returns the place after the last line: the container's ID, a time, and how many lines have it. Set by the log. */
   place?: () => string;
 }
@@ -167,9 +169,8 @@ class Place {
     this.#isVague = isVague;
   }
 
-  /** Returns the place that {@linkcode text} has written. Its distance from the first line is not known. */
-  static parse(text: string): Place {
-    const [time, lines, latest = time] = text.split(" ");
+  /** Returns the place from the words of {@linkcode text}. Its distance from the first line is not known. */
+  static parse([time, lines, latest = time]: readonly string[]): Place {
     const place = new Place();
     Object.assign(place, { lines: Infinity, latest });
     place.#runs.push({ time, lines: Number(lines) });
@@ -249,8 +250,6 @@ interface ContainerFacts {
   readonly previousRun: ContainerRun;
   /** How often the container has restarted. */
   readonly restarts: number;
-  /** The names of the pod's containers. */
-  readonly names: readonly string[];
   /** True if the pod has a container with this name. */
   readonly isKnown: boolean;
   /** True if the pod is on a node. */
@@ -270,15 +269,19 @@ function containerOf({ metadata, spec }: Pod, name: string | undefined): string 
   return wanted ?? (spec.containers.length === 1 ? spec.containers[0].name : undefined);
 }
 
+/** Returns the names of a pod's containers. */
+export function containerNames({ spec: { containers, initContainers = [], ephemeralContainers = [] } }: Pod): string[] {
+  return [...containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
+}
+
 function factsOf(pod: Pod, name: string): ContainerFacts {
-  const { spec: { nodeName, containers, initContainers = [], ephemeralContainers = [] }, status = {} } = pod;
+  const { spec: { nodeName }, status = {} } = pod;
   const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status;
   const statuses = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
   const found = statuses.find((status) => status.name === name);
   const { state, lastState, containerID, restartCount = 0 } = found ?? {} as Partial<ContainerStatus>;
   const previousRun = lastState?.terminated ?? {};
   const previousId = lastState?.terminated?.containerID;
-  const names = [...containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
   // The kubelet's rule (`validateContainerLogStatus`). Other programs that run pods may set no IDs.
   const id = (state?.running ? containerID || "unknown" : state?.terminated?.containerID) || previousId;
   return {
@@ -287,8 +290,7 @@ function factsOf(pod: Pod, name: string): ContainerFacts {
     previousId,
     previousRun,
     restarts: restartCount,
-    names,
-    isKnown: names.includes(name),
+    isKnown: containerNames(pod).includes(name),
     isPlaced: Boolean(nodeName),
     hasEnded: !state?.running,
     isOver: status.phase === "Succeeded" || status.phase === "Failed" || isOver(pod, name, found),
@@ -311,9 +313,6 @@ function isOver({ metadata, spec }: Pod, name: string, status: ContainerStatus |
 
 /** The error that a kubelet writes into a response that it has begun. */
 class KubeletError extends InformerError {}
-
-/** The error for a container that the pod does not have. */
-class NoContainerError extends InformerError {}
 
 /** Returns true if a kubelet does not have a log. */
 function isUnreadable(error: unknown): boolean {
@@ -387,8 +386,6 @@ class ContainerLog {
   #place: Place;
   /** True until a place that was stored is found. */
   #isStored = false;
-  /** True until a response has shown that no line is missing since the steered beginning, or where. */
-  #isUnread: boolean;
   /** With how many lines to begin, if there is no place yet. */
   #tailLines: number | undefined;
   /** The last line without a line break. */
@@ -397,8 +394,8 @@ class ContainerLog {
   #isRead = false;
   /** True if lines may be missing before the next one. */
   #isGap = false;
-  /** True if the last response broke off. */
-  #isCut = false;
+  /** True if the last response broke off, or a log that has lines was not read yet. */
+  #isCut: boolean;
   /** The monotonic time at which the log was last known to be of this container. */
   #knownMs = Infinity;
   /** The monotonic time at which this container had not written anything yet. */
@@ -416,7 +413,7 @@ class ContainerLog {
     this.#signal = signal;
     this.#uid = uid;
     this.#name = container;
-    this.#isUnread = steering?.from !== undefined;
+    this.#isCut = steering?.from !== undefined;
     this.#since = since === undefined ? "" : preciseTime(since)!;
     this.#isComplete = (since ?? steering?.from) !== undefined && tailLines === undefined && !previous;
     this.#tailLines = tailLines;
@@ -424,31 +421,27 @@ class ContainerLog {
     if (steering === undefined) return;
     steering.place = () => this.#place.time === undefined ? "" : `${this.#id} ${this.#place.text}`;
     if (!steering.from) return;
-    const space = steering.from.indexOf(" ");
-    this.#id = steering.from.slice(0, space);
-    this.#place = Place.parse(steering.from.slice(space + 1));
+    const [id, ...place] = steering.from.split(" ");
+    this.#id = id;
+    this.#place = Place.parse(place);
     this.#isStored = true;
     this.#since = "";
   }
 
   /** Yields the lines that exist. */
   async *read(): AsyncGenerator<LogLine, void> {
-    for (;;) {
+    const { previous } = this.#options;
+    let end: ResponseEnd = "other";
+    while (end === "other") {
       const facts = await this.#look();
-      if (facts === undefined) return yield* this.#finish(this.#isUnread);
+      if (facts === undefined) return yield* this.#finish(this.#isCut);
       if (!facts.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
-      if (!this.#isComplete) {
-        this.#id = facts.id;
-        yield* this.#receive(this.#query(this.#options.previous ? "previous" : "now"), "once");
-        return;
-      }
-      if (facts.id !== undefined && !(yield* this.#reach(facts))) continue;
+      if (!previous && facts.id !== undefined && !(yield* this.#reach(facts))) continue;
       // The next reading begins after the last whole line.
-      const openEnd = this.#steering === undefined || facts.hasEnded ? "once" : "never";
-      const end = yield* this.#receive(this.#query("now"), openEnd, true);
-      this.#isGap ||= end === "absent";
-      if (end !== "other") return yield* this.#finish(false);
+      const openEnd = this.#steering?.isStored && !facts.hasEnded ? "never" : "once";
+      end = yield* this.#receive(this.#query(previous ? "previous" : "now"), openEnd, this.#isComplete);
     }
+    yield* this.#finish(end === "absent");
   }
 
   /** Yields all lines until the container is over. */
@@ -464,8 +457,7 @@ class ContainerLog {
         facts = await this.#look();
         if (facts !== undefined) yield* this.#continue(facts);
         if (facts === undefined || (facts.isOver && this.#isRead)) {
-          const isUnread = facts === undefined && this.#isUnread;
-          return yield* this.#finish(isUnread || this.#isCut || this.#completeUntil !== undefined);
+          return yield* this.#finish(this.#isCut || this.#completeUntil !== undefined);
         }
         // An ended container is read again immediately, until nothing follows.
         if (this.#progress === before || !facts.hasEnded) delayMs = unreachableBackoffMs(failures, backoff);
@@ -499,8 +491,10 @@ class ContainerLog {
     this.#name = containerOf(pod, this.#options.container) ?? "";
     const facts = factsOf(pod, this.#name);
     if (this.#name !== "" && !facts.isKnown) {
-      throw new NoContainerError(
-        `Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${facts.names.join(", ")}`,
+      throw new RangeError(
+        `Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${
+          containerNames(pod).join(", ")
+        }`,
       );
     }
     if (facts.id === this.#id) this.#knownMs = monotonicMs();
@@ -563,7 +557,6 @@ class ContainerLog {
     let end: ResponseEnd = this.#isRead ? "found" : "absent";
     let mayBeOther = this.#place.lines === 0;
     this.#isGap ||= previousId !== this.#id;
-    this.#id = previousId ?? this.#id;
     // A response may end early without an error, so that only one without a new line is complete.
     for (let before = -1; !this.#isRead && !this.#place.isUnknown && before < this.#progress;) {
       before = this.#progress;
@@ -581,6 +574,7 @@ class ContainerLog {
       this.#isGap ||= end === "absent" || this.#completeUntil !== undefined;
       this.#completeUntil = undefined;
       this.#isStored = false;
+      this.#isCut = true;
     }
     this.#isRead = false;
     this.#tailLines = undefined;
@@ -597,11 +591,11 @@ class ContainerLog {
     let mayBeFound = false;
     let isAccepted = false;
     let isUntimed = false;
-    using job = new DerivedController(this.#signal, this.#steering?.renewal);
+    using job = new DerivedController(this.#signal, this.#steering?.renewal.signal);
     for await (const lines of this.#source.open(query, job.signal)) {
       if (live && !isAccepted && place.lines === 0 && !(await this.#begin())) return "other";
       isAccepted = true;
-      if (live && end !== undefined) this.#continues();
+      if (live && end !== undefined) this.#knownMs = monotonicMs();
       for (const line of lines) {
         const { time } = line;
         if (line.isOpen && !isUntimed && !this.#isWhole(line, openEnd)) continue;
@@ -629,15 +623,9 @@ class ContainerLog {
     }
     if (mayBeFound) end ??= "found";
     if (end === undefined && this.#isStored && seen.lines > 0) return this.#readAgain();
-    if (live && end !== undefined) this.#continues();
+    if (live && end !== undefined) this.#knownMs = monotonicMs();
     this.#isCut = false;
     return end ?? "absent";
-  }
-
-  /** Notes that the log of this container continues where it was read before. */
-  #continues(): void {
-    this.#knownMs = monotonicMs();
-    this.#isUnread = false;
   }
 
   /** Forgets a stored place that the log does not have. Any line since its second may be a new one. */
@@ -701,7 +689,6 @@ class ContainerLog {
 
 /** Returns true if another attempt would fail too. Without facts, the pod could not be read. */
 function isFinal(error: unknown, facts: ContainerFacts | undefined): boolean {
-  if (!(error instanceof InformerError) || error instanceof NoContainerError) return true;
-  if (isUnauthorized(error) || isForbidden(error)) return true;
+  if (!(error instanceof InformerError) || isUnauthorized(error) || isForbidden(error)) return true;
   return facts?.isKnown ? facts.isOver && isUnreadable(error) : isRefusedForGood(error);
 }

@@ -14,6 +14,7 @@ import { callObserver } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import {
   checkLogOptions,
+  containerNames,
   type LogLine,
   type LogOptions,
   type LogSteering,
@@ -179,67 +180,21 @@ interface KnownPod {
   isGone: boolean;
 }
 
-/** A line that was read and not yielded yet, the monotonic time at which it came, and the place after it. */
-interface HeldLine {
-  readonly line: PodLogLine;
-  readonly atMs: number;
-  readonly place: string | undefined;
-}
-
 /** One container's log. */
-class LogStream implements ContainerName, LogSteering {
-  readonly pod: ObjectKey;
-  readonly uid: string;
-  readonly container: string;
+interface LogStream extends ContainerName, LogSteering {
   /** True if it begins as the options say, and not with the first line. */
   readonly isInitial: boolean;
-  readonly from: string | undefined;
-  place?: () => string;
-  /** The lines that were read and not yielded yet. */
-  readonly held: HeldLine[] = [];
+  /** The lines that were read and not yielded yet, the monotonic times at which they came, and the places after them. */
+  readonly held: { readonly line: PodLogLine; readonly atMs: number; readonly place: string | undefined }[];
   /** The length of their texts. */
-  length = 0;
-  hasEnded = false;
+  length: number;
+  hasEnded: boolean;
   /** True if nothing more can come from this container. */
-  isOver = false;
+  isOver: boolean;
   /** Continues reading. Set while the stream holds too much. */
   resume: (() => void) | undefined;
   /** Armed while the pod is gone. */
-  readonly grace = new LongTimer(() => this.#renew());
-  #renewal = new AbortController();
-
-  constructor({ pod, uid, container }: ContainerName, from: string | undefined, isInitial: boolean) {
-    this.pod = pod;
-    this.uid = uid;
-    this.container = container;
-    this.from = from;
-    this.isInitial = isInitial;
-  }
-
-  get renewal(): AbortSignal {
-    return this.#renewal.signal;
-  }
-
-  /** Adds a line. */
-  hold(line: LogLine, place: string | undefined): void {
-    const { pod, uid } = this;
-    this.held.push({ line: { ...line, pod, uid }, atMs: monotonicMs(), place });
-    this.length += line.text.length;
-  }
-
-  /** Called when the informer no longer has the pod: its log should end soon. */
-  leave(): void {
-    if (!this.hasEnded) this.grace.arm(GRACE_MS);
-  }
-
-  /** Ends the response, so that the log ends if the pod is gone. A reader that is slow gets its lines first. */
-  #renew(): void {
-    this.grace.arm(GRACE_MS * (this.resume === undefined ? 6 : 1)); // again if a pod only left the filter
-    if (this.resume !== undefined) return;
-    const last = this.#renewal;
-    this.#renewal = new AbortController();
-    last.abort(new WatchRenewal("Cannot continue the log: the pod was deleted"));
-  }
+  readonly grace: LongTimer;
 }
 
 /** The lines from many streams, the earliest first. */
@@ -301,7 +256,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     this.#timer[Symbol.dispose]();
     for (const { grace } of this.#streams) grace[Symbol.dispose]();
     this.#waiting.length = 0;
-    void this.#places?.end();
+    void this.#places?.writer.end();
   }
 
   protected override poll(): PodLogLine | undefined {
@@ -353,7 +308,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   }
 
   #save(): void {
-    this.#saving ??= this.#places?.save()?.then(() => {
+    this.#saving ??= this.#places?.writer.save()?.then(() => {
       this.#saving = undefined;
       if (!this.#job.signal.aborted) this.#save(); // more was recorded meanwhile
       this.wake();
@@ -364,7 +319,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   #release(stream: LogStream): void {
     if (!stream.hasEnded || stream.held.length > 0 || this.#taken?.stream === stream) return;
     this.#streams.delete(stream);
-    if (stream.isOver) this.#places?.record(stream, "over");
+    if (stream.isOver) this.#places?.record(stream, stream.place?.() ?? "", "over");
     this.#forget(stream.uid);
     const next = this.#streams.size < (this.#options.maxStreams ?? 100) ? this.#waiting.shift() : undefined;
     if (next !== undefined) void this.#read(next);
@@ -388,9 +343,9 @@ class MergedLogs extends PolledIterator<PodLogLine> {
       if (!known.isGone) continue;
       this.#known.set(uid, known);
       known.containers.add(container);
-      const place = this.#places!.of(name)!;
-      const stream = new LogStream(name, place, false);
-      if (place !== "over") stream.hold({ time: place.split(" ")[1], text: "", container, gap: true }, undefined);
+      const [place, isOver] = this.#places!.of(name)!;
+      const stream = this.#streamOf(name, place, false);
+      if (!isOver) this.#hold(stream, { time: place.split(" ")[1], text: "", container, gap: true });
       stream.hasEnded = true;
       this.#streams.add(stream);
       this.#release(stream);
@@ -416,7 +371,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
         if (event.type === "deleted") {
           const known = this.#known.get(event.uid);
           if (known !== undefined) known.isGone = true;
-          for (const stream of this.#streams) if (stream.uid === event.uid) stream.leave();
+          for (const { uid, hasEnded, grace } of this.#streams) if (uid === event.uid && !hasEnded) grace.arm(GRACE_MS);
           this.#forget(event.uid);
         } else if (event.type !== "synced") this.#see(event);
         else {
@@ -445,22 +400,42 @@ class MergedLogs extends PolledIterator<PodLogLine> {
       for (const stream of this.#streams) if (stream.uid === uid) stream.grace[Symbol.dispose]();
     }
     this.#known.set(uid, known);
-    if (!this.#hasSynced) this.#addNames(object);
+    if (!this.#hasSynced) { for (const name of containerNames(object)) this.#names.add(name); }
     for (const status of [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]) {
       const { name: container, state, lastState } = status;
       const hasStarted = state?.running ?? state?.terminated ?? lastState?.terminated;
       if (!hasStarted || known.containers.has(container) || isSelected(container, object) === false) continue;
       known.containers.add(container);
       const place = this.#places?.of({ pod, uid, container });
-      if (place === "over") continue;
+      if (place?.[1]) continue; // it is over
       const isInitial = event.type === "added" && event.initial;
       const isNew = this.#places === undefined || (this.#places.isFirst && isInitial);
-      this.#add(new LogStream({ pod, uid, container }, place ?? (isNew ? undefined : ""), isInitial));
+      this.#add(this.#streamOf({ pod, uid, container }, place?.[0] ?? (isNew ? undefined : ""), isInitial));
     }
   }
 
-  #addNames({ spec: { containers, initContainers = [], ephemeralContainers = [] } }: Pod): void {
-    for (const { name } of [...containers, ...initContainers, ...ephemeralContainers]) this.#names.add(name);
+  #streamOf({ pod, uid, container }: ContainerName, from: string | undefined, isInitial: boolean): LogStream {
+    const stream: LogStream = {
+      ...{ pod, uid, container, from, isInitial, isStored: this.#places !== undefined, held: [], length: 0 },
+      ...{ hasEnded: false, isOver: false, resume: undefined, renewal: new AbortController() },
+      grace: new LongTimer(() => this.#renew(stream)),
+    };
+    return stream;
+  }
+
+  /** Ends the response, so that the log ends if the pod is gone. A reader that is slow gets its lines first. */
+  #renew(stream: LogStream): void {
+    const { renewal, resume, grace } = stream;
+    grace.arm(GRACE_MS * (resume === undefined ? 6 : 1)); // again if a pod only left the filter
+    if (resume !== undefined) return;
+    stream.renewal = new AbortController();
+    renewal.abort(new WatchRenewal("Cannot continue the log: the pod was deleted"));
+  }
+
+  #hold(stream: LogStream, line: LogLine): void {
+    const { pod, uid, held, place } = stream;
+    held.push({ line: { ...line, pod, uid }, atMs: monotonicMs(), place: this.#places && place?.() });
+    stream.length += line.text.length;
   }
 
   #add(stream: LogStream): void {
@@ -491,7 +466,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
         ...(sinceMs === undefined || from !== undefined ? {} : { sinceMs: sinceMs + monotonicMs() - this.#beganMs }),
       };
       for await (const line of this.#client.resource(Pod, { namespace }).logs(name, options)) {
-        stream.hold(line, this.#places && stream.place?.());
+        this.#hold(stream, line);
         const isFull = stream.length >= MAX_HELD;
         if (isFull || stream.held.length === 1) this.wake();
         if (!isFull) continue;

@@ -7,6 +7,7 @@
  * @module
  */
 import type { ObjectKey } from "../api/object.ts";
+import type { DeliveredVersion } from "../api/stores.ts";
 import { internals } from "../errors/internals.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Checkpoint } from "../informer/events/checkpoint.ts";
@@ -24,13 +25,11 @@ export interface ContainerName {
 /** The version in a checkpoint of logs. A checkpoint of objects has a version of the server. */
 const VERSION = "logs";
 
-/** The state of a log that was taken to its end. */
-const OVER = ["", ""] as const;
-
 /** Reads and records the places in a checkpoint. */
 export class LogPlaces {
   readonly #checkpoint: Checkpoint;
-  readonly #writer: Checkpoint[typeof internals];
+  /** Writes what is recorded. */
+  readonly writer: Checkpoint[typeof internals];
   /** `true` if the checkpoint is new. */
   readonly isFirst: boolean;
 
@@ -47,21 +46,20 @@ export class LogPlaces {
       );
     }
     this.#checkpoint = checkpoint;
-    this.#writer = checkpoint[internals];
+    this.writer = checkpoint[internals];
     this.isFirst = checkpoint.version === "";
-    this.#writer.begin(owner);
+    this.writer.begin(owner);
   }
 
   /** Writes that the checkpoint is no longer new. Never rejects. */
   async begin(): Promise<void> {
-    this.#writer.reached(VERSION);
+    this.writer.reached(VERSION);
     await this.#checkpoint[Symbol.asyncDispose]();
   }
 
-  /** Returns the place of a log, `"over"` if it was taken to its end, or `undefined` if none of it was taken. */
-  of(name: ContainerName): string | undefined {
-    const state = this.#checkpoint.objects.get(keyOf(name));
-    return state && (state[0] === "" ? "over" : state.join(" "));
+  /** Returns the place of a log, and `"over"` if it was taken to its end. It is `undefined` if none of it was taken. */
+  of(name: ContainerName): DeliveredVersion | undefined {
+    return this.#checkpoint.objects.get(keyOf(name));
   }
 
   /** Returns all containers that have a place. */
@@ -72,22 +70,9 @@ export class LogPlaces {
     });
   }
 
-  /** Records a place, `"over"`, or with `undefined` that the pod is gone. */
-  record(name: ContainerName, place: string | undefined): void {
-    const key = keyOf(name);
-    const space = place?.indexOf(" ") ?? -1;
-    if (place === undefined) this.#writer.delivered(key, undefined);
-    else this.#writer.delivered(key, place === "over" ? OVER : [place.slice(0, space), place.slice(space + 1)]);
-  }
-
-  /** Writes what was recorded: now, with a promise that never rejects, or later. */
-  save(): Promise<void> | undefined {
-    return this.#writer.save();
-  }
-
-  /** Writes what is left. Never rejects. */
-  end(): Promise<void> {
-    return this.#writer.end();
+  /** Records a place, or with `undefined` that the pod is gone. */
+  record(name: ContainerName, place: string | undefined, end: "over" | "" = ""): void {
+    this.writer.delivered(keyOf(name), place === undefined ? undefined : [place, end]);
   }
 }
 

@@ -46,7 +46,7 @@ class Shop {
   async places(): Promise<Record<string, string>> {
     const { record } = (await this.store.get("lines"))!;
     return Object.fromEntries(
-      Array.from(record.objects, ([key, [id]]) => [key.split("/")[1], id === "" ? "over" : "taken"]),
+      Array.from(record.objects, ([key, [, end]]) => [key.split("/")[1], end === "" ? "taken" : end]),
     );
   }
 

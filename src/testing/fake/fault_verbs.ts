@@ -372,7 +372,7 @@ export abstract class FaultVerbs {
 
   /**
    * Switches whether followed logs end when their pod is deleted. If not, they stay open without another line, like
-   * those from a kubelet that has lost its network. Switching it on again ends them.
+   * those from a kubelet that has lost its network.
    */
   endDeletedLogs(ended: boolean): void {
     this.#backend.logs.endsDeleted = ended;

@@ -90,9 +90,8 @@ export class PodLogs {
   readonly #id: () => string;
   /** By pod and container ID. */
   readonly #logs = new Map<string, Map<string, ContainerLog>>();
-  /** The logs of deleted pods that did not end. */
-  readonly #lost = new Set<ContainerLog>();
-  #endsDeleted = true;
+  /** If `false`, the logs of deleted pods stay open. */
+  endsDeleted = true;
 
   /** Writes the status of pods by `writer`; `id` returns a new container ID. */
   constructor(store: Store, writer: Writer, now: () => number, id: () => string) {
@@ -119,15 +118,7 @@ export class PodLogs {
 
   /** Interrupts open responses. */
   interrupt(interrupt: (body: ByteBody) => void): void {
-    for (const logs of [...this.#logs.values(), this.#lost]) for (const log of logs.values()) log.interrupt(interrupt);
-  }
-
-  /** Sets whether the logs of deleted pods end. Setting it to `true` ends the logs that were kept. */
-  set endsDeleted(ends: boolean) {
-    this.#endsDeleted = ends;
-    if (!ends) return;
-    for (const log of this.#lost) log.end();
-    this.#lost.clear();
+    for (const logs of this.#logs.values()) for (const log of logs.values()) log.interrupt(interrupt);
   }
 
   /** Ends the logs of containers that no longer run, and forgets all logs of a deleted pod. */
@@ -137,11 +128,9 @@ export class PodLogs {
     const statuses = type === "DELETED" ? [] : statusesOf(this.#pod(key));
     const running = statuses.filter(({ state }) => objectOr(state).running !== undefined);
     if (type === "DELETED") this.#logs.delete(key);
-    for (const [id, log] of logs) {
-      if (running.some(({ containerID }) => containerID === id)) continue;
-      if (type === "DELETED" && !this.#endsDeleted) this.#lost.add(log);
-      else log.end();
-    }
+    // What interrupts responses still finds them.
+    if (type === "DELETED" && !this.endsDeleted) return void this.#logs.set(this.#id(), logs);
+    for (const [id, log] of logs) if (running.every(({ containerID }) => containerID !== id)) log.end();
   }
 
   /**

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { nextTurn } from "../../../../src/async/signals.ts";
 import { Pod } from "../../../../src/kinds/core/v1.ts";
 import { Backend } from "../../../../src/testing/fake/backend.ts";
 import { FakeApiServer, pod } from "../../../../src/testing/mod.ts";
@@ -186,4 +187,36 @@ Deno.test("a log is made only as fast as it is read", async () => {
   for (let chunk = 0; chunk < 100; chunk++) assertEquals((await reader.read()).value?.length, 100);
   assertEquals(body.queued, 0);
   await reader.cancel();
+});
+
+Deno.test("endDeletedLogs keeps the logs of deleted pods open, until something else ends them", async () => {
+  const server = new FakeApiServer();
+  const ends: Readonly<Record<string, () => void>> = {
+    dropped: () => server.dropWatches(),
+    ended: () => server.endWatches(),
+  };
+  for (const [expected, end] of Object.entries(ends)) {
+    server.endDeletedLogs(false);
+    withPod(server);
+    server.writeLog(KEY, "a");
+    const followed = await Followed.open(server, "");
+    assertEquals(await followed.next(), "a\n");
+    let last = "open";
+    const ended = followed.next().then((text) => last = text ?? "ended", () => last = "dropped");
+    server.delete(Pod, KEY);
+    withPod(server);
+    server.writeLog(KEY, "b");
+    server.delete(Pod, KEY);
+    await nextTurn();
+    assertEquals(last, "open");
+    end();
+    await ended;
+    assertEquals(last, expected);
+  }
+  server.endDeletedLogs(true);
+  withPod(server);
+  server.writeLog(KEY, "c");
+  const followed = await Followed.open(server, "");
+  server.delete(Pod, KEY);
+  assertEquals([await followed.next(), await followed.next()], ["c\n", undefined]);
 });
