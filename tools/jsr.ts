@@ -1,5 +1,6 @@
 /**
- * Checks the types of all entry points, and runs the tests, against the real packages from JSR instead of the stand-ins.
+ * Checks the types of all entry points, and runs the tests, against the real packages from JSR in place of the
+ * stand-ins.
  *
  * Writes `deno.jsr.json` (git-ignored): `deno.json` without the workspace, and with the stand-ins excluded, so that
  * their contract tests meet the real packages. Other commands work with it as well:

@@ -23,7 +23,7 @@ export const NODE_VERSIONS = ">=24.2";
 
 const [MAJOR, MINOR] = NODE_VERSIONS.match(/\d+/g)!;
 
-/** Looks at the version before it loads anything: older ones cannot read the package, whose `using` they do not know. */
+/** Looks at the version before it loads the package, because older versions cannot read `using`. */
 const PROGRAM_TEXT = `#!/usr/bin/env node
 var version = process.versions.node.split(".").map(Number);
 if (version[0] < ${MAJOR} || (version[0] == ${MAJOR} && version[1] < ${MINOR})) {

@@ -1,6 +1,7 @@
 /**
  * Publishes the package on JSR, from a workflow that a tag starts. The tag must be the version of `deno.json`, which
- * must name the addresses of the repository and of the site.
+ * must name the addresses of the repository and of the site. The job has the environment `release`: give it required
+ * reviewers in the settings of the repository, so that a person approves each release.
  *
  * README is published with absolute links to its pictures. It has them while `deno publish` runs, and then it is as
  * before. It runs no tests: the jobs that the workflow's `publish` job needs do.
@@ -62,7 +63,7 @@ if (import.meta.main) {
   if (problem !== undefined) quit(problem, 1);
   const changed = dryRun ? "" : await changes();
   if (changed !== "") quit(`Cannot publish: files differ from the commit. Commit them first.\n${changed}`, 1);
-  if (!await run("run", "-A", "tools/jsr.ts", "--write-only")) Deno.exit(1);
+  if (!await run("run", "--allow-read", "--allow-write=deno.jsr.json", "tools/jsr.ts", "--write-only")) Deno.exit(1);
   const path = join(ROOT, "README.md");
   const readme = withAbsolutePictures(await Deno.readTextFile(path), addresses, `v${version}`);
   const args = ["publish", "-c", "deno.jsr.json", "--allow-dirty", ...(dryRun ? ["--dry-run"] : [])];

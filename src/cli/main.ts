@@ -5,7 +5,7 @@
  * Install it, or import {@linkcode main} to run a command in your own program:
  *
  * ```sh
- * deno install --global --name informer --allow-env --allow-read --allow-net --allow-write jsr:@kube/informer/cli
+ * deno install --global --name informer --allow-env --allow-read --allow-net --allow-write=. jsr:@kube/informer/cli
  * informer watch pods -A
  * informer --help
  * ```

@@ -1,5 +1,6 @@
 // Each command with exactly the permissions that it prints, in a process of its own.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { fileURLToPath } from "node:url";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
@@ -19,12 +20,13 @@ interface Ended {
 async function informer(
   flags: readonly string[],
   args: readonly string[],
-  options: { readonly env?: Record<string, string>; readonly until?: string } = {},
+  options: { readonly env?: Record<string, string>; readonly until?: string; readonly cwd?: string | URL } = {},
 ): Promise<Ended> {
-  const { env = {}, until } = options;
+  const { env = {}, until, cwd = ROOT } = options;
+  const program = ["--config", fileURLToPath(new URL("deno.json", ROOT)), new URL("src/cli/main.ts", ROOT).href];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", "--no-check", ...flags, "src/cli/main.ts", ...args],
-    cwd: ROOT,
+    args: ["run", "--quiet", "--no-prompt", "--no-check", ...flags, ...program, ...args],
+    cwd,
     env,
     stdin: "null",
     stdout: "piped",
@@ -161,4 +163,40 @@ Deno.test("fake, serve and demo run with exactly the permissions in their help",
   const demo = await informer(await flagsIn("demo"), ["demo", "--pods", "10", "--for", "100ms"]);
   assertEquals(demo.code, 0, demo.err);
   assertStringIncludes(demo.out, "equal     yes");
+});
+
+Deno.test("installed as documented, commands write in the folder of the call, and name what another one needs", async () => {
+  const lines = ["README.md", "docs/reference/command-line.md", "src/cli/main.ts"].flatMap((path) =>
+    Deno.readTextFileSync(new URL(path, ROOT)).match(/deno install --global --name informer .*/g) ?? []
+  );
+  assert(lines.length >= 4, lines.join("\n"));
+  const flags = "--allow-env --allow-read --allow-net --allow-write=.".split(" ");
+  for (const line of lines) assertEquals(line.match(/--allow-\S+/g), flags, line);
+  await using folder = new Folder();
+  const cwd = `${folder.path}/here`;
+  await Deno.mkdir(cwd);
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const at = ["--server", served.url];
+  const written: readonly (readonly [command: string, ...more: readonly string[]])[] = [
+    ["init web --kind A --dir"],
+    [`kinds --file ${CRONTAB_FILE} --out`],
+    ["watch pods --fake --until-synced --cache"],
+    ["record pods --timeout 100ms --out", ...at],
+    ["fake --port 0 --kubeconfig"],
+  ];
+  for (const [command, ...more] of written) {
+    const run = (path: string): Promise<Ended> =>
+      informer(flags, [...command.split(" "), path, ...more], { cwd, until: "serving" });
+    const name = command.split(" ", 1)[0];
+    const [inside, outside] = [await run(name), await run(`../${name}`)];
+    assertEquals(inside.code, 0, `${command}: ${inside.err}`);
+    assert((await Deno.lstat(`${cwd}/${name}`)) !== undefined);
+    assertEquals(outside.code, 2, command);
+    assertMatch(
+      outside.err,
+      /; run Deno with --allow-read=\S+ --allow-write=\S+ or install it again with them\n$/,
+      command,
+    );
+  }
 });

@@ -5,7 +5,7 @@ import { TESTED } from "../../tools/versions.ts";
 import { RELAY_CLIENT_KB } from "../support/facts.ts";
 import { pages, ROOT } from "../support/pages.ts";
 
-/** What *What is not included* names, each with the export that would contradict it, as `public_api.txt` lists it. */
+/** The rows of the page about what is not included, each with the export of `public_api.txt` that contradicts it. */
 const ABSENT: Readonly<Record<string, RegExp>> = {
   "authentication and authorization webhooks": /^\.\/webhooks .*auth/i,
   "`kubectl top`": / (?:function top|.*(?:Pod|Node)Metrics$)/,

@@ -110,8 +110,9 @@ Deno.test(
     const page = Deno.readTextFileSync(new URL("../../docs/operations/node-and-bun.md", import.meta.url));
     const table = [...page.matchAll(/^\| `("\w+": [^`]+)`/gm)].map(([, option]) => option);
     assert(table.length >= 6, "the options of tsconfig.json");
-    const tsconfig = `{ "compilerOptions": { ${table} }, "files": ["documented.ts"] }`;
+    const tsconfig = `{ "compilerOptions": { ${table} }, "files": ["documented.ts", "argv.ts"] }`;
     Deno.writeTextFileSync(join(project, "tsconfig.documented.json"), tsconfig);
+    Deno.writeTextFileSync(join(project, "argv.ts"), `import { argv } from "node:process";\nconsole.log(argv);\n`);
     for (const [file, line] of Object.entries(programs)) { // as a page has them
       Deno.writeTextFileSync(join(project, "documented.ts"), programNamed(file).text);
       await call("exec", "--", "tsc", "--project", "tsconfig.documented.json");

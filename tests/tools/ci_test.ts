@@ -1,10 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { load } from "js-yaml";
 import { entriesIn, examplesOf } from "../../tools/node.ts";
+import { oldestOf } from "../../tools/ranges.ts";
 import { tagProblem } from "../../tools/release.ts";
 
 interface Job {
+  readonly environment?: unknown;
   readonly needs?: string | readonly string[];
+  readonly strategy?: { readonly matrix?: unknown };
   readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[];
 }
 
@@ -13,18 +16,33 @@ async function jobsOf(workflow: string): Promise<Record<string, Job>> {
 }
 
 const jobs = await jobsOf("ci.yml");
-const { tasks } = JSON.parse(await Deno.readTextFile("deno.json")) as { readonly tasks: Record<string, unknown> };
+const nightly = await jobsOf("nightly.yml");
+const { tasks } = JSON.parse(await Deno.readTextFile("deno.json")) as {
+  readonly tasks: Record<string, { readonly command: string }>;
+};
 const commands = new Map(
   Object.entries(jobs).map(([name, { steps }]) => [name, steps.flatMap(({ run }) => run ?? [])]),
 );
 const taskOf = (command: string): string | undefined => /^deno task ([\w:]+)/.exec(command)?.[1];
 
 Deno.test("each job of CI is one task, without logic", () => {
-  for (const [name, found] of commands) {
+  const nights = Object.entries(nightly).map(([name, { steps }]) =>
+    [name, steps.flatMap(({ run }) => run?.replace(/\$\{\{ matrix\.\w+ \}\}/, "x") ?? [])] as const
+  );
+  for (const [name, found] of [...commands, ...nights]) {
     assertEquals(found.length, 1, name);
     assert(Object.hasOwn(tasks, taskOf(found[0]) ?? ""), `${name} runs "${found[0]}"`);
     assertEquals(/[;|&`]|\$\(/.test(found[0]), false, `${name} has logic: ${found[0]}`);
   }
+});
+
+/** Tests, measurements, and tasks that start servers or change many files. */
+const ALL_RIGHTS =
+  "informer test test:cluster test:versions twin applies replicas mutants test:node kinds bench bench:limits bench:peers bench:webhooks recovery pictures site";
+
+Deno.test("every other task has the rights that it needs, and not all", () => {
+  const found = Object.entries(tasks).filter(([, { command }]) => / -A\b/.test(command)).map(([name]) => name);
+  assertEquals(found, ALL_RIGHTS.split(" "));
 });
 
 Deno.test("the site is built by one task, which refuses while there are no addresses, and then deployed", async () => {
@@ -37,7 +55,7 @@ Deno.test("the site is built by one task, which refuses while there are no addre
 
 Deno.test("actions are pinned to a commit, the same one everywhere, beside the name of its version", async () => {
   const pins = new Map<string, Set<string>>();
-  for (const workflow of ["ci.yml", "site.yml"]) {
+  for (const workflow of ["ci.yml", "nightly.yml", "site.yml"]) {
     const lines = (await Deno.readTextFile(`.github/workflows/${workflow}`)).split("\n");
     for (const line of lines.filter((line) => /^ *(?:- )?uses:/.test(line))) {
       const [, action, pin] = /uses: ([\w-]+\/[\w-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)$/.exec(line) ?? [];
@@ -50,6 +68,25 @@ Deno.test("actions are pinned to a commit, the same one everywhere, beside the n
 
 Deno.test("publishing needs every other job of CI", () => {
   assertEquals([...jobs.publish.needs!].sort(), Object.keys(jobs).filter((name) => name !== "publish").sort());
+});
+
+Deno.test("a person approves a release: publishing has an environment, and no other job of CI has the one of it", () => {
+  const named = Object.entries(jobs).filter(([, { environment }]) => environment !== undefined);
+  assertEquals(named.map(([name, { environment }]) => [name, environment]), [["publish", "release"]]);
+});
+
+Deno.test("each night the tests run with the oldest and with the newest npm packages in range", () => {
+  const { strategy, steps } = nightly.ranges;
+  assertEquals(strategy?.matrix, { end: ["oldest", "newest"] });
+  assertEquals(steps.at(-1)?.run, "deno task test:ranges --end ${{ matrix.end }}");
+  assertEquals(oldestOf({ a: "npm:a@^1.2.3", "@b/c": "npm:@b/c@^4.0.0", d: "jsr:d@^1.0.0" }), {
+    a: "npm:a@1.2.3",
+    "@b/c": "npm:@b/c@4.0.0",
+    d: "jsr:d@^1.0.0",
+  });
+  const { imports } = JSON.parse(Deno.readTextFileSync("deno.json")) as { imports: Record<string, string> };
+  const others = Object.values(imports).filter((it) => it.startsWith("npm:") && !/@\^\d+\.\d+\.\d+$/.test(it));
+  assertEquals(others, [], "ranges whose oldest version is not the number in them");
 });
 
 Deno.test(".ci/run runs the tasks of all jobs, but for those that need a route to JSR", async () => {

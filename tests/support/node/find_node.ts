@@ -3,7 +3,7 @@ import { join } from "node:path";
 /** The oldest major version of Node that is promised. */
 export const NODE = 24;
 
-/** The oldest one that runs a bundle. */
+/** The oldest major version that runs a bundle. */
 export const BUNDLED_NODE = 22;
 
 /**
