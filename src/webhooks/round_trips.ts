@@ -33,8 +33,8 @@ import type { Webhooks } from "./webhooks.ts";
  *
  * Two kinds of objects are added to yours:
  *
- * - Parts of each object, because the API server converts such parts too: each member is left out once, lists and objects
- *   are null once, and each member of the object stands once without the others.
+ * - Parts of each object, because the API server converts such parts too: each member is left out once, lists and
+ *   objects are null once, and each member of the object stands once without the others.
  * - An object for each optional member of the schema that none of yours has. If your functions cannot read the value
  *   that is made up for it, add an object that has this member.
  *

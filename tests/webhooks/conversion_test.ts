@@ -388,7 +388,7 @@ Deno.test("roundTrips adds an object for each optional part of the schema", () =
     Error,
     'with spec.limits {"key":"text"}',
   );
-  // A value that is made up may be one that a function cannot read: an object that has the member is used instead.
+  // A function may not be able to read a value that is made up: an object that has the member is used instead.
   const reading: Both = {
     ...both,
     toHub: (job) => {
