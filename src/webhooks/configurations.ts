@@ -73,7 +73,10 @@ export type WebhookAddress =
 
 /** Options for the configuration objects. */
 export interface ConfigurationOptions {
-  /** The authorities that the API server trusts, as PEM: the text, not the path of its file. @default {the system's, or what cert-manager injects} */
+  /**
+   * The authorities that the API server trusts, as PEM: the text, not the path of its file.
+   * @default {the system's, or what cert-manager injects}
+   */
   readonly caBundle?: string;
   /** The name of the objects. @default {the service as "NAME.NAMESPACE", or the host of the URL} */
   readonly name?: string;

@@ -29,9 +29,9 @@ export type Converted<T extends KubernetesObject> =
  *
  * The API server also converts parts of objects: while it works out which fields a server-side apply removes, any
  * member may be missing, even a required one. Both functions always get `metadata` and `spec` as objects. Everything
- * else may be absent: `status`, `metadata.name`, and each member of `spec`, so read `container?.image`. Leave out what
- * is missing, and fill in no default. A member that holds nothing but `undefined` is left out for you. `roundTrips`
- * tries such parts.
+ * else may be absent: `status`, `metadata.name`, and each member of `spec`. Lists and objects may also be null. So read
+ * `container?.image`. Leave out what is missing, and fill in no default. A member that holds nothing but `undefined` is
+ * left out for you. `roundTrips` tries such parts.
  *
  * @example
  * ```ts

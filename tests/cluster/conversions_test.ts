@@ -16,8 +16,8 @@ import { report, seconds, testOfAssets } from "./_cluster.ts";
 const HISTORIES = Number(Deno.env.get("CONVERSION_HISTORIES") ?? 20);
 
 /**
- * Plays the histories. `install` brings the version of release 2, with its webhooks. Returns the results, and those of
- * the same writes without another version.
+ * Plays the histories. `install` brings the version of release 2, with its webhooks. Returns the results, and
+ * the results of the same writes without another version.
  */
 async function playAll(client: Client, install: () => Promise<unknown>): Promise<[SiteResult[][], SiteResult[][]]> {
   const histories = Array.from({ length: HISTORIES }, (_, seed) => siteHistory(seed));

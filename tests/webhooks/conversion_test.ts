@@ -339,6 +339,19 @@ Deno.test("roundTrips adds parts of each object", () => {
   );
 });
 
+Deno.test("roundTrips adds the nulls of a server, which need not come back", () => {
+  const whole = { metadata: { name: "a" }, spec: { container: { image: "x" }, hosts: [{ name: "h" }] } };
+  const trips = (fromHub: Both["fromHub"]) => () =>
+    roundTrips(new Webhooks().convert(Newer, Older, { ...both, fromHub }), Newer, [whole]);
+  trips(({ spec: { hosts, ...spec }, ...job }) =>
+    both.fromHub({ ...job, spec: { ...spec, hosts: hosts ?? undefined } })
+  )();
+  const defaulted = trips(({ spec: { hosts = [], ...spec }, ...job }) =>
+    both.fromHub({ ...job, spec: { ...spec, ...hosts.length > 0 && { hosts } } })
+  );
+  assertThrows(defaulted, Error, 'Cannot convert Job "a" with spec.hosts null from v1 to v1alpha1 and back');
+});
+
 Deno.test("roundTrips adds an object for each optional part of the schema", () => {
   const metadata = { name: "a", namespace: "n" };
   const small = { metadata, spec: { image: "x" } };
@@ -375,7 +388,7 @@ Deno.test("roundTrips adds an object for each optional part of the schema", () =
     Error,
     'with spec.limits {"key":"text"}',
   );
-  // A value that is made up may be one that a function cannot read: an object that has the member is used instead.
+  // A function may not be able to read a value that is made up: an object that has the member is used instead.
   const reading: Both = {
     ...both,
     toHub: (job) => {

@@ -14,8 +14,7 @@ import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { Conversions } from "./server/conversion.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import type { ResourceParts } from "./server/resource_handler.ts";
-import type { WebhookHandler } from "./server/webhook_call.ts";
-import type { WebhookSource } from "./server/webhooks.ts";
+import type { WebhookHandler, WebhookSource } from "./server/webhook_call.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
@@ -232,7 +231,7 @@ export class Backend {
 
   /** Asks a handler about writes and conversions from now on. */
   serveWebhooks(handler: WebhookHandler): void {
-    (this.webhooks as { handler: WebhookHandler }).handler = handler;
+    this.webhooks.handler = handler;
     for (const { definition } of [...this.store.collections()]) {
       if (definition.custom) this.conversions.compare(definition);
     }

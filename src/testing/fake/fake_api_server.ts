@@ -502,13 +502,13 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Calls admission and conversion webhooks like a cluster does. Give it the program that serves them: a function, or an object with
-   * `fetch`.
+   * Calls admission and conversion webhooks like a cluster does. Give it the program that serves them: a function, or
+   * an object with `fetch`.
    *
-   * From then on, requests that write follow the ValidatingWebhookConfigurations, MutatingWebhookConfigurations, and
-   * CRDs with a conversion webhook on the server. Your program gets the reviews to all of them, whatever the `clientConfig` is. A service's webhook has
-   * the URL `https://NAME.NAMESPACE.svc:PORT/PATH`. Without this call, the server ignores these configurations. Your
-   * test's own writes never reach admission webhooks. They are converted shortly later, before the next request.
+   * From then on, requests follow the ValidatingWebhookConfigurations, MutatingWebhookConfigurations, and CRDs with a
+   * conversion webhook on the server. Your program gets the reviews to all of them, whatever the `clientConfig` is. A
+   * service's webhook has the URL `https://NAME.NAMESPACE.svc:PORT/PATH`. Without this call, the server ignores them.
+   * Your test's own writes never reach admission webhooks. They are converted shortly later, before the next request.
    *
    * Timeouts use the global `setTimeout`, so {@linkcode FakeTime} controls them.
    *

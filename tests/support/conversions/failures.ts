@@ -1,4 +1,4 @@
-/** Answers of broken conversion webhooks, and of conversions that take objects as complete: what servers make of them. */
+/** Answers of broken conversion webhooks, and conversions that take objects as complete: what servers make of them. */
 import { type Client, StatusError } from "@kube/informer";
 import { installWebhooks, type WebhookAddress, Webhooks } from "@kube/informer/webhooks";
 import { OldSite, Site } from "./play.ts";
@@ -13,6 +13,8 @@ const BROKEN: readonly ((review: Loose, converted: Loose) => unknown)[] = [
   (review) => delete review.response.result,
   (review) => review.response.uid = "other",
   (review) => delete review.response,
+  (review) => review.apiVersion = "apiextensions.k8s.io/v2",
+  (review) => review.kind = "AdmissionReview",
   (review) => review.response.convertedObjects = [],
   (_, converted) => converted.apiVersion = "example.com/v2",
   (_, converted) => converted.kind = "Other",

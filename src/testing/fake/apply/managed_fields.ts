@@ -290,7 +290,7 @@ function inVersion(object: JsonObject, apiVersion: string, { versions }: FieldMa
   }
 }
 
-/** Replaces what is below a field that the schema calls atomic now, and drops entries of versions that are not served. */
+/** Replaces what is below a field that the schema calls atomic now, and drops entries of unserved versions. */
 function reconcile(managers: Managers, kind: ManagedKind, manager: FieldManager): void {
   for (const [id, { fields, apiVersion }] of managers) {
     const own = versionOf(apiVersion, kind, manager);

@@ -2,8 +2,8 @@
  * Conversion webhooks of the fake server: the versions of a kind hold the same objects.
  *
  * {@linkcode Conversions} is the entry point. An object is converted when it is written, through the stored version to
- * all others, so that reads are synchronous. Writes of requests wait for it; those of the test itself are converted
- * later, before the next request.
+ * all others, so that reads are synchronous. A request that writes waits for it. An object that the
+ * test writes itself is converted later, before the next request.
  *
  * @module
  */
@@ -14,8 +14,7 @@ import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/va
 import { prune } from "../../../schema/values/prune.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { addressOf, post } from "./webhook_call.ts";
-import type { WebhookSource } from "./webhooks.ts";
+import { addressOf, post, type WebhookSource } from "./webhook_call.ts";
 
 /** How the versions of a kind are converted. */
 interface Plan {
@@ -79,15 +78,15 @@ export class Conversions {
     const plan = this.planOf(kind);
     const isEmpty = Object.keys(object).every((name) => name === "apiVersion" || name === "kind");
     if (plan === undefined || isEmpty) return { ...object, apiVersion };
-    const gvk = `conversion webhook for ${object.apiVersion}, Kind=${object.kind}`;
     const uid = this.#source.uid();
     const review = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${plan.reviews[0]}` };
     const request = { ...review, request: { uid, desiredAPIVersion: apiVersion, objects: [object] } };
-    const fail = (why: string): Error => refusal(500, `${gvk} ${why}`, { reason: "" });
+    const fail = (why: string): Error =>
+      refusal(500, `conversion webhook for ${object.apiVersion}, Kind=${object.kind} ${why}`, { reason: "" });
     let response: JsonObject;
     try {
       const url = `${addressOf(plan.clientConfig)}?timeout=30s`;
-      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.#source)), uid);
+      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.#source)), review, uid);
     } catch (error) {
       throw fail(`failed: ${(error as Error).message.replace(/^failed to call webhook: /, "")}`);
     }
@@ -137,11 +136,11 @@ export class Conversions {
       if (kind !== undefined && (definition.group !== kind.group || definition.plural !== kind.plural)) continue;
       for (const key of keys) {
         const stored = collection.get(key);
-        if (stored !== undefined && this.planOf(definition) !== undefined) {
-          const forms = await this.formsOf(definition, parseStored(stored));
-          if (collection.get(key) === stored) this.#store.spread(collection, stored, forms);
-        }
+        const isGone = stored === undefined || this.planOf(definition) === undefined;
+        const forms = isGone ? undefined : await this.formsOf(definition, parseStored(stored));
+        if (collection.get(key) !== stored) continue; // it is noted again
         keys.delete(key);
+        if (forms !== undefined) this.#store.spread(collection, stored!, forms);
       }
       if (keys.size === 0) this.#late.delete(collection);
     }
@@ -163,7 +162,13 @@ function planIn({ group, conversion, versions }: JsonObject): Plan | undefined {
 }
 
 /** Returns the response of a review. @throws {Error} if there is none, or it is a failure. */
-function responseIn({ response }: JsonObject, uid: string): JsonObject {
+function responseIn(answer: JsonObject, review: Readonly<Record<string, unknown>>, uid: string): JsonObject {
+  const { kind = "", apiVersion = "" } = answer;
+  if (kind !== review.kind || apiVersion !== review.apiVersion) {
+    const version = `version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+    throw new Error(`no kind "${kind}" is registered for ${version}`);
+  }
+  const { response } = answer;
   if (!isObject(response)) throw new Error("no response provided");
   if (response.uid !== uid) {
     throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? "")}`);

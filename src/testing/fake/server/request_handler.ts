@@ -33,7 +33,8 @@ import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 import type { Conversions } from "./conversion.ts";
-import type { Review, WebhookSource } from "./webhooks.ts";
+import type { WebhookSource } from "./webhook_call.ts";
+import type { Review } from "./webhooks.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };

@@ -18,12 +18,19 @@ import { isList, isObject, type Json, type JsonObject } from "../../../schema/va
 import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
 import { applyPatch } from "../apply/patches.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import type { Conversions } from "./conversion.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { denial } from "../writes/admission.ts";
 
 /** Answers a request to a webhook with an `AdmissionReview`. An error counts as a connection that failed. */
 export type WebhookHandler = (request: Request) => Response | Promise<Response>;
+
+/** Who answers for webhooks. */
+export interface WebhookSource {
+  /** Answers for all webhooks; undefined if none is called. */
+  handler: WebhookHandler | undefined;
+  /** Makes the uids of reviews. */
+  readonly uid: () => string;
+}
 
 /** A write, as webhooks are asked about it. */
 export interface Asked {
@@ -50,8 +57,8 @@ export interface Means {
   readonly labels: (namespace: string) => Readonly<Record<string, string>>;
   /** Returns the other versions in which a custom kind is served. */
   readonly versions: (definition: Definition) => readonly string[];
-  /** Converts objects to the versions that webhooks ask for. */
-  readonly conversions: Conversions;
+  /** Returns an object in another version of its kind. */
+  readonly convert: (object: JsonObject, apiVersion: string, kind: Definition) => Promise<JsonObject>;
   /** Ends all calls. */
   readonly signal: AbortSignal | undefined;
   /** Receives the warnings of answers. */
@@ -105,7 +112,8 @@ type Versioned = Asked & { readonly version: string };
 /**
  * Returns a write as a webhook gets it; undefined if it is not asked.
  *
- * @throws {StatusError} 403 if a match condition fails, and the failure policy is not Ignore. 500 if a conversion fails.
+ * @throws {StatusError} 403 if a match condition fails, and the failure policy is not Ignore. 500 if a conversion
+ * fails.
  */
 export async function askedIn(hook: JsonObject, asked: Asked, means: Means): Promise<Versioned | undefined> {
   const { definition, object, old, operation, subresource, namespace, name } = asked;
@@ -146,10 +154,10 @@ async function inVersion(
   object: JsonObject | undefined,
   { definition, kind }: Asked,
   version: string,
-  { conversions }: Means,
+  { convert }: Means,
 ): Promise<JsonObject | undefined> {
   if (object === undefined || kind.kind !== definition.kind) return object;
-  return await conversions.convert(object, apiVersionOf({ ...definition, version }), definition)
+  return await convert(object, apiVersionOf({ ...definition, version }), definition)
     .catch((error) => Promise.reject(internalError(error.message)));
 }
 

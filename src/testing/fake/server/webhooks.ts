@@ -22,15 +22,7 @@ import { Pause } from "../writes/admission.ts";
 import { type Draft, readAgain, type Reviewer } from "../writes/steps.ts";
 import type { Conversions } from "./conversion.ts";
 import { scaled, scaleOf } from "./subresources.ts";
-import {
-  type Asked,
-  askedIn,
-  call,
-  internalError,
-  type Means,
-  versionIn,
-  type WebhookHandler,
-} from "./webhook_call.ts";
+import { type Asked, askedIn, call, internalError, type Means, versionIn, type WebhookSource } from "./webhook_call.ts";
 
 type HookType = "mutating" | "validating";
 
@@ -46,14 +38,6 @@ interface WriteRequest {
   readonly route: ResourceRoute;
   readonly attributes: RequestAttributes;
   readonly body: string;
-}
-
-/** Who answers for webhooks. */
-export interface WebhookSource {
-  /** Answers for all webhooks; undefined if none is called. */
-  handler: WebhookHandler | undefined;
-  /** Makes the uids of reviews. */
-  readonly uid: () => string;
 }
 
 /** The configurations in a store, and who answers for their webhooks. */
@@ -88,9 +72,9 @@ export class AdmissionWebhooks {
         [...this.#store.collections()].map(({ definition }) => definition)
           .filter((it) => custom && it.group === group && it.plural === plural && it.version !== version)
           .map((it) => it.version),
-      conversions: this.#conversions,
+      convert: (object, apiVersion, kind) => this.#conversions.convert(object, apiVersion, kind),
     };
-    const review = new Review(request, means, (plural) => this.#hooks(plural));
+    const review = new Review(request, means, this.#conversions, (plural) => this.#hooks(plural));
     for (;;) {
       try {
         return perform(review);
@@ -113,19 +97,26 @@ export class AdmissionWebhooks {
 export class Review implements Reviewer {
   readonly #request: WriteRequest;
   readonly #means: Means;
+  readonly #conversions: Conversions;
   readonly #hooks: (plural: string) => JsonObject[];
   /** The write that webhooks are asked about, and the step that comes next. */
   #paused: { readonly draft: Draft; readonly at: number; readonly verdict: Verdict } | undefined;
   /** Verdicts about writes without steps: deletions by the object's state, and the creation. */
   readonly #verdicts = new Map<unknown, Verdict>();
   #memo: unknown;
-  /** What conversions have returned or thrown, by the object and its new version. */
+  /** The results of conversions, by the object and its new version. */
   readonly #converted = new Map<string, () => JsonObject>();
 
   /** Asks the webhooks that `hooks` returns for each kind of configuration. */
-  constructor(request: WriteRequest, means: Means, hooks: (plural: string) => JsonObject[]) {
+  constructor(
+    request: WriteRequest,
+    means: Means,
+    conversions: Conversions,
+    hooks: (plural: string) => JsonObject[],
+  ) {
     this.#request = request;
     this.#means = means;
+    this.#conversions = conversions;
     this.#hooks = hooks;
   }
 
@@ -179,7 +170,7 @@ export class Review implements Reviewer {
   convert(draft: Draft, at: number): void {
     const { definition } = draft;
     const { apiVersion, kind } = definition;
-    const { conversions } = this.#means;
+    const conversions = this.#conversions;
     if (conversions.versionsOf(definition).length < 2) return;
     pause(async () => {
       draft.forms = await conversions.formsOf(definition, { ...draft.object, kind, apiVersion });
@@ -188,7 +179,7 @@ export class Review implements Reviewer {
   }
 
   get versions(): Versions | undefined {
-    const { conversions } = this.#means;
+    const conversions = this.#conversions;
     const versions = conversions.versionsOf(this.#request.route).map(({ definition }) => definition);
     const of = (apiVersion: string): Definition | undefined => versions.find((it) => it.apiVersion === apiVersion);
     if (versions.length < 2) return undefined;

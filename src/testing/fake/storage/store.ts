@@ -554,22 +554,21 @@ export class Store {
       const { definition } = other;
       if (other === collection) continue;
       const before = other.get(stored.key);
-      const form = forms?.get(definition.apiVersion);
-      const isMarked = last !== undefined && sameButMetadata(last, stored) && before !== undefined;
       if (type === "DELETED") {
         if (before === undefined) continue;
         this.#add({ type, collection: other, stored: tombstone(definition, before, stored.revision), before });
-      } else if (form === undefined && !isMarked) this.#listener.unconverted(collection, stored.key);
-      else {
-        const { labels, annotations } = objectOr(form?.metadata);
-        const metadata = {
-          ...objectOr(parseStored(stored).metadata),
-          ...form === undefined ? {} : { labels, annotations },
-        };
-        const object = { ...form ?? parseStored(before!), metadata };
-        const next = toStoredObject(definition, object, stored.revision, other.newest(stored.key));
-        this.#add({ type: before === undefined ? "ADDED" : "MODIFIED", collection: other, stored: next, before });
+        continue;
       }
+      const isMarked = last !== undefined && before !== undefined && differOnlyInMarks(last, stored);
+      const form = forms?.get(definition.apiVersion) ?? (isMarked ? parseStored(before) : undefined);
+      if (form === undefined) {
+        this.#listener.unconverted(collection, stored.key);
+        continue;
+      }
+      const { labels, annotations } = objectOr(form.metadata);
+      const metadata = { ...objectOr(parseStored(stored).metadata), labels, annotations };
+      const next = toStoredObject(definition, { ...form, metadata }, stored.revision, other.newest(stored.key));
+      this.#add({ type: before === undefined ? "ADDED" : "MODIFIED", collection: other, stored: next, before });
     }
   }
 
@@ -580,10 +579,14 @@ export class Store {
   }
 }
 
-/** Returns true if two states of an object differ at most in their metadata. */
-function sameButMetadata(a: StoredObject, b: StoredObject): boolean {
-  const rest = ({ metadata: _, ...object }: JsonObject): JsonObject => object;
-  return equalJson(rest(parseStored(a)), rest(parseStored(b)));
+/** Returns true if two states of an object differ only in metadata that no conversion changes. */
+function differOnlyInMarks(a: StoredObject, b: StoredObject): boolean {
+  const [old, next] = [a, b].map((stored) => {
+    const { metadata, ...object } = parseStored(stored);
+    const { labels, annotations } = objectOr(metadata);
+    return { ...object, labels, annotations };
+  });
+  return equalJson(old, next);
 }
 
 /** Returns the same write in the other of an object's two forms, under the same revision. */
