@@ -3,6 +3,7 @@ import { OLDEST_DENO } from "../../tools/oldest.ts";
 import { NODE_VERSIONS } from "../../tools/npm.ts";
 import { TESTED } from "../../tools/versions.ts";
 import { RELAY_CLIENT_KB } from "../support/facts.ts";
+import { REASONS, reasonsOnBun } from "../support/node/fails_on_bun.ts";
 import { pages, ROOT } from "../support/pages.ts";
 
 /** The version of Deno that CI uses, which commands for a clone name. */
@@ -54,4 +55,12 @@ Deno.test("versions and sizes that README and docs state are those that are test
     assertEquals(wrongIn(text), [], page);
   }
   assert(count >= 3, `found ${count} statements`);
+});
+
+Deno.test('the section "On Bun" names each reason for which tests fail on Bun, but for those of the tests alone', () => {
+  const page = Deno.readTextFileSync(new URL("docs/operations/node-and-bun.md", ROOT));
+  const [, section = ""] = /^## On Bun\n([^]*?)^## /m.exec(page) ?? [];
+  const claims = Array.from(section.matchAll(/^- \*\*(.*?)\*\*/gm), ([, claim]) => claim.replace(/\.$/, ""));
+  assertEquals(reasonsOnBun(), [...REASONS.ofTests, ...REASONS.onPage].sort());
+  assertEquals(REASONS.onPage.filter((reason) => !claims.includes(reason)), []);
 });
