@@ -47,7 +47,7 @@ export function causesOf(error: unknown): readonly unknown[] {
 }
 
 /** What runtimes say of a change to a frozen object. */
-const FROZEN = /not extensible|read.?only property|Cannot delete property/;
+const FROZEN = /not extensible|read.?only property|(?:Cannot|Unable to) delete property/;
 const UNFREEZE = "Objects of caches are frozen: change a copy of them, from copyOf()";
 
 /** Errors whose message already says what matters, so that {@linkcode errorLine} leaves out their causes. */

@@ -1,8 +1,17 @@
 // The command line and the examples, as people run them, against a real server.
-import { defineResource, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
+import {
+  defineResource,
+  InformerError,
+  isNotFound,
+  type KubernetesObject,
+  type ObjectDraft,
+  type Resource,
+} from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { writeStatus } from "@kube/informer/reconcile";
+import { installCrds } from "@kube/informer/schema";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
 import { differences } from "../support/cluster/compare.ts";
 import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
@@ -341,6 +350,55 @@ cluster.withPlane(
       assertEquals([ended.code, failed(ended)], [failing.length === 0 ? 0 : 3, failing], ended.lines.join("\n"));
       assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is printed");
       report(`doctor on ${title}: ended with ${ended.code} after ${took}`);
+    }
+  },
+);
+
+cluster.anywhere(
+  "informer get finds members of a category that their group serves in an older version only, and writeStatus a kind without a status",
+  async ({ client, namespace, kubeconfig }) => {
+    const group = "best.example.com";
+    const kinds = [["Alpha", "alphas", "v1"], ["Beta", "betas", "v1beta1"]].map(([kind, plural, version]) =>
+      defineResource<KubernetesObject & { status?: { phase: string } }>({ group, version, plural, kind })
+    );
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } as const;
+    const crds = kinds.map(({ plural, kind, version }) => ({
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: "Namespaced" as const,
+        names: { plural, kind, categories: ["mine", `cat-${plural}`] },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    }));
+    try {
+      await installCrds(client, crds, { signal: AbortSignal.timeout(60_000) });
+      for (const kind of kinds) await client.resource(kind, { namespace }).create({ metadata: { name: "one" } });
+      const named = async (category: string): Promise<readonly string[]> => {
+        const args = ["get", category, "-n", namespace, "-o", "name", "--kubeconfig", kubeconfig];
+        await using program = new Program(INFORMER, args);
+        const { lines, errors } = await program.ended();
+        assertEquals(errors, "");
+        return [...lines].sort();
+      };
+      assertEquals(await named("mine"), [`alpha.${group}/one`, `beta.${group}/one`]);
+      assertEquals(await named("cat-betas"), [`beta.${group}/one`]);
+
+      const alphas = client.resource(kinds[0], { namespace });
+      const maps = client.resource(ConfigMap, { namespace }) as unknown as typeof alphas;
+      await maps.create({ metadata: { name: "one" } });
+      for (const objects of [alphas, maps]) {
+        const one = await objects.get("one");
+        await assertRejects(
+          () => writeStatus(objects, one, { phase: "Ready" }),
+          InformerError,
+          "its kind has no subresource status",
+        );
+        await objects.delete("one");
+        assert(isNotFound(await assertRejects(() => writeStatus(objects, one, { phase: "Ready" }))));
+      }
+    } finally {
+      for (const { metadata } of crds) await client.resource(Definition).delete(metadata.name).catch(() => {});
     }
   },
 );

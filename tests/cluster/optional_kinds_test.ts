@@ -261,6 +261,17 @@ cluster.withPlane(
       const { code, lines, errors } = await watched.ended();
       assertEquals([code, lines.map((line) => JSON.parse(line).type)], [0, ["added", "synced"]], errors);
       assert(errors.includes(`"pods" cannot be watched, so it is listed every 15 s`), errors);
+      await using doctor = informer("doctor", "pods.metrics.k8s.io", "-A", ...kubeconfig);
+      const examined = await doctor.ended();
+      assertEquals(examined.code, 0, examined.errors);
+      assert(examined.lines.some((line) => /^warn +watch pods.metrics.k8s.io .*with pollMs/.test(line)));
+      await using both = informer("serve", "pods.metrics.k8s.io", "pods", "-A", ...kubeconfig);
+      const place = await both.until("the address", (line) => line.startsWith("http"));
+      for (const name of ["pods.metrics.k8s.io", "pods"]) {
+        assertEquals((await (await fetch(`${place}/api/${name}`)).json()).state, "live");
+      }
+      both.kill("SIGTERM");
+      assertEquals((await both.ended()).code, 0);
       await using page = informer("serve", "pods.metrics.k8s.io", "-A", ...kubeconfig);
       const address = await page.until("the address", (line) => line.startsWith("http"));
       const { items } = await (await fetch(`${address}/api/pods`)).json();

@@ -3,6 +3,7 @@ import { OLDEST_DENO } from "../../tools/oldest.ts";
 import { NODE_VERSIONS } from "../../tools/npm.ts";
 import { TESTED } from "../../tools/versions.ts";
 import { RELAY_CLIENT_KB } from "../support/facts.ts";
+import { REASONS, reasonsOnBun } from "../support/node/fails_on_bun.ts";
 import { pages, ROOT } from "../support/pages.ts";
 
 /** The rows of the page about what is not included, each with the export of `public_api.txt` that contradicts it. */
@@ -75,4 +76,12 @@ Deno.test("what is said to be absent is not exported", async () => {
   const rows = [...page.matchAll(/^\| ((?!you want|--).*?) +\|/gm)].map(([, row]) => row);
   assertEquals(rows, Object.keys(ABSENT), "each row has its export here");
   for (const row of rows) assertEquals(exported.filter((line) => ABSENT[row].test(line)), [], row);
+});
+
+Deno.test('the section "On Bun" names each reason for which tests fail on Bun, but for those of the tests alone', () => {
+  const page = Deno.readTextFileSync(new URL("docs/operations/node-and-bun.md", ROOT));
+  const [, section = ""] = /^## On Bun\n([^]*?)^## /m.exec(page) ?? [];
+  const claims = Array.from(section.matchAll(/^- \*\*(.*?)\*\*/gm), ([, claim]) => claim.replace(/\.$/, ""));
+  assertEquals(reasonsOnBun(), [...REASONS.ofTests, ...REASONS.onPage].sort());
+  assertEquals(REASONS.onPage.filter((reason) => !claims.includes(reason)), []);
 });

@@ -96,6 +96,10 @@ Deno.test("errorLine says what to do after a change to a frozen object", () => {
     const line = errorLine(new Error("Cannot reconcile", { cause: error }));
     assertMatch(line, /^Cannot reconcile: .*\. Objects of caches are frozen: change a copy of them, from copyOf\(\)$/);
   }
+  // As Bun says it.
+  for (const text of ["Attempted to assign to readonly property.", "Unable to delete property."]) {
+    assertMatch(errorLine(new TypeError(text)), /^[^.]+\. Objects of caches are frozen: /);
+  }
   assertEquals(errorLine(new TypeError("x is not a function")), "x is not a function");
 });
 

@@ -1,18 +1,31 @@
+/** Reasons that are about the test: a program meets nothing of them. */
 const CERTIFICATE = "the server of the test: Bun's TLS server does not have the client's certificate";
+const PROXY = "the proxy of the test: Bun's TLS server opens no connection for it; a client on Bun uses such a proxy";
 const FAKE_TIME = "Bun's node:http and node:net use the timers of the program, which the test replaces";
-const FRAMES = "names and stacks of functions are those of another engine";
 const MEMORY = "asks the garbage collector of V8";
-const TEXT = "texts of errors are those of another engine";
+const FLAGS = "runs its program by Node's flags";
+
+/** Reasons that programs meet, in the words of the section "On Bun" of the page. */
+const TEXTS = "Causes of errors and stack frames have the texts of another engine";
+const CANCELLED = "A cancelled response body has no reason";
+const CHARSET = "`Response.json()` adds a charset";
+const METHODS = "A `Request` with an unknown method is a GET";
+
+/** The reasons of tests alone, and those that the page names. */
+export const REASONS = {
+  ofTests: [CERTIFICATE, PROXY, FAKE_TIME, MEMORY, FLAGS],
+  onPage: [TEXTS, CANCELLED, CHARSET, METHODS],
+};
 
 /** Tests that fail on Bun 1.4, by file: each with its name, or the beginning of it, and the reason. */
 const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "client/http/request_log_test.ts": { "logRequests": "Bun does not tell a cancelled body its reason" },
+  "client/http/request_log_test.ts": { "logRequests": CANCELLED },
   "connect/connect_test.ts": {
     "connect makes a client from a kubeconfig, which sends each impersonated group": CERTIFICATE,
-    "the stacks of errors of connect": FRAMES,
+    "the stacks of errors of connect": TEXTS,
   },
   "connect/file_stores_test.ts": {
-    "FileSnapshots leaves the old file when the process is killed": "runs its program by Node's flags",
+    "FileSnapshots leaves the old file when the process is killed": FLAGS,
   },
   "connect/kubeconfig_login_test.ts": {
     "KubeconfigLogin": FAKE_TIME,
@@ -24,7 +37,7 @@ const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "connect follows the rotation of token and CA in a pod": FAKE_TIME,
   },
   "connect/runtime/connections_test.ts": {
-    "connect uses the proxy of proxy-url": "Bun opens no connection through a proxy that is served over TLS",
+    "connect uses the proxy of proxy-url": PROXY,
   },
   "connect/runtime/tls_name_proxy_test.ts": {
     "connect verifies the certificate against tls-server-name": CERTIFICATE,
@@ -40,20 +53,25 @@ const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "httpTransport presents its client certificate": CERTIFICATE,
     "HttpTransport": FAKE_TIME,
   },
-  "entry/entry_test.ts": { "an object that JSON does not have": TEXT },
-  "errors/informer_error_test.ts": { "InformerError is printed with the frames": FRAMES },
-  "informer/cache_test.ts": { "SharedIndexInformer quarantines an object that cannot be frozen": TEXT },
+  "entry/entry_test.ts": { "an object that JSON does not have": TEXTS },
+  "errors/informer_error_test.ts": { "InformerError is printed with the frames": TEXTS },
+  "informer/cache_test.ts": { "SharedIndexInformer quarantines an object that cannot be frozen": TEXTS },
   "informer/events/handlers_test.ts": { "Processor keeps nothing of a handler that was removed": MEMORY },
-  "informer/frames_test.ts": { "From": FRAMES },
+  "informer/frames_test.ts": { "From": TEXTS },
   "reflector/watch_test.ts": { "Reflector keeps no memory of a watch that has ended": MEMORY },
   "relay/server/collections_test.ts": {
-    "a stream does not begin where its relay is disposed": "the type of Response.json has a charset",
+    "a stream does not begin where its relay is disposed": CHARSET,
   },
-  "relay/server/http_test.ts": { "what is longer than its bound": "Bun has no requests with methods of other names" },
+  "relay/server/http_test.ts": { "what is longer than its bound": METHODS },
   "testing/control_plane/control_plane_test.ts": {
-    "the servers of a program that is killed": "runs its program by Node's flags",
+    "the servers of a program that is killed": FLAGS,
   },
 };
+
+/** All reasons for which tests fail on Bun. */
+export function reasonsOnBun(): readonly string[] {
+  return [...new Set(Object.values(FAILS).flatMap((tests) => Object.values(tests)))].sort();
+}
 
 /** Returns the reason why a test of a file fails on Bun; `undefined` if it must pass. */
 export function failsOnBun(file: string, name: string): string | undefined {
