@@ -280,7 +280,9 @@ async function differences({ row, way, scheme }: Run, { ports, ca }: Servers, op
 const AT_ONCE = 60;
 const LIMIT_MS = 30_000;
 
-Deno.test("no request ends a server, and nothing is reported of one that is refused", async () => {
+const options = { timeout: 120_000 };
+
+Deno.test("no request ends a server, and nothing is reported of one that is refused", options, async () => {
   await using program = new Program("tests/connect/_refusals_program.ts");
   const servers: Servers = JSON.parse(await program.until("the ports", (line) => line.startsWith("{")));
   const views = new AbortController();
