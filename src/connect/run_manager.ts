@@ -134,8 +134,8 @@ export class FetchServer implements AsyncDisposable {
   }
 
   /**
-   * Accepts no more connections, and resolves when open requests end, including those that still arrive on open
-   * connections. After `graceMs`, it ends all connections.
+   * Accepts no more connections, and resolves when open requests end. Requests that still arrive on open
+   * connections are answered too. After `graceMs`, it ends all connections.
    */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#ended ??= this.#end();

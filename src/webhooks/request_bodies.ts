@@ -72,7 +72,7 @@ export class RequestBodies {
     } finally {
       this.#close(open);
       signal.removeEventListener("abort", late);
-      end(badRequest("the body was not read")); // no more of it is needed
+      end(badRequest("the body was not read")); // drops the rest
     }
   }
 

@@ -245,7 +245,7 @@ interface Run {
   readonly scheme: string;
 }
 
-/** Sends a row in a way, and what is answered by 200 on the same connection and on another one. Returns what differs. */
+/** Sends a row in a way, then a good request on the same connection and on another one. Returns what differs. */
 async function differences({ row, way, scheme }: Run, { ports, ca }: Servers, opened: Connection[]): Promise<string[]> {
   const wanted = row.statuses[way]!;
   const found: string[] = [];

@@ -185,7 +185,7 @@ function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => gone.aborted ? resolve() : outgoing.once("drain", resolve).once("close", resolve));
 }
 
-/** Ends a response. What is left of the request is read within bounds, then the connection closes. */
+/** Ends a response. The rest of the request is read within bounds, then the connection closes. */
 function end(incoming: IncomingMessage, parts: AsyncIterableIterator<Uint8Array>, outgoing: ServerResponse): void {
   if (!incoming.complete || incoming.readableLength > 0) void readRest(incoming.socket, parts);
   outgoing.end();
