@@ -36,6 +36,11 @@ export class RequestBodies {
     this.#maxBytes = maxBytes;
   }
 
+  /** The memory of the bodies that are being read, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /**
    * Reads a body of at most `longest` bytes until `signal` aborts.
    *
