@@ -58,6 +58,10 @@ type RequiredOptions = FetchServerOptions & Required<Pick<FetchServerOptions, "o
  * After a failure, it closes its connections, because they may have used up the open files. Then it tries to listen
  * again each second until it succeeds. On Deno it needs `--allow-net=<hostname>:<port>`.
  *
+ * No request ends the process. If the handler leaves a body unread, the server reads at most 1 MiB or 5 s more of it
+ * after the response, and then closes the connection. Only on Deno over plain HTTP, the runtime reads the rest, without
+ * a limit, and keeps nothing of it.
+ *
  * @example
  * ```ts ignore
  * import { FetchServer } from "@kube/informer/connect";
@@ -134,7 +138,10 @@ export class FetchServer implements AsyncDisposable {
     return this.#isListening;
   }
 
-  /** Accepts no more connections, and resolves when open requests end. After `graceMs`, it ends all connections. */
+  /**
+   * Accepts no more connections, and resolves when open requests end. Requests that still arrive on open
+   * connections are answered too. After `graceMs`, it ends all connections.
+   */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#ended ??= this.#end();
   }

@@ -13,6 +13,7 @@ import { checkNames } from "../errors/option_names.ts";
 import { thisHost } from "./host.ts";
 import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import { isSameMaterial } from "./runtime/connections.ts";
+import { runtimeName } from "./runtime/runtime.ts";
 import type { ServerKeys } from "./runtime/servers.ts";
 import { filePemSource, type PemSource, TlsFiles } from "./tls_files.ts";
 
@@ -72,8 +73,8 @@ export class ServedCertificate implements Disposable {
     if (use !== undefined) return void (this.#timer = setInterval(() => void this.#look(use), this.#reloadMs));
     this.#onError(
       new InformerError(
-        "Cannot replace the certificate while the server runs: this runtime has no setSecureContext. " +
-          "Update Deno, or restart the program before the certificate expires",
+        `Cannot replace the certificate while the server runs: ${runtimeName()} has no setSecureContext. ` +
+          "Update it, or restart the program before the certificate expires",
       ),
     );
   }

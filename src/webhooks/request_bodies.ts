@@ -36,6 +36,11 @@ export class RequestBodies {
     this.#maxBytes = maxBytes;
   }
 
+  /** The memory of the bodies that are being read, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /**
    * Reads a body of at most `longest` bytes until `signal` aborts.
    *
@@ -72,7 +77,7 @@ export class RequestBodies {
     } finally {
       this.#close(open);
       signal.removeEventListener("abort", late);
-      end(badRequest("the body was not read")); // no more of it is needed
+      end(badRequest("the body was not read")); // drops the rest
     }
   }
 

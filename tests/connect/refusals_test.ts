@@ -245,7 +245,7 @@ interface Run {
   readonly scheme: string;
 }
 
-/** Sends a row in a way, and what is answered by 200 on the same connection and on another one. Returns what differs. */
+/** Sends a row in a way, then a good request on the same connection and on another one. Returns what differs. */
 async function differences({ row, way, scheme }: Run, { ports, ca }: Servers, opened: Connection[]): Promise<string[]> {
   const wanted = row.statuses[way]!;
   const found: string[] = [];
@@ -280,7 +280,9 @@ async function differences({ row, way, scheme }: Run, { ports, ca }: Servers, op
 const AT_ONCE = 60;
 const LIMIT_MS = 30_000;
 
-Deno.test("no request ends a server, and nothing is reported of one that is refused", async () => {
+const options = { timeout: 120_000 };
+
+Deno.test("no request ends a server, and nothing is reported of one that is refused", options, async () => {
   await using program = new Program("tests/connect/_refusals_program.ts");
   const servers: Servers = JSON.parse(await program.until("the ports", (line) => line.startsWith("{")));
   const views = new AbortController();

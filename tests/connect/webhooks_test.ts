@@ -5,6 +5,7 @@ import https from "node:https";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { versions } from "node:process";
 import tls from "node:tls";
 import {
   FetchServer,
@@ -13,7 +14,8 @@ import {
   type RunnableManager,
   type ServedWebhooks,
 } from "../../src/connect/run_manager.ts";
-import { failureKind } from "../../src/connect/runtime/runtime.ts";
+import { failureKind, isDeno } from "../../src/connect/runtime/runtime.ts";
+import { type CertificateFiles, ServedCertificate } from "../../src/connect/served_certificate.ts";
 import { makeCertificates } from "../../src/testing/control_plane/mod.ts";
 
 /** A manager whose phase a test sets. */
@@ -253,7 +255,7 @@ Deno.test("a review that begins during the end, on a connection that was open, f
     await release[pathname]?.promise;
     return new Response(`done ${pathname}`);
   };
-  const server = await FetchServer.listen(handler, { port: 0, certificate: { cert, key }, graceMs: 60_000 });
+  const server = await FetchServer.listen(handler, { port: 0, certificate: { cert, key }, graceMs: 10_000 });
   const connect = (): tls.TLSSocket => tls.connect({ port: server.port, host: "127.0.0.1", ca });
   const textOf = (socket: tls.TLSSocket): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -386,4 +388,23 @@ Deno.test("slow and broken clients do not disturb the reviews of others", async 
   for (const socket of [silent, half]) socket.destroy();
   agent.destroy();
   assertEquals(errors, []);
+});
+
+Deno.test("a runtime that cannot replace a certificate is named at the start", async () => {
+  const { cert, key } = await makeCertificates();
+  await using secret = await MountedSecret.create({ "tls.crt": cert, "tls.key": key });
+  const errors: Error[] = [];
+  const certificate = secret.certificate as CertificateFiles;
+  using served = await ServedCertificate.read(certificate, (error) => errors.push(error as Error));
+  served.follow(undefined);
+  const [name, version] = isDeno()
+    ? ["Deno", Deno.version.deno]
+    : ["bun", "node"].map((it) => [it === "bun" ? "Bun" : "Node", versions[it]]).find(([, it]) => it !== undefined)!;
+  assertEquals(errors.map(({ message }) => message), [
+    `Cannot replace the certificate while the server runs: ${name} ${version} has no setSecureContext. ` +
+    "Update it, or restart the program before the certificate expires",
+  ]);
+  using inline = await ServedCertificate.read({ cert, key }, (error) => errors.push(error as Error));
+  inline.follow(undefined); // which never changes
+  assertEquals(errors.length, 1);
 });

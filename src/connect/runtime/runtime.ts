@@ -15,6 +15,13 @@ export function isDeno(): boolean {
   return (globalThis as { Deno?: typeof Deno }).Deno?.createHttpClient !== undefined;
 }
 
+/** Returns the name and the version of the runtime, such as `"Deno 2.9.6"`. */
+export function runtimeName(): string {
+  if (isDeno()) return `Deno ${Deno.version.deno}`;
+  const { bun, node } = nodeProcess().versions;
+  return bun === undefined ? `Node ${node}` : `Bun ${bun}`;
+}
+
 /** Returns the process of Node. Deno makes one when it is asked for, which takes half as long as its own start. */
 export function nodeProcess(): NodeJS.Process {
   return globalThis.process;

@@ -90,8 +90,12 @@ export async function servePort(handler: FetchHandler, options: ServeOptions): P
 async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys }: ServeOptions): Promise<PortServer> {
   const answers = new Set<Promise<void>>();
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (!server.listening) outgoing.setHeader("connection", "close");
-    const answering = answer(handler, incoming, outgoing, keys === undefined ? "http" : "https")
+    const handle: FetchHandler = async (request, connection) => {
+      const response = await handler(request, connection);
+      if (!server.listening) outgoing.setHeader("connection", "close");
+      return response;
+    };
+    const answering = answer(handle, incoming, outgoing, keys === undefined ? "http" : "https")
       .catch(() => void outgoing.destroy()) // a response that cannot be written: the handler's errors are caught before
       .finally(() => answers.delete(answering));
     answers.add(answering);
@@ -181,7 +185,7 @@ function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => gone.aborted ? resolve() : outgoing.once("drain", resolve).once("close", resolve));
 }
 
-/** Ends a response. What is left of the request is read within bounds, then the connection closes. */
+/** Ends a response. The rest of the request is read within bounds, then the connection closes. */
 function end(incoming: IncomingMessage, parts: AsyncIterableIterator<Uint8Array>, outgoing: ServerResponse): void {
   if (!incoming.complete || incoming.readableLength > 0) void readRest(incoming.socket, parts);
   outgoing.end();

@@ -33,6 +33,8 @@ interface Definition {
   ignore?: boolean;
   permissions?: unknown;
   sanitizeResources?: boolean;
+  /** The longest time, in milliseconds. */
+  timeout?: number;
 }
 interface TestContext {
   readonly name: string;
@@ -141,7 +143,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
       continue;
     }
     for (const call of before) await call();
-    for (const { name, fn, ignore, permissions, sanitizeResources = true } of tests) {
+    for (const { name, fn, ignore, permissions, sanitizeResources = true, timeout = LIMIT_MS } of tests) {
       current = name;
       const tests = new URL("../../", import.meta.url).href;
       const reasons = LEFT_OUT[file.slice(tests.length)] ?? {};
@@ -157,7 +159,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
         await Promise.race([
           (async () => await fn(contextOf(name)))(),
           new Promise((_, reject) => {
-            timer = setTimeout(() => reject(new Error(`it takes longer than ${LIMIT_MS / 1_000} s`)), LIMIT_MS);
+            timer = setTimeout(() => reject(new Error(`it takes longer than ${timeout / 1_000} s`)), timeout);
           }),
         ]);
         clearTimeout(timer);
