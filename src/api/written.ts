@@ -15,6 +15,7 @@ import {
   type reduced,
   refuseReduced,
 } from "./object.ts";
+import { markAs } from "./large_integers.ts";
 import type { quantity } from "./quantity.ts";
 
 /** The literals in an enum that is open for reading (`OpenEnum`). `never` for other types. */
@@ -77,7 +78,7 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
  */
 export function copyOf<T>(value: T & (Complete | null | undefined)): Mutable<T> {
   refuseReduced("copy an object for a write", value);
-  return structuredClone(value) as Mutable<T>;
+  return markAs(value, structuredClone(value)) as Mutable<T>;
 }
 
 /**

@@ -5,9 +5,10 @@
  *
  * @module
  */
+import { exactJson, isNestedDeeper, keepLiterals, markAround } from "../api/large_integers.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { defined } from "../api/options.ts";
-import { isSecret, type Resource } from "../api/resource.ts";
+import { isCustom, isSecret, type Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status.ts";
 import { Histogram } from "../async/histogram.ts";
 import { Latch } from "../async/signals.ts";
@@ -40,12 +41,16 @@ import {
   type WebhookConfigurations,
 } from "./configurations.ts";
 import { type Conversion, Converter } from "./conversion.ts";
+import { LostIntegers } from "./lost_integers.ts";
 
 /**
  * The longest body, in bytes: 7 MiB. kube-apiserver takes objects of up to 3 MiB, and a review has two of them, and at
  * most 1 MiB of other parts. controller-runtime has the same limit.
  */
 const MAX_BODY = 7 * 1_024 * 1_024;
+
+/** The deepest nesting of a body, at which Go refuses to read JSON too (`encoding/json`, `maxNestingDepth`). */
+const MAX_DEPTH = 10_000;
 
 /** The longest time for a review, in seconds: the most that a configuration may have. */
 const MAX_SECONDS = 30;
@@ -144,7 +149,7 @@ export class Webhooks {
 
   /**
    * Adds a handler that changes objects, by changing `draft`. It must be idempotent, because the server may call it
-   * twice. Integers above 2^53 in a part that you add or replace lose precision.
+   * twice. Integers beyond ±(2^53 − 1) stay exact if you do not change them, also in a part that you move or copy.
    *
    * @throws {TypeError} if an option is wrong, or the name is taken.
    */
@@ -177,7 +182,8 @@ export class Webhooks {
     if (this.#hooks.has(path)) return this;
     const review = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
     const options = { ...HOOK_DEFAULTS, timeoutSeconds: MAX_SECONDS };
-    const answer = (request: JsonObject): Outcome => convertAll(converter, request);
+    const lost = new LostIntegers();
+    const answer = (request: JsonObject): Outcome => convertAll(converter, request, lost);
     return this.#add({ verb: "convert", name, kind: hub, path, review, options, converter, answer });
   }
 
@@ -238,9 +244,10 @@ export class Webhooks {
     });
     let result: Result = "error";
     try {
-      const review = readReview(request, hook.review).then((given) => hook.answer(given, signal));
+      const review = readReview(request, hook).then((given) => hook.answer(given, signal));
       const outcome = await Promise.race([review, late]) as Outcome;
-      const response = Response.json({ ...hook.review, response: outcome.response });
+      const text = `${JSON.stringify(hook.review).slice(0, -1)},"response":${exactJson(outcome.response)}}`;
+      const response = new Response(text, { headers: { "content-type": "application/json" } });
       result = outcome.result;
       if (outcome.isPatched) hook.patches++;
       if (outcome.failure !== undefined) this.#report(outcome.failure, hook.name);
@@ -308,7 +315,7 @@ const HOOK_OPTIONS = namesOf<HookOptions>()(
  *
  * @throws {StatusError} if the body is too long, or no such review.
  */
-async function readReview(request: Request, { apiVersion, kind }: Hook["review"]): Promise<JsonObject> {
+async function readReview(request: Request, { review: { apiVersion, kind }, kind: of }: Hook): Promise<JsonObject> {
   const { method, headers } = request;
   if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);
   if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? "")) {
@@ -317,6 +324,7 @@ async function readReview(request: Request, { apiVersion, kind }: Hook["review"]
   const text = await boundedText(request, MAX_BODY).catch(() => "");
   if (text === undefined) throw refusal(413, `the body is longer than ${MAX_BODY} bytes`);
   if (text === "") throw badRequest("the body is empty, or has broken off");
+  if (isNestedDeeper(text, MAX_DEPTH)) throw badRequest(`the body is nested more than ${MAX_DEPTH} deep`);
   let review: JsonObject;
   try {
     review = objectOr(JSON.parse(text));
@@ -326,16 +334,24 @@ async function readReview(request: Request, { apiVersion, kind }: Hook["review"]
   if (review.apiVersion !== apiVersion || review.kind !== kind) {
     throw badRequest(`the body must be of kind ${kind} and version ${apiVersion}`);
   }
+  if (isCustom(of)) keepLiterals(review, text);
   if (!isObject(review.request)) throw badRequest(`the ${kind} has no request`);
   return review.request;
 }
 
-function convertAll(converter: Converter, { uid, objects, desiredAPIVersion }: JsonObject): Outcome {
+function convertAll(
+  converter: Converter,
+  { uid, objects, desiredAPIVersion }: JsonObject,
+  lost: LostIntegers,
+): Outcome {
   if (typeof uid !== "string") throw badRequest("the review's uid must be a string");
   if (listOr(objects).length === 0) throw badRequest("the review must have objects");
   try {
-    const convertedObjects = objectsOf(objects).map((object) => converter.convert(object, desiredAPIVersion));
-    return { response: { uid, convertedObjects, result: { status: "Success" } }, result: "allowed" };
+    const convertedObjects = objectsOf(objects).map((object) =>
+      lost.without(object, converter.convert(object, desiredAPIVersion))
+    );
+    const response = markAround({ uid, convertedObjects, result: { status: "Success" } }, ...convertedObjects);
+    return { response, result: "allowed", failure: lost.failure() };
   } catch (failure) {
     const result = { status: "Failure", message: redactSecrets(errorLine(failure)) };
     const response = { uid, convertedObjects: [], result };

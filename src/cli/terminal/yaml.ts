@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
-import { escaped, UNPRINTABLE } from "./terminal.ts";
+import { type Document, dump, intCoreTag, SCALAR_STYLE, visit } from "js-yaml";
+import { literalReplacer } from "../../api/large_integers.ts";
+import { escaped, hasLiterals, UNPRINTABLE } from "./terminal.ts";
 
 /** Characters that only double quotes escape; the printer quotes other control characters itself. */
 const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
@@ -14,12 +15,19 @@ const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
  * indented, as kubectl prints them, unless it is for a file that a formatter may check. Without a final line end.
  */
 export function yamlText(value: unknown, indentsLists = false): string {
-  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: !indentsLists, quoteStyle: "double", transform })
+  const mark = hasLiterals(value) ? crypto.randomUUID() : undefined;
+  const written = mark === undefined ? value : JSON.parse(JSON.stringify(value, literalReplacer((it) => mark + it)));
+  const transform = (documents: Document[]): void => transformed(documents, mark);
+  return dump(written, { noRefs: true, lineWidth: -1, seqNoIndent: !indentsLists, quoteStyle: "double", transform })
     .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
 }
 
-function transform(documents: Document[]): void {
+function transformed(documents: Document[], mark: string | undefined): void {
   visit(documents, (node) => {
+    if (node.kind === "scalar" && mark !== undefined && node.value.startsWith(mark)) {
+      node.value = node.value.slice(mark.length);
+      node.tag = intCoreTag.tagName;
+    }
     if (node.kind === "scalar" && HIDDEN.test(node.value)) node.style = SCALAR_STYLE.DOUBLE_QUOTED;
     if (node.kind !== "mapping") return;
     const textOf = ({ key }: (typeof node.items)[number]): string => key.kind === "scalar" ? key.value : "";
