@@ -16,7 +16,7 @@ export function onServeError(error: unknown): Response {
 
 /** Serves over HTTP, or HTTPS with a certificate, until disposed; the objects of the server stay. */
 export async function serve(
-  server: FakeApiServer,
+  server: Pick<FakeApiServer, "fetch" | typeof Symbol.dispose>,
   options: { readonly cert?: string; readonly key?: string } = {},
 ): Promise<Served> {
   const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();

@@ -30,12 +30,13 @@ export const Big = defineKind({
 });
 
 /** A fake server whose texts have the integers of {@linkcode WIDE} for those of {@linkcode NARROW}. */
-export function wide(server: FakeApiServer): Transport & { readonly bodies: string[] } {
+export function wide(server: FakeApiServer): Transport & Disposable & { readonly bodies: string[] } {
   const bodies: string[] = [];
   const swap = (text: string, from: readonly unknown[], to: readonly unknown[]): string =>
     from.reduce<string>((swapped, it, at) => swapped.replaceAll(`${it}`, `${to[at]}`), text);
   return {
     bodies,
+    [Symbol.dispose]: () => server[Symbol.dispose](),
     fetch: async (request) => {
       const body = await request.text();
       if (body !== "") bodies.push(body);
