@@ -27,7 +27,12 @@ interface Container {
   readonly beside?: unknown;
 }
 
+const QUOTE = 34;
 const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+/** The bit in which a brace differs from the bracket of the same side. */
+const BRACE_BIT = 32;
 /** The digits of 2^53. */
 const DIGITS = 16;
 const TOKEN = /["{}[\],]|-?\d[\d.eE+-]*/g;
@@ -50,12 +55,13 @@ function isDigit(code: number): boolean {
 
 /** Returns true if objects and arrays of a JSON text are nested more than `most` deep. */
 export function isNestedDeeper(text: string, most: number): boolean {
+  if (text.length <= 2 * most) return false; // its brackets would not close
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = behindString(text, at) - 1;
-    else if (character === "{" || character === "[") { if (++depth > most) return true; }
-    else if (character === "}" || character === "]") depth--;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = behindString(text, at) - 1;
+    else if ((code | BRACE_BIT) === OPEN_BRACE) { if (++depth > most) return true; }
+    else if ((code | BRACE_BIT) === CLOSE_BRACE) depth--;
   }
   return false;
 }

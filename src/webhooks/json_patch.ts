@@ -20,8 +20,10 @@ export interface PatchOperation {
 
 type Value = Json | undefined;
 
-/** A part of the comparison: an operation that was found, or two values to compare. */
-type Step = PatchOperation | { readonly before: Value; readonly after: Value; readonly path: string };
+/** At this depth, a value that differs is replaced as a whole: a stranger's objects may be nested deeper than a stack. */
+const MAX_DEPTH = 100;
+/** The depth of lists in which equal elements are compared first. */
+const MAX_LISTS = 10;
 
 /**
  * Returns the operations that change `before` into `after`, in order. Undefined members count as absent.
@@ -31,54 +33,58 @@ type Step = PatchOperation | { readonly before: Value; readonly after: Value; re
  */
 export function patchOf(before: Value, after: Value): PatchOperation[] {
   const patch: PatchOperation[] = [];
-  const left: Step[] = [{ before, after, path: "" }];
-  for (let step; (step = left.pop()) !== undefined;) {
-    if ("op" in step) patch.push(step);
-    else {
-      const steps = stepsOf(step.before, step.after, step.path);
-      for (let at = steps.length - 1; at >= 0; at--) left.push(steps[at]);
-    }
-  }
+  patchTo(0, before, after, "", patch);
   return patch;
 }
 
-function stepsOf(before: Value, after: Value, path: string): Step[] {
-  if (isObject(before) && isObject(after)) return memberSteps(before, after, path);
-  if (isList(before) && isList(after)) return itemSteps(before, after, path);
-  return before === after ? [] : [{ op: "replace", path, value: after ?? null }];
+function patchTo(depth: number, before: Value, after: Value, path: string, patch: PatchOperation[]): void {
+  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) patchMembers(depth, before, after, path, patch);
+  else if (depth < MAX_DEPTH && isList(before) && isList(after)) patchItems(depth, before, after, path, patch);
+  else if (!equalJson(before, after)) patch.push({ op: "replace", path, value: after ?? null });
 }
 
-function memberSteps(before: JsonObject, after: JsonObject, path: string): Step[] {
-  const steps: Step[] = [];
-  for (const [key, old] of Object.entries(before)) {
-    if (old === undefined) continue;
+function patchMembers(
+  depth: number,
+  before: JsonObject,
+  after: JsonObject,
+  path: string,
+  patch: PatchOperation[],
+): void {
+  for (const key of Object.keys(before)) {
+    const old = before[key];
     const value = Object.hasOwn(after, key) ? after[key] : undefined;
-    if (value === undefined) steps.push({ op: "remove", path: pathIn(path, key) });
-    else if (value !== old) steps.push({ before: old, after: value, path: pathIn(path, key) });
+    if (old === undefined || old === value) continue;
+    if (value === undefined) patch.push({ op: "remove", path: pathIn(path, key) });
+    else patchTo(depth + 1, old, value, pathIn(path, key), patch);
   }
-  for (const [key, value] of Object.entries(after)) {
+  for (const key of Object.keys(after)) {
+    const value = after[key];
     const isNew = !Object.hasOwn(before, key) || before[key] === undefined;
-    if (isNew && value !== undefined) steps.push({ op: "add", path: pathIn(path, key), value });
+    if (isNew && value !== undefined) patch.push({ op: "add", path: pathIn(path, key), value });
   }
-  return steps;
 }
 
-function itemSteps(before: readonly Json[], after: readonly Json[], path: string): Step[] {
-  const steps: Step[] = [];
-  let [start, end] = [0, 0];
-  // Of lists of one length, each element is compared with the one at its place anyway.
-  const shorter = before.length === after.length ? 0 : Math.min(before.length, after.length);
+function patchItems(
+  depth: number,
+  before: readonly Json[],
+  after: readonly Json[],
+  path: string,
+  patch: PatchOperation[],
+): void {
+  // To compare equal elements first is faster, but costs the same again in each list around them.
+  const shorter = depth > MAX_LISTS && before.length === after.length ? 0 : Math.min(before.length, after.length);
+  let start = 0;
   while (start < shorter && equalJson(before[start], after[start])) start++;
+  let end = 0;
   while (end < shorter - start && equalJson(before.at(-1 - end), after.at(-1 - end))) end++;
   const [from, to] = [before.length - end, after.length - end];
   for (let at = start; at < Math.min(from, to); at++) {
-    steps.push({ before: before[at], after: after[at], path: `${path}/${at}` });
+    patchTo(depth + 1, before[at], after[at], `${path}/${at}`, patch);
   }
-  for (let at = from - 1; at >= to; at--) steps.push({ op: "remove", path: `${path}/${at}` });
-  for (let at = from; at < to; at++) steps.push({ op: "add", path: `${path}/${at}`, value: after[at] ?? null });
-  return steps;
+  for (let at = from - 1; at >= to; at--) patch.push({ op: "remove", path: `${path}/${at}` });
+  for (let at = from; at < to; at++) patch.push({ op: "add", path: `${path}/${at}`, value: after[at] ?? null });
 }
 
 function pathIn(path: string, key: string): string {
-  return `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return `${path}/${/[~/]/.test(key) ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
 }

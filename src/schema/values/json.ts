@@ -66,18 +66,23 @@ export function isDeeper(value: unknown, depth: number): boolean {
 
 /** Returns a deep copy of a value of any depth. */
 export function cloneJson<T>(value: T): T {
-  const root: MutableJson = { value: value as Json };
-  const left: (MutableJson | Json[])[] = [root];
-  for (let copy; (copy = left.pop()) !== undefined;) {
-    for (const key in copy) {
-      const member = (copy as MutableJson)[key];
-      if (typeof member !== "object" || member === null) continue;
-      const own = isList(member) ? [...member] : { ...member };
-      setMember(copy as MutableJson, key, own);
-      left.push(own);
-    }
+  const left: unknown[] = [];
+  const clone = emptyCopy(value, left);
+  while (left.length > 0) {
+    const copy = left.pop() as MutableJson | Json[];
+    const source = left.pop() as JsonObject & readonly Json[];
+    if (Array.isArray(copy)) { for (let at = 0; at < source.length; at++) copy.push(emptyCopy(source[at], left)); }
+    else for (const key in source) setMember(copy, key, emptyCopy(source[key], left));
   }
-  return root.value as T;
+  return clone;
+}
+
+/** Returns a copy without the members of an object or a list, which it adds to `left`. */
+function emptyCopy<T>(value: T, left: unknown[]): T {
+  if (typeof value !== "object" || value === null) return value;
+  const copy = Array.isArray(value) ? [] : {};
+  left.push(value, copy);
+  return copy as T;
 }
 
 /** Sets a member, also one called `__proto__`, which an assignment would not set. */
