@@ -59,7 +59,7 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
 
 /**
  * Returns a deep copy that you can change, for example for an `update`. Never change a cached object itself: it belongs
- * to the cache.
+ * to the cache. In custom kinds, the copy keeps the exact digits of integers that JavaScript rounds.
  *
  * @throws {TypeError} if a part is {@linkcode reduced}, because it cannot be written. `structuredClone` copies such an
  * object.

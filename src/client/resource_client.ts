@@ -507,7 +507,8 @@ export interface ResourceClient<T extends KubernetesObject> {
    * Replaces an object. Change a copy from `copyOf`, and pass the copy. If its resourceVersion is not the newest, the
    * server responds with 409 (`isConflict`).
    *
-   * @throws {TypeError} if it has a `reduced` part, because the server would remove the missing fields.
+   * @throws {TypeError} if it has a `reduced` part, because the server would remove the missing fields. If it is of a
+   * custom kind, also if it has an integer beyond ±(2^53 − 1) that JavaScript has rounded: the message has its path.
    */
   update(object: Mutable<T> & Complete, options?: WriteOptions): Promise<T>;
 

@@ -67,7 +67,7 @@ type Report = (change: ChangeName, consequence: Consequence, path: string, detai
  *
  * @param before The installed definition, or an earlier release (`apiextensions.k8s.io/v1`).
  * @param after The new definition. `undefined` means that it is removed.
- * @throws {TypeError} if one has no `spec.versions`, like definitions in `v1beta1`.
+ * @throws {TypeError} if one has no `spec.versions`, like definitions in `v1beta1`, or is nested more than 2,020 deep.
  *
  * @example
  * ```ts ignore

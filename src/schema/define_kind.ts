@@ -117,7 +117,8 @@ export type KindOf<R> = R extends Resource<infer T> ? T : never;
  * a CRD cannot say is refused here, with its path and a remedy. For kinds of others, generate types from their CRDs
  * with `informer kinds`.
  *
- * @throws {SchemaError} The message names each fault, as kube-apiserver finds it.
+ * @throws {SchemaError} The message names each fault, as kube-apiserver finds it. A schema may have 1,000 fields within
+ * each other.
  * @throws {TypeError} if an option does not exist, or a name is no name.
  *
  * @example

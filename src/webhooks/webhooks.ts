@@ -59,7 +59,8 @@ const MAX_SECONDS = 30;
 export interface WebhooksOptions {
   /**
    * Called once for each review that fails: a handler has thrown something other than a refusal, or has taken too long.
-   * The cause of the error is what it has thrown. For Secrets, the text of the cause is left out.
+   * The cause of the error is what it has thrown. For Secrets, the text of the cause is left out. It is also called
+   * once for each path at which a conversion cannot keep a large integer exact.
    * @default {each new cause is written to the console once}
    */
   readonly onError?: (error: unknown) => unknown;
@@ -228,7 +229,7 @@ export class Webhooks {
   /**
    * Answers a request of the API server. It never throws, and needs no `this`.
    *
-   * The body is read up to 7 MiB. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`.
+   * The body is read up to 7 MiB, and may be nested 10,000 deep. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     const hook = this.#hooks.get(URL.parse(request.url)?.pathname ?? "");
