@@ -10,7 +10,7 @@
 import { basename, dirname, join } from "node:path";
 import type { Client } from "../mod.ts";
 import type { ImportedName } from "../src/cli/codegen/emit_module.ts";
-import { isBuiltInGroup } from "../src/client/protocol/discovery.ts";
+import { isBuiltInGroup } from "../src/api/resource.ts";
 import { connect } from "../src/connect/connect.ts";
 import { BuiltInTypes } from "./built_in_types.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";

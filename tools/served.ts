@@ -10,8 +10,7 @@
  * @module
  */
 import type { Client } from "../mod.ts";
-import { apiVersionOf } from "../src/api/resource.ts";
-import { isBuiltInGroup } from "../src/client/protocol/discovery.ts";
+import { apiVersionOf, isBuiltInGroup } from "../src/api/resource.ts";
 import { template } from "./schemas.ts";
 
 interface Kind {

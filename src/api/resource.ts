@@ -399,3 +399,39 @@ export type WithoutData<T extends SecretLike> = Omit<T, "data" | "stringData"> &
 export function isSecret({ group, plural }: Resource): boolean {
   return group === "" && plural === "secrets";
 }
+
+/** Kubernetes' own groups. All other groups are custom, even if the name ends in `k8s.io`. */
+const GROUPS: ReadonlySet<string> = new Set([
+  "",
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "apiregistration.k8s.io",
+  "apps",
+  "authentication.k8s.io",
+  "authorization.k8s.io",
+  "autoscaling",
+  "batch",
+  "certificates.k8s.io",
+  "coordination.k8s.io",
+  "discovery.k8s.io",
+  "events.k8s.io",
+  "flowcontrol.apiserver.k8s.io",
+  "networking.k8s.io",
+  "node.k8s.io",
+  "policy",
+  "rbac.authorization.k8s.io",
+  "resource.k8s.io",
+  "scheduling.k8s.io",
+  "storage.k8s.io",
+  "storagemigration.k8s.io",
+]);
+
+/** Returns true if the group is part of Kubernetes itself. */
+export function isBuiltInGroup(group: string): boolean {
+  return GROUPS.has(group);
+}
+
+/** Returns true for the objects of a kind that is not part of Kubernetes, if they are more than metadata. */
+export function isCustom({ group, representation }: Resource): boolean {
+  return representation !== "metadata" && !isBuiltInGroup(group);
+}

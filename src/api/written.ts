@@ -15,6 +15,7 @@ import {
   type reduced,
   refuseReduced,
 } from "./object.ts";
+import { markAs } from "./large_integers.ts";
 import type { quantity } from "./quantity.ts";
 
 /** The literals in an enum that is open for reading (`OpenEnum`). `never` for other types. */
@@ -58,7 +59,7 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
 
 /**
  * Returns a deep copy that you can change, for example for an `update`. Never change a cached object itself: it belongs
- * to the cache.
+ * to the cache. In custom kinds, the copy keeps the exact digits of integers that JavaScript rounds.
  *
  * @throws {TypeError} if a part is {@linkcode reduced}, because it cannot be written. `structuredClone` copies such an
  * object.
@@ -77,7 +78,7 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
  */
 export function copyOf<T>(value: T & (Complete | null | undefined)): Mutable<T> {
   refuseReduced("copy an object for a write", value);
-  return structuredClone(value) as Mutable<T>;
+  return markAs(value, structuredClone(value)) as Mutable<T>;
 }
 
 /**

@@ -9,6 +9,7 @@
 import type { Stats } from "node:fs";
 import { open, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { exactJson } from "../api/large_integers.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/files.ts";
 import { failureKind } from "../connect/runtime/runtime.ts";
@@ -108,7 +109,7 @@ export async function writeCacheFile(
     let text = "[";
     let first = true;
     for (const object of objects) {
-      text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
+      text += `${first ? "\n" : ",\n"}${exactJson(object)}`;
       first = false;
       if (text.length < 1_048_576) continue;
       await file.appendFile(text);

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { keepLiterals } from "../api/large_integers.ts";
 import {
   type ConnectionsStatus,
   type IdentitySource,
@@ -31,7 +32,7 @@ import {
   watchTimeoutError,
   watchTimeoutSeconds,
 } from "../api/options.ts";
-import { onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
+import { isCustom, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import {
   type ApiStatus,
   CredentialsError,
@@ -590,7 +591,9 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
    */
   async #json(spec: RequestSpec, { signal, dryRun }: WriteOptions): Promise<JsonAnswer> {
     try {
-      return await this.#connection.json(this.#checked(spec), signal, this.#options.signal);
+      const answer = await this.#connection.json(this.#checked(spec), signal, this.#options.signal);
+      if (isCustom(this.resource)) keepLiterals(answer.value, answer.text);
+      return answer;
     } catch (error) {
       const isRefused = error instanceof StatusError && error.status.code < 500;
       if (spec.init.method !== undefined && !isRefused && !dryRun) this.#options.onUnanswered?.(this.resource);

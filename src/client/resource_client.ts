@@ -6,10 +6,12 @@
  *
  * @module
  */
+import { refuseRounded } from "../api/large_integers.ts";
 import type { ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import {
   type Complete,
   type DynamicObject,
+  isRecord,
   keyOf,
   type KubernetesObject,
   type ObjectKey,
@@ -26,6 +28,7 @@ import {
 } from "../api/options.ts";
 import {
   apiVersionOf,
+  isBuiltInGroup,
   pathOf,
   type PathParts,
   type Resource,
@@ -504,7 +507,8 @@ export interface ResourceClient<T extends KubernetesObject> {
    * Replaces an object. Change a copy from `copyOf`, and pass the copy. If its resourceVersion is not the newest, the
    * server responds with 409 (`isConflict`).
    *
-   * @throws {TypeError} if it has a `reduced` part, because the server would remove the missing fields.
+   * @throws {TypeError} if it has a `reduced` part, because the server would remove the missing fields. If it is of a
+   * custom kind, also if it has an integer beyond ±(2^53 − 1) that JavaScript has rounded: the message has its path.
    */
   update(object: Mutable<T> & Complete, options?: WriteOptions): Promise<T>;
 
@@ -894,7 +898,13 @@ function writeRequest(
   acceptType: string = JSON_TYPE,
 ): RequestSpec {
   const headers = { accept: acceptType, "content-type": contentType };
-  const init = { method, headers, body: JSON.stringify(body) };
+  const text = JSON.stringify(body);
+  if (!isBuiltInGroup(place.place.group)) {
+    // The rest of an object is not written with its status.
+    const written = options.subresource === "status" && isRecord(body) ? { status: body.status } : body;
+    refuseRounded(place.action, written, text);
+  }
+  const init = { method, headers, body: text };
   return requestTo(place, { call: "write", query: PRETTY + writeQuery(options), init }, options);
 }
 

@@ -10,6 +10,15 @@
 import type { CacheEntry, Identity } from "../api/entry.ts";
 import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
 import {
+  deepJson,
+  exactJson,
+  keepLiterals,
+  markAround,
+  markAs,
+  mayRound,
+  sameLiterals,
+} from "../api/large_integers.ts";
+import {
   decoder,
   encoder,
   keyOf,
@@ -21,6 +30,7 @@ import {
 } from "../api/object.ts";
 import type { DecodeOptions, Projection } from "../api/options.ts";
 import {
+  isCustom,
   isSecret,
   type Resource,
   SECRET_ANNOTATIONS,
@@ -28,7 +38,7 @@ import {
   type TableColumn,
   type TableRow,
 } from "../api/resource.ts";
-import { type FieldValue, fieldValues, formatFieldPath, isPlain, parseFieldPath, sameValue } from "../api/selector.ts";
+import { type FieldValue, fieldValues, formatFieldPath, parseFieldPath, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
 import { readValues, valuesAt } from "./path.ts";
 import { deepFreeze, type SharedParts } from "./shared_parts.ts";
@@ -79,6 +89,7 @@ function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T):
  * @param labelsStart The position of the value of `metadata.labels`, which is an object. Without it, or with
  * {@linkcode NO_POSITION}, a read of the labels parses the metadata.
  * @param labelsEnd The position behind that value; equal to `labelsStart` when there are no labels.
+ * @param isOfCustomKind If `true`, the object keeps integers that are rounded, see `api/large_integers.ts`.
  */
 export function unreadEntry<T extends KubernetesObject>(
   identity: Identity,
@@ -87,8 +98,10 @@ export function unreadEntry<T extends KubernetesObject>(
   metadataEnd: number,
   labelsStart: number = NO_POSITION,
   labelsEnd: number = NO_POSITION,
+  isOfCustomKind = false,
 ): JsonEntry<T> {
-  return new JsonEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
+  const Entry = isOfCustomKind ? CustomEntry<T> : JsonEntry<T>;
+  return new Entry(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
 }
 
 /** Creates an entry whose object cannot be read: every read throws `error`. */
@@ -230,6 +243,11 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     return part;
   }
 
+  /** Returns true if the parse may round integers whose literals are kept. Overridden for custom kinds. */
+  protected rounds(_text: string): boolean {
+    return false;
+  }
+
   /**
    * Replaces unread bytes that are part of a larger buffer, which they keep alive, by a text of their own. Returns
    * their number; 0 if there is nothing to do.
@@ -296,8 +314,10 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
 
   /** Parses the text and replaces it by the object. */
   #read(text: string | Uint8Array): void {
-    const parts = this.#parts;
     const string = typeof text === "string" ? text : decoder.decode(text);
+    const isRounded = this.rounds(string);
+    // Parts that are shared have their own literals, and are frozen.
+    const parts = isRounded ? undefined : this.#parts;
     const shared = parts?.parse(this.key, this.uid, string);
     let object: T;
     try {
@@ -306,7 +326,8 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
       throw this.#broken(cause);
     }
     object = this.completed(object);
-    if (parts !== undefined) deepFreeze(object, shared === undefined);
+    if (isRounded) keepLiterals(object, string);
+    if (this.#parts !== undefined) deepFreeze(object, shared === undefined);
     this.#body = object;
     this.#aside = undefined;
     this.#metadataStart = text.length;
@@ -328,6 +349,13 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     this.#aside = error;
     this.#metadataEnd = BROKEN;
     return error;
+  }
+}
+
+/** An unread entry of a custom kind, whose integers may be beyond what JavaScript reads. */
+class CustomEntry<T extends KubernetesObject> extends JsonEntry<T> {
+  protected override rounds(text: string): boolean {
+    return mayRound(text);
   }
 }
 
@@ -421,7 +449,7 @@ function written(object: KubernetesObject, key: ObjectKey): UnreadText {
 export function jsonOf(value: unknown, key: ObjectKey): string {
   try {
     try {
-      return JSON.stringify(value);
+      return exactJson(value);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return deepJson(value);
@@ -435,47 +463,6 @@ export function jsonOf(value: unknown, key: ObjectKey): string {
     );
   }
 }
-
-/** A text that stands between values; at the end of a value, that is `closed`. */
-class Between {
-  readonly text: string;
-  readonly closed: object | undefined;
-
-  constructor(text: string, closed?: object) {
-    this.text = text;
-    this.closed = closed;
-  }
-}
-
-/** Does what `JSON.stringify` does, without recursion. */
-function deepJson(value: unknown): string {
-  const parts: string[] = [];
-  const open = new Set<object>();
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (next instanceof Between) {
-      parts.push(next.text);
-      if (next.closed !== undefined) open.delete(next.closed);
-    } else if (!isPlain(next)) parts.push(JSON.stringify(next) ?? "null");
-    else {
-      if (open.has(next)) throw new TypeError("it has a cycle");
-      open.add(next);
-      const isList = Array.isArray(next);
-      const members = Object.entries(next).filter(([, member]) => isList || JSON_TYPES.has(typeof member));
-      parts.push(isList ? "[" : "{");
-      left.push(new Between(isList ? "]" : "}", next));
-      for (let i = members.length - 1; i >= 0; i--) {
-        const [name, member] = members[i];
-        left.push(member, new Between(`${i === 0 ? "" : ","}${isList ? "" : `${JSON.stringify(name)}:`}`));
-      }
-    }
-  }
-  return parts.join("");
-}
-
-/** The types of members that JSON has; a bigint is refused. */
-const JSON_TYPES: ReadonlySet<string> = new Set(["object", "string", "number", "boolean", "bigint"]);
 
 /**
  * Returns an entry whose object, metadata and labels are frozen, deeply, when they are first read: writing to them
@@ -577,7 +564,7 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
  * nothing is kept of a value without members.
  */
 export function pickFields(value: unknown, tree: FieldTree): unknown {
-  return pick(value, tree, 0);
+  return markAs(value, pick(value, tree, 0));
 }
 
 function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
@@ -616,12 +603,15 @@ export class Reduction {
   readonly #hidden: readonly string[];
   /** The value of the mark {@linkcode reduced}. */
   readonly mark: string;
+  /** `true` for the objects of a custom kind. */
+  readonly isCustom: boolean;
 
   static #metadata: Reduction | undefined;
 
-  private constructor(fields: FieldTree, mark: string, hidden: readonly string[] = []) {
+  private constructor(fields: FieldTree, mark: string, isCustom = false, hidden: readonly string[] = []) {
     this.fields = fields;
     this.mark = mark;
+    this.isCustom = isCustom;
     this.#hidden = hidden;
   }
 
@@ -648,11 +638,12 @@ export class Reduction {
     const kept = (fields === undefined ? FieldTree.leaf : FieldTree.of(fields))
       .without([...secret, ...dropsManaged ? [MANAGED_FIELDS] : []]);
     if (fields !== undefined) {
-      return new Reduction(kept, `the fields ${fields.length === 0 ? "that identify it" : fields.join(", ")}`);
+      const mark = `the fields ${fields.length === 0 ? "that identify it" : fields.join(", ")}`;
+      return new Reduction(kept, mark, isCustom(resource));
     }
     return isMetadata
       ? new Reduction(kept, Reduction.metadata.mark)
-      : new Reduction(kept, "the fields beside its data", SECRET_DATA);
+      : new Reduction(kept, "the fields beside its data", false, SECRET_DATA);
   }
 
   /** `true` if a resource's objects may have data of Secrets. @throws as {@linkcode of}. */
@@ -754,6 +745,10 @@ export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
     return super.valuesAt(keys);
   }
 
+  protected override rounds(text: string): boolean {
+    return this.#reduction.isCustom && mayRound(text);
+  }
+
   protected override completed<V>(part: V, member?: string): V {
     return this.#reduction.marked(part, member);
   }
@@ -804,7 +799,8 @@ export class RowEntry<T extends KubernetesObject> extends EntryAround<T, TableRo
     const { object } = this.wrapped;
     const { apiVersion, kind, metadata } = object;
     const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
-    return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
+    const row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
+    return this.#row = markAround(row, cells, object);
   }
 }
 
@@ -856,7 +852,8 @@ export function sameFields<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   const [text, other] = [textOf(a), textOf(b)];
   if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);
   try {
-    return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata);
+    return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata) &&
+      sameLiterals(a.object, b.object);
   } catch {
     return false; // an object that cannot be read, or a getter of a transform that throws: its readers meet the error
   }

@@ -9,7 +9,7 @@
  */
 import type { CacheEntry, Identity } from "../api/entry.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
-import type { TableColumn } from "../api/resource.ts";
+import { isCustom, type TableColumn } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
 import { nextTurn, Pacer } from "../async/signals.ts";
@@ -325,6 +325,7 @@ async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
   scope: ScopeRecord,
   reduction: Reduction | undefined,
+  isOfCustomKind: boolean,
   entryTransform: Pick<EntryTransform<T>, "restored">,
 ): Promise<SnapshotContents<T>> {
   const pacer = new Pacer(TURN_MS, 1);
@@ -352,7 +353,8 @@ async function readSnapshot<T extends KubernetesObject>(
       for (const object of objects) {
         const originalKey = object[4] || object[0];
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
-        const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
+        const isTable = header.scope.representation === "table";
+        const text = entryOf(object, texts, at, { reduction, isTable, isOfCustomKind });
         const entry: CacheEntry<KubernetesObject> = object.length === 12
           ? new RowEntry(text, columns[object[10]], object[11] || undefined)
           : text;
@@ -370,8 +372,11 @@ function entryOf(
   object: ObjectHead,
   texts: Uint8Array,
   at: number,
-  reduction: Reduction | undefined,
-  isTable: boolean,
+  { reduction, isTable, isOfCustomKind }: {
+    readonly reduction: Reduction | undefined;
+    readonly isTable: boolean;
+    readonly isOfCustomKind: boolean;
+  },
 ): JsonEntry<KubernetesObject> {
   const identity: Identity = { key: object[0], namespace: object[1], uid: object[2], resourceVersion: object[3] };
   if (object.length === 6) return brokenEntry(identity, new DecodeError(object[5], { key: object[0] }));
@@ -379,7 +384,9 @@ function entryOf(
   if (isTable && object.length === 10) {
     return new WrittenRowEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
   }
-  if (reduction === undefined) return unreadEntry(identity, text, object[6], object[7], object[8], object[9]);
+  if (reduction === undefined) {
+    return unreadEntry(identity, text, object[6], object[7], object[8], object[9], isOfCustomKind);
+  }
   return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
 }
 
@@ -458,6 +465,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
   readonly #scope: CacheScope;
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly #reduction: Reduction | undefined;
+  readonly #isOfCustomKind: boolean;
 
   /** Reads and writes nothing yet. */
   constructor(sync: CollectionSync<T>) {
@@ -465,6 +473,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#parts = inOrder(sync.parts);
     const { resource, form } = this.#scope = sync.collection.scope;
     this.#reduction = resource && Reduction.of(resource, form);
+    this.#isOfCustomKind = resource !== undefined && isCustom(resource);
   }
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
@@ -541,7 +550,8 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   async #read(snapshot: AsyncIterable<Uint8Array>, scope: ScopeRecord): Promise<SnapshotContents<T>> {
     try {
-      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.entryTransform);
+      const { entryTransform } = this.#sync.cache;
+      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#isOfCustomKind, entryTransform);
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
       throw new SnapshotError(

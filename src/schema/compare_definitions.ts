@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type JsonObject } from "./values/json.ts";
+import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "./values/json.ts";
 import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
 
 type Broken = DefinitionChange["breaks"];
@@ -67,7 +67,7 @@ type Report = (change: ChangeName, consequence: Consequence, path: string, detai
  *
  * @param before The installed definition, or an earlier release (`apiextensions.k8s.io/v1`).
  * @param after The new definition. `undefined` means that it is removed.
- * @throws {TypeError} if one has no `spec.versions`, like definitions in `v1beta1`.
+ * @throws {TypeError} if one has no `spec.versions`, like definitions in `v1beta1`, or is nested more than 2,020 deep.
  *
  * @example
  * ```ts ignore
@@ -90,9 +90,14 @@ export function compareDefinitions(before: object, after: object | undefined): r
 
 function specOf(definition: object): JsonObject {
   const { metadata, spec } = definition as JsonObject;
-  if (isList(objectOr(spec).versions)) return objectOr(spec);
-  const problem = `"${textOf(objectOr(metadata).name)}" has no list spec.versions`;
-  throw new TypeError(`Cannot compare definitions: ${problem}. Pass definitions in apiextensions.k8s.io/v1`);
+  const refuse = (why: string): Error =>
+    new TypeError(`Cannot compare definitions: "${textOf(objectOr(metadata).name)}" ${why}`);
+  if (!isList(objectOr(spec).versions)) {
+    throw refuse("has no list spec.versions. Pass definitions in apiextensions.k8s.io/v1");
+  }
+  const most = MAX_SCHEMA_DEPTH + 20; // with what is around a schema
+  if (isDeeper(spec, most)) throw refuse(`is nested more than ${most} deep. Flatten its schemas`);
+  return objectOr(spec);
 }
 
 function compareSpecs(

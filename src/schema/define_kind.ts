@@ -13,7 +13,7 @@ import type { ObjectDraft } from "../api/written.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../kinds/apiextensions/v1.ts";
 import { definitionCauses } from "./definition.ts";
-import type { JsonObject } from "./values/json.ts";
+import { isDeeper, type JsonObject, MAX_SCHEMA_DEPTH } from "./values/json.ts";
 import type { JsonSchema, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "./lower_schema.ts";
 import type { ScalePaths } from "./values/validate.ts";
@@ -117,7 +117,8 @@ export type KindOf<R> = R extends Resource<infer T> ? T : never;
  * a CRD cannot say is refused here, with its path and a remedy. For kinds of others, generate types from their CRDs
  * with `informer kinds`.
  *
- * @throws {SchemaError} The message names each fault, as kube-apiserver finds it.
+ * @throws {SchemaError} The message names each fault, as kube-apiserver finds it. A schema may have 1,000 fields within
+ * each other.
  * @throws {TypeError} if an option does not exist, or a name is no name.
  *
  * @example
@@ -191,7 +192,9 @@ type AnyDefinition = KindDefinition<string, string, string, "Namespaced" | "Clus
 function schemaOfObjects({ kind, description, spec, status, rules }: AnyDefinition): JsonObject {
   const lowered = (name: string, schema: KindSchema | undefined): JsonObject | undefined => {
     if (schema === undefined) return undefined;
-    return lowerSchema(standardJsonSchema(schema) ?? schema as unknown as JsonObject, name);
+    const given = standardJsonSchema(schema) ?? schema as unknown as JsonObject;
+    if (!isDeeper(given, MAX_SCHEMA_DEPTH)) return lowerSchema(given, name);
+    throw new SchemaError([{ path: name, message: `it is nested more than ${MAX_SCHEMA_DEPTH} deep. Flatten it` }]);
   };
   if (spec === undefined) throw new SchemaError([{ path: "spec", message: `"${kind}" has no schema` }]);
   return defined({

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { exactJson, markAs, withLiterals } from "../api/large_integers.ts";
 import { base64Of, keyOf } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { reasonOf, type StatusCause } from "../api/status.ts";
@@ -14,7 +15,7 @@ import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
 import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { cloneJson, isObject, type JsonObject } from "../schema/values/json.ts";
+import { cloneJson, isList, isObject, type JsonObject } from "../schema/values/json.ts";
 import { at, objectOr, textOf, textsOf } from "../schema/values/members.ts";
 import { patchOf } from "./json_patch.ts";
 
@@ -151,6 +152,9 @@ export function refuse(message: string, options?: RefuseOptions): AdmissionError
 /** The longest warning, and the longest sum of warnings, that the API server passes on, in characters. */
 const WARNING_LENGTHS = { one: 256, all: 4_096 };
 
+/** The longest key of an object: two names of 253 and 63 letters, and a slash. */
+const MAX_KEY = 317;
+
 /** What a webhook reviews. */
 interface Reviewed {
   readonly kind: Resource;
@@ -176,10 +180,10 @@ export class AdmissionReview {
     this.#kind = kind;
     this.#object = operation === "DELETE" ? undefined : objectIn(given, "object");
     const old = operation === "UPDATE" || operation === "DELETE" ? objectIn(given, "oldObject") : undefined;
-    this.#draft = mutates ? cloneJson(this.#object) : undefined;
+    this.#draft = mutates ? markAs(this.#object, cloneJson(this.#object)) : undefined;
     const name = textOf(given.name) || textOf(at(this.#object ?? old, "metadata", "name"));
     const namespace = textOf(given.namespace) || undefined;
-    this.subject = `${operation} of ${kind.kind} "${keyOf({ metadata: { name, namespace } })}"`;
+    this.subject = `${operation} of ${kind.kind} "${quoted(keyOf({ metadata: { name, namespace } }), MAX_KEY)}"`;
     const { username, groups, uid: userId, extra } = objectOr(given.userInfo);
     const request: ReviewRequest & { readonly [Name in "operation" | "object" | "old" | "draft"]?: unknown } = {
       uid: textOf(uid),
@@ -212,14 +216,15 @@ export class AdmissionReview {
     }
     const patch = this.#draft === undefined ? [] : patchOf(this.#object, this.#draft);
     if (patch.length === 0) return { response: common, isPatched: false };
-    return { response: { ...common, patchType: "JSONPatch", patch: base64Of(JSON.stringify(patch)) }, isPatched: true };
+    const text = exactJson(withLiterals(this.#object, patch));
+    return { response: { ...common, patchType: "JSONPatch", patch: base64Of(text) }, isPatched: true };
   }
 
   /** Returns the Status of a refusal. Its details name the object, so that kubectl prints all causes. */
   #status({ message, code, reason, causes }: AdmissionError): object {
     const { group, kind } = this.#kind;
     const listed = causes.map((cause) => ({ reason: "FieldValueInvalid", ...cause }));
-    const details = { name: this.request.name, group, kind, causes: listed };
+    const details = { name: quoted(this.request.name, MAX_KEY), group, kind, causes: listed };
     return statusJson(refusal(code, message, { reason, details: causes.length > 0 ? details : undefined }).status);
   }
 }
@@ -228,21 +233,26 @@ type Lists = AdmissionUser["extra"];
 
 /** @throws {StatusError} 400 if a webhook for this kind does not review the request. */
 function checkRequest(given: JsonObject, kind: Resource, operations: readonly AdmissionOperation[]): void {
-  const check = (isRight: boolean, what: string, found: unknown, expected: string): void => {
+  const check = (isRight: boolean, what: string, expected: string, ...found: readonly unknown[]): void => {
     if (isRight) return;
-    const shown = quoted(JSON.stringify(found) ?? "absent");
-    throw badRequest(`the review's ${what} must be ${expected}, but it is ${shown}`);
+    throw badRequest(`the review's ${what} must be ${expected}, but it is ${found.map(shown).join(", ")}`);
   };
   const { uid, operation, subResource } = given;
   const { group, version, resource } = objectOr(given.resource);
-  check(typeof uid === "string", "uid", uid, "a string");
-  check(operations.some((it) => it === operation), "operation", operation, operations.join(" or "));
+  check(typeof uid === "string", "uid", "a string", uid);
+  check(operations.some((it) => it === operation), "operation", operations.join(" or "), operation);
   const isResource = group === kind.group && version === kind.version && resource === kind.plural;
-  check(isResource, "resource", given.resource, `${resourceName(kind)} in ${kind.version}`);
+  check(isResource, "resource", `${resourceName(kind)} in ${kind.version}`, resource, group, version);
   // Other subresources have objects of another kind, and a connection has options.
   const hasKind = ["", "status"].includes(textOf(subResource)) && operation !== "CONNECT";
   const own = objectOr(given.kind).kind;
-  check(!hasKind || own === kind.kind, "kind", own, `"${kind.kind}"`);
+  check(!hasKind || own === kind.kind, "kind", `"${kind.kind}"`, own);
+}
+
+/** Describes a value of a stranger in few letters: an object or a list may be large, and is not written. */
+function shown(value: unknown): string {
+  if (typeof value === "object" && value !== null) return isList(value) ? "a list" : "an object";
+  return value === undefined ? "absent" : JSON.stringify(typeof value === "string" ? quoted(value) : value);
 }
 
 function objectIn({ operation, ...given }: JsonObject, name: "object" | "oldObject"): JsonObject {

@@ -20,45 +20,71 @@ export interface PatchOperation {
 
 type Value = Json | undefined;
 
+/** At this depth, a value that differs is replaced as a whole: a stranger's objects may be nested deeper than a stack. */
+const MAX_DEPTH = 100;
+/** The depth of lists in which equal elements are compared first. */
+const MAX_LISTS = 10;
+
 /**
  * Returns the operations that change `before` into `after`, in order. Undefined members count as absent.
  *
  * Lists keep what they have in common at both ends. The elements between are changed in place, and the rest of them is
  * removed or added.
  */
-export function patchOf(before: Value, after: Value, path = "", patch: PatchOperation[] = []): PatchOperation[] {
-  if (isObject(before) && isObject(after)) patchMembers(before, after, path, patch);
-  else if (isList(before) && isList(after)) patchItems(before, after, path, patch);
-  else if (before !== after) patch.push({ op: "replace", path, value: after ?? null });
+export function patchOf(before: Value, after: Value): PatchOperation[] {
+  const patch: PatchOperation[] = [];
+  patchTo(0, before, after, "", patch);
   return patch;
 }
 
-function patchMembers(before: JsonObject, after: JsonObject, path: string, patch: PatchOperation[]): void {
-  for (const [key, old] of Object.entries(before)) {
-    if (old === undefined) continue;
-    const to = pathIn(path, key);
+function patchTo(depth: number, before: Value, after: Value, path: string, patch: PatchOperation[]): void {
+  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) patchMembers(depth, before, after, path, patch);
+  else if (depth < MAX_DEPTH && isList(before) && isList(after)) patchItems(depth, before, after, path, patch);
+  else if (!equalJson(before, after)) patch.push({ op: "replace", path, value: after ?? null });
+}
+
+function patchMembers(
+  depth: number,
+  before: JsonObject,
+  after: JsonObject,
+  path: string,
+  patch: PatchOperation[],
+): void {
+  for (const key of Object.keys(before)) {
+    const old = before[key];
     const value = Object.hasOwn(after, key) ? after[key] : undefined;
-    if (value === undefined) patch.push({ op: "remove", path: to });
-    else patchOf(old, value, to, patch);
+    if (old === undefined || old === value) continue;
+    if (value === undefined) patch.push({ op: "remove", path: pathIn(path, key) });
+    else patchTo(depth + 1, old, value, pathIn(path, key), patch);
   }
-  for (const [key, value] of Object.entries(after)) {
+  for (const key of Object.keys(after)) {
+    const value = after[key];
     const isNew = !Object.hasOwn(before, key) || before[key] === undefined;
     if (isNew && value !== undefined) patch.push({ op: "add", path: pathIn(path, key), value });
   }
 }
 
-function patchItems(before: readonly Json[], after: readonly Json[], path: string, patch: PatchOperation[]): void {
-  const shorter = Math.min(before.length, after.length);
+function patchItems(
+  depth: number,
+  before: readonly Json[],
+  after: readonly Json[],
+  path: string,
+  patch: PatchOperation[],
+): void {
+  // To compare equal elements first is faster, but costs the same again in each list around them.
+  const shorter = depth > MAX_LISTS && before.length === after.length ? 0 : Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && equalJson(before[start], after[start])) start++;
   let end = 0;
   while (end < shorter - start && equalJson(before.at(-1 - end), after.at(-1 - end))) end++;
   const [from, to] = [before.length - end, after.length - end];
-  for (let at = start; at < Math.min(from, to); at++) patchOf(before[at], after[at], `${path}/${at}`, patch);
+  for (let at = start; at < Math.min(from, to); at++) {
+    patchTo(depth + 1, before[at], after[at], `${path}/${at}`, patch);
+  }
   for (let at = from - 1; at >= to; at--) patch.push({ op: "remove", path: `${path}/${at}` });
   for (let at = from; at < to; at++) patch.push({ op: "add", path: `${path}/${at}`, value: after[at] ?? null });
 }
 
 function pathIn(path: string, key: string): string {
-  return `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return `${path}/${/[~/]/.test(key) ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
 }

@@ -5,9 +5,10 @@
  *
  * @module
  */
+import { exactJson, isNestedDeeper, keepLiterals, markAround } from "../api/large_integers.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { defined } from "../api/options.ts";
-import { isSecret, type Resource } from "../api/resource.ts";
+import { isCustom, isSecret, type Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status.ts";
 import { Histogram } from "../async/histogram.ts";
 import { Latch } from "../async/signals.ts";
@@ -40,6 +41,7 @@ import {
   type WebhookConfigurations,
 } from "./configurations.ts";
 import { type Conversion, Converter } from "./conversion.ts";
+import { LostIntegers } from "./lost_integers.ts";
 import { RequestBodies } from "./request_bodies.ts";
 
 /**
@@ -48,6 +50,9 @@ import { RequestBodies } from "./request_bodies.ts";
  */
 const MAX_BODY = 7 * 1_024 * 1_024;
 
+/** The deepest nesting of a body, at which Go refuses to read JSON too (`encoding/json`, `maxNestingDepth`). */
+const MAX_DEPTH = 10_000;
+
 /** The longest time for a review, in seconds: the most that a configuration may have. */
 const MAX_SECONDS = 30;
 
@@ -55,7 +60,8 @@ const MAX_SECONDS = 30;
 export interface WebhooksOptions {
   /**
    * Called once for each review that fails: a handler has thrown something other than a refusal, or has taken too long.
-   * The cause of the error is what it has thrown. For Secrets, the text of the cause is left out.
+   * The cause of the error is what it has thrown. For Secrets, the text of the cause is left out. It is also called
+   * once for each path at which a conversion cannot keep a large integer exact.
    * @default {each new cause is written to the console once}
    */
   readonly onError?: (error: unknown) => unknown;
@@ -159,7 +165,7 @@ export class Webhooks {
 
   /**
    * Adds a handler that changes objects, by changing `draft`. It must be idempotent, because the server may call it
-   * twice. Integers above 2^53 in a part that you add or replace lose precision.
+   * twice. Integers beyond ±(2^53 − 1) stay exact if you do not change them, also in a part that you move or copy.
    *
    * @throws {TypeError} if an option is wrong, or the name is taken.
    */
@@ -192,7 +198,8 @@ export class Webhooks {
     if (this.#hooks.has(path)) return this;
     const review = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
     const options = { ...HOOK_DEFAULTS, timeoutSeconds: MAX_SECONDS };
-    const answer = (request: JsonObject): Outcome => convertAll(converter, request);
+    const lost = new LostIntegers();
+    const answer = (request: JsonObject): Outcome => convertAll(converter, request, lost);
     return this.#add({ verb: "convert", name, kind: hub, path, review, options, converter, answer });
   }
 
@@ -237,8 +244,8 @@ export class Webhooks {
   /**
    * Answers a request of the API server. It never throws, and needs no `this`.
    *
-   * The body is read up to 7 MiB. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`, and
-   * slow bodies 408. `onError` is not called for them.
+   * The body is read up to 7 MiB, and may be nested 10,000 deep. Malformed requests get 400, 404, 405, 413 or 415 with
+   * the reason as a `Status`, and slow bodies 408. `onError` is not called for them.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     const hook = this.#hooks.get(URL.parse(request.url)?.pathname ?? "");
@@ -251,13 +258,14 @@ export class Webhooks {
     const { signal } = limit;
     let result: Result = "error";
     try {
-      const given = await readReview(request, hook.review, this.#bodies, signal);
+      const given = await readReview(request, hook, this.#bodies, signal);
       const answering = hook.answer(given, signal);
       const late = new Latch().wait({ signal }).catch(() => {
         throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
       });
       const outcome = await Promise.race([answering, late]) as Outcome;
-      const response = Response.json({ ...hook.review, response: outcome.response });
+      const text = `${JSON.stringify(hook.review).slice(0, -1)},"response":${exactJson(outcome.response)}}`;
+      const response = new Response(text, { headers: { "content-type": "application/json" } });
       result = outcome.result;
       if (outcome.isPatched) hook.patches++;
       if (outcome.failure !== undefined) this.#report(outcome.failure, hook.name);
@@ -327,7 +335,7 @@ const HOOK_OPTIONS = namesOf<HookOptions>()(
  */
 async function readReview(
   request: Request,
-  { apiVersion, kind }: Hook["review"],
+  { review: { apiVersion, kind }, kind: of }: Hook,
   bodies: RequestBodies,
   signal: AbortSignal,
 ): Promise<JsonObject> {
@@ -338,6 +346,7 @@ async function readReview(
   }
   const text = await bodies.text(request, MAX_BODY, signal);
   if (text === "") throw badRequest("the body is empty");
+  if (isNestedDeeper(text, MAX_DEPTH)) throw badRequest(`the body is nested more than ${MAX_DEPTH} deep`);
   let review: JsonObject;
   try {
     review = objectOr(JSON.parse(text));
@@ -347,16 +356,24 @@ async function readReview(
   if (review.apiVersion !== apiVersion || review.kind !== kind) {
     throw badRequest(`the body must be of kind ${kind} and version ${apiVersion}`);
   }
+  if (isCustom(of)) keepLiterals(review, text);
   if (!isObject(review.request)) throw badRequest(`the ${kind} has no request`);
   return review.request;
 }
 
-function convertAll(converter: Converter, { uid, objects, desiredAPIVersion }: JsonObject): Outcome {
+function convertAll(
+  converter: Converter,
+  { uid, objects, desiredAPIVersion }: JsonObject,
+  lost: LostIntegers,
+): Outcome {
   if (typeof uid !== "string") throw badRequest("the review's uid must be a string");
   if (listOr(objects).length === 0) throw badRequest("the review must have objects");
   try {
-    const convertedObjects = objectsOf(objects).map((object) => converter.convert(object, desiredAPIVersion));
-    return { response: { uid, convertedObjects, result: { status: "Success" } }, result: "allowed" };
+    const convertedObjects = objectsOf(objects).map((object) =>
+      lost.without(object, converter.convert(object, desiredAPIVersion))
+    );
+    const response = markAround({ uid, convertedObjects, result: { status: "Success" } }, ...convertedObjects);
+    return { response, result: "allowed", failure: lost.failure() };
   } catch (failure) {
     const result = { status: "Failure", message: redactSecrets(errorLine(failure)) };
     const response = { uid, convertedObjects: [], result };

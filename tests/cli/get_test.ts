@@ -7,6 +7,7 @@ import { deployment, FakeApiServer, namespace, pod } from "../../src/testing/mod
 import { pods } from "../support/big_pods.ts";
 import { serve } from "../support/serve.ts";
 import { run, Session } from "../support/session.ts";
+import { Big, NARROW, WIDE, wide } from "../support/wide.ts";
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 
@@ -218,4 +219,23 @@ Deno.test("informer get prints no control characters in JSON and YAML, which hav
     const found = load(text) as { readonly data?: unknown; readonly items: { readonly data: unknown }[] };
     assertEquals(found.data ?? found.items[0].data, data);
   }
+});
+
+Deno.test("informer get prints large integers of custom kinds as the server has them", async () => {
+  const [ID, LOW] = WIDE;
+  using server = new FakeApiServer();
+  server.define(Big.crd as never);
+  for (const name of ["a", "b"]) {
+    const spec = { id: NARROW[0], note: "9007199254740993", ids: [NARROW[1], NARROW[0]] };
+    server.create(Big, { metadata: { name, namespace: "shop" }, spec });
+  }
+  await using served = await serve(wide(server));
+  const get = async (...args: string[]): Promise<string> =>
+    (await run("get", "bigs", ...args, "-n", "shop", "--server", served.url)).out.join("\n");
+  const json = `"spec":{"id":${ID},"ids":[${LOW},${ID}],"note":"9007199254740993"}`;
+  assertEquals((await get("-o", "json")).split(json).length, 3);
+  assertEquals((await get("a", "-o", "json")).replaceAll(/\s+/g, "").split(json).length, 2);
+  const yaml = `spec:\n  id: ${ID}\n  ids:\n  - ${LOW}\n  - ${ID}\n  note: "9007199254740993"`;
+  assertEquals((await get("a", "-o", "yaml")).split(yaml).length, 2);
+  assertEquals((await get("-o", "yaml")).replaceAll("\n  ", "\n").split(yaml).length, 3);
 });

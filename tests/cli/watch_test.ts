@@ -10,6 +10,7 @@ import { pods } from "../support/big_pods.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { json, run, Session } from "../support/session.ts";
 import { ShownScreen } from "../support/shown_screen.ts";
+import { Big, NARROW, WIDE, wide } from "../support/wide.ts";
 
 Deno.test("checkOutputFile refuses a path that cannot be written", async () => {
   await using folder = new Folder();
@@ -418,4 +419,29 @@ Deno.test("writeCacheFile keeps the old file when writing fails half way", async
   assertEquals((error.cause as Error).message, "cannot be read");
   assertEquals(await Deno.readTextFile(file), "[1]");
   assertEquals(await namesIn(folder), ["cache.json"]);
+});
+
+Deno.test("informer watch prints large integers of custom kinds as the server has them", async () => {
+  using server = new FakeApiServer();
+  server.define(Big.crd as never);
+  server.create(Big, { metadata: { name: "a", namespace: "shop" }, spec: { id: NARROW[0], ids: [NARROW[1]] } });
+  await using served = await serve(wide(server));
+  await using folder = new Folder();
+  const path = folder.file("cache.json");
+  const { out } = await run(
+    "watch",
+    "bigs",
+    "-n",
+    "shop",
+    "-o",
+    "json",
+    "--until-synced",
+    "--cache",
+    path,
+    "--server",
+    served.url,
+  );
+  const spec = `"spec":{"id":${WIDE[0]},"ids":[${WIDE[1]}]}`;
+  assert(out[0].includes(spec), out[0]);
+  assert((await Deno.readTextFile(path)).includes(spec));
 });

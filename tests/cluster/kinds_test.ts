@@ -14,7 +14,7 @@ import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { RuntimeClass } from "@kube/informer/kinds/node/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertStringIncludes, equal } from "@std/assert";
-import { isBuiltInGroup } from "../../src/client/protocol/discovery.ts";
+import { isBuiltInGroup } from "../../src/api/resource.ts";
 import { INTRODUCED, introducedIn, OLDEST_MINOR } from "../../tools/introduced.ts";
 import { differences, generateKinds } from "../../tools/kinds.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";

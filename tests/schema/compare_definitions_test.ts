@@ -355,3 +355,20 @@ function isKept(value: Json | undefined, kept: Json | undefined): boolean {
   if (Array.isArray(value)) return Array.isArray(kept) && value.every((item, index) => isKept(item, kept[index]));
   return value === kept;
 }
+
+Deno.test("a definition that is nested too deep is refused by name", () => {
+  const nested = (levels: number): JsonObject => {
+    let schema: JsonObject = { type: "string" };
+    for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
+    return schema;
+  };
+  const [before, deep] = [999, 5_000].map((levels) => definition([version(nested(levels))]));
+  assertEquals(compareDefinitions(before, before), []);
+  for (const [old, now] of [[before, deep], [deep, before]]) {
+    assertThrows(
+      () => compareDefinitions(old, now),
+      TypeError,
+      'Cannot compare definitions: "websites.example.com" is nested more than 2020 deep. Flatten its schemas',
+    );
+  }
+});

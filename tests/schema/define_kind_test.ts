@@ -286,3 +286,18 @@ Deno.test("validate() of a kind with a wrong rule rejects with the place of the 
   assert(error instanceof SchemaError);
   assertEquals(error.faults.map(({ path }) => path), ["spec.x-kubernetes-validations[0].rule"]);
 });
+
+Deno.test("a schema with more than 1,000 fields within each other is refused by name", async () => {
+  const nested = (levels: number): object => {
+    let schema: object = { type: "string" };
+    for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
+    return schema;
+  };
+  const kind = defineKind({ ...NAMES, spec: nested(999) as never }) as unknown as typeof Website;
+  assertEquals(await kind.validate({ metadata: { name: "a" }, spec: { a: { a: {} } } }), []);
+  for (const levels of [1_000, 20_000]) {
+    const { message } = assertThrows(() => defineKind({ ...NAMES, spec: nested(levels) as never }), SchemaError);
+    assertStringIncludes(message, "spec");
+    assertStringIncludes(message, "it is nested more than 2000 deep. Flatten it");
+  }
+});

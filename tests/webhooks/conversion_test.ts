@@ -399,3 +399,50 @@ Deno.test("roundTrips adds an object for each optional part of the schema", () =
   assertThrows(trips(reading), Error, 'Cannot convert Job "n/a" with spec.limits {"key":"text"}');
   trips(reading, [small, { metadata, spec: { image: "x", limits: { cpu: "1" } } }])();
 });
+
+Deno.test("conversions keep large integers, at their path or elsewhere, and report once what is not an input", async () => {
+  const number = { type: "integer", format: "int64" } as const;
+  const Old = defineKind({
+    ...names,
+    version: "v1",
+    spec: { type: "object", properties: { id: number, sum: number } },
+  });
+  const Hub = defineKind({
+    ...names,
+    version: "v2",
+    spec: { type: "object", properties: { id: number, key: number, sum: number } },
+    olderVersions: [Old],
+  });
+  const errors: unknown[] = [];
+  const webhooks = new Webhooks({ onError: (error) => errors.push(error) }).convert(Hub, Old, {
+    toHub: ({ spec: { id, sum } }) => ({ spec: { id, key: id, ...sum !== undefined && { sum: sum + 2 ** 54 } } }),
+    fromHub: ({ spec: { id, key } }) => ({ spec: { id, ...key !== undefined && { sum: key } } }),
+  });
+  const sent = async (version: string, ...objects: string[]): Promise<string> => {
+    const from = version === "v1" ? "v2" : "v1";
+    const texts = objects.map((spec, at) =>
+      `{"apiVersion":"example.com/${from}","kind":"Job","metadata":{"name":"${at}"},"spec":${spec}}`
+    );
+    const review = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u",` +
+      `"desiredAPIVersion":"example.com/${version}","objects":[${texts}]}}`;
+    const response = await webhooks.fetch(post("/convert/jobs.example.com", review));
+    const text = await response.text();
+    assertEquals([response.status, JSON.parse(text).response.result.status], [200, "Success"], text);
+    assertEquals(response.headers.get("content-type"), "application/json");
+    return [...text.matchAll(/(?<="spec":)[^}]*}/g)].join(" ");
+  };
+  const [ID, OTHER] = ["9007199254740993", "9223372036854775807"];
+  assertEquals(
+    await sent("v2", `{"id":${ID}}`, `{"id":1}`, `{"id":${OTHER}}`),
+    `{"id":${ID},"key":${ID}} {"id":1,"key":1} {"id":${OTHER},"key":${OTHER}}`,
+  );
+  assertEquals(await sent("v1", `{"id":1,"key":${ID}}`), `{"id":1,"sum":${ID}}`);
+  assertEquals(errors, []);
+  for (const _ of [1, 2]) {
+    assertEquals(await sent("v2", `{"id":${ID},"sum":4}`), `{"id":${ID},"key":${ID},"sum":18014398509481988}`);
+  }
+  assertEquals(errors.map((error) => (error as Error).message), [
+    "Cannot keep a large integer exact in a conversion: spec.sum is 18014398509481988, which JavaScript has rounded. " +
+    "Copy such integers, and do not compute with them",
+  ]);
+});

@@ -107,3 +107,29 @@ Deno.test("property: random objects, mutated at random: the patch makes the draf
   }
   assert(operations > 10_000 && unchanged > 50, `${operations} operations, ${unchanged} unchanged`);
 });
+
+/** A value of lists and objects within each other. */
+function deep(levels: number, inner: Json): JsonObject {
+  let value = inner;
+  for (let at = 0; at < levels; at++) value = at % 2 === 0 ? { a: value, b: 1 } : [value, 2];
+  return { value };
+}
+
+Deno.test("values of any depth are copied, compared and patched, in a time that grows with their size", () => {
+  const before = deep(50_000, { last: 1 });
+  const after = cloneJson(before);
+  assert(equalJson(before, after));
+  let inner = after as MutableJson;
+  while (inner.last === undefined) inner = (inner.value ?? inner.a ?? (inner as unknown as Json[])[0]) as MutableJson;
+  inner.last = 2;
+  assertEquals(equalJson(before, after), false);
+  const [{ op, path, value }, ...others] = patchOf(before, after);
+  // Deeper than objects are, the whole value is replaced.
+  assertEquals([op, path, others], ["replace", `/value${"/0/a".repeat(50).slice(0, -2)}`, []]);
+  let old: Json | undefined = before;
+  for (const name of path.split("/").slice(1)) old = (old as JsonObject)[name];
+  assert(old !== undefined && value !== undefined && !equalJson(old, value));
+  // The last of many elements differs, at the end of many lists.
+  const list = (last: number): Json => deep(20_000, [...Array.from({ length: 100_000 }, (_, at) => at), last]);
+  assertEquals(patchOf(list(1), list(2)).length, 1);
+});

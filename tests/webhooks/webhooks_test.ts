@@ -400,3 +400,78 @@ Deno.test("requests are typed by kind and operations", () => {
   // @ts-expect-error: a handler returns nothing but a refusal
   new Webhooks().validate(Website, () => false);
 });
+
+Deno.test("a review's large integers stay exact in the patch", async () => {
+  const [id, low] = ["9007199254740999", "9007199254740992"];
+  const webhooks = new Webhooks().mutate(Website, ({ draft }) => {
+    // deno-lint-ignore no-explicit-any
+    const { spec } = draft as any;
+    spec.copy = spec.id;
+    spec.moved = { list: spec.list };
+    spec.list = [{}, ...spec.list];
+  });
+  const object = website({ id: "ID", list: [{ id: "LOW" }, { id: "OTHER" }] });
+  const body = JSON.stringify({ ...ADMISSION, request: requestOf(Website, { object }) })
+    .replace(`"ID"`, id).replaceAll(`"LOW"`, low).replace(`"OTHER"`, "9007199254740995");
+  const answer = await webhooks.fetch(post(pathOf(webhooks), body));
+  const patch = atob((await answer.json()).response.patch);
+  assertEquals(
+    patch,
+    `[{"op":"add","path":"/spec/list/0","value":{}},{"op":"add","path":"/spec/copy","value":${id}},` +
+      `{"op":"add","path":"/spec/moved","value":{"list":[{"id":${low}},{"id":9007199254740995}]}}]`,
+  );
+});
+
+Deno.test("nothing of a review is written out, and it is refused where it is nested deeper than Go reads", async () => {
+  const errors: unknown[] = [];
+  const webhooks = new Webhooks({ onError: (error) => errors.push(error) }).mutate(Website, ({ draft }) => {
+    (draft.metadata as { labels?: object }).labels = { a: "b" };
+  });
+  const path = pathOf(webhooks);
+  const sent = async (
+    parts: object,
+    text = JSON.stringify({ ...ADMISSION, request: requestOf(Website, parts as never) }),
+  ) => {
+    const answer = await webhooks.fetch(post(path, text));
+    return { status: answer.status, body: await answer.json() };
+  };
+  const large = Array.from({ length: 1_000 }, (_, at) => ({ at }));
+  const cases: [object, string][] = [
+    [{ resource: large }, "websites.example.com in v1, but it is absent, absent, absent"],
+    [{ resource: { group: large, version: "v1", resource: { a: 1 } } }, 'but it is an object, a list, "v1"'],
+    [
+      { resource: { group: "g".repeat(5_000), version: 1, resource: null } },
+      `but it is null, "${"g".repeat(100)}…", 1`,
+    ],
+    [{ kind: { kind: large } }, 'kind must be "Website", but it is a list'],
+    [{ uid: { a: large } }, "uid must be a string, but it is an object"],
+    [{ operation: large }, "operation must be CREATE or UPDATE, but it is a list"],
+  ];
+  for (const [parts, reason] of cases) {
+    const { status, body } = await sent(parts);
+    assertEquals(status, 400);
+    assertStringIncludes(body.message, reason);
+    assert(body.message.length < 300);
+  }
+  const nested = (levels: number): string =>
+    JSON.stringify({ ...ADMISSION, request: requestOf(Website, { object: website({ image: "DEEP" }) }) })
+      .replace(`"DEEP"`, `${"[".repeat(levels)}"]"${"]".repeat(levels)}`);
+  // Four objects are around it.
+  assertEquals((await sent({}, nested(9_996))).status, 200);
+  const { status, body } = await sent({}, nested(9_997));
+  assertEquals([status, body.message], [400, "the body is nested more than 10000 deep"]);
+  assertEquals(errors, []);
+});
+
+Deno.test("the key of an object is cut in errors and refusals", async () => {
+  const errors: Error[] = [];
+  const name = "n".repeat(2_000);
+  let error: unknown = new Error("the lookup failed");
+  const webhooks = new Webhooks({ onError: (error) => errors.push(error as Error) }).validate(Website, () => {
+    throw error;
+  });
+  assertEquals((await review(webhooks, { name })).status, 500);
+  assertEquals(errors[0].message.length, `Cannot validate CREATE of Website ""`.length + 318);
+  error = refuse("no", { causes: [{ field: "a", message: "b" }] });
+  assertEquals((await review(webhooks, { name })).response.status.details.name.length, 318);
+});

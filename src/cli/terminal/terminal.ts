@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { holdsLiterals, literalOf, literalReplacer } from "../../api/large_integers.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
 import {
   isSecret,
@@ -33,13 +34,21 @@ export function plain(text: string): string {
   );
 }
 
+/** `JSON.rawJSON`, which TypeScript does not know yet: `JSON.stringify` writes its result as `text`. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+
 /** Returns the JSON text of a value, whose control characters a terminal does not obey. */
 export function jsonText(value: unknown, indent?: number): string {
   // What is below U+0020 is escaped already, but for the line ends between members.
-  return JSON.stringify(value, undefined, indent).replace(
+  return JSON.stringify(value, hasLiterals(value) ? literalReplacer(rawJSON) : undefined, indent).replace(
     UNPRINTABLE,
     (found) => found === "\n" ? found : escaped(found),
   );
+}
+
+/** Returns true if a value, or a member of it, has integers that JavaScript rounds. */
+export function hasLiterals(value: unknown): boolean {
+  return [value, ...Object.values(Object(value))].some(holdsLiterals);
 }
 
 /** Returns a character as `\u001b`. */
@@ -451,7 +460,9 @@ export function rowCells(resource: Resource, object: KubernetesObject, style: Ro
   const shown = columnsOf(resource, object).flatMap(({ name, format, priority }, i) => {
     if (priority > 0 && !style.wide) return [];
     if (format === "name" && style.kinds) return plain(qualifiedName(resource, ownName));
-    return name === "Age" && style.now !== undefined ? ageOf(creationTimestamp, style.now) : cellText(cells[i]);
+    return name === "Age" && style.now !== undefined
+      ? ageOf(creationTimestamp, style.now)
+      : cellText(literalOf(cells, `${i}`, cells[i]) ?? cells[i]);
   });
   return [...placeCells(resource, style, style.cluster ?? "", namespace), ...shown];
 }

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
+import { type Document, dump, intCoreTag, SCALAR_STYLE, visit } from "js-yaml";
+import { literalReplacer } from "../../api/large_integers.ts";
 import { yamlNumber } from "../../connect/kubeconfig/yaml.ts";
-import { escaped, UNPRINTABLE } from "./terminal.ts";
+import { escaped, hasLiterals, UNPRINTABLE } from "./terminal.ts";
 
 /** Characters that only double quotes escape; the printer quotes other control characters itself. */
 const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
@@ -15,7 +16,10 @@ const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
  * indented, as kubectl prints them, unless it is for a file that a formatter may check. Without a final line end.
  */
 export function yamlText(value: unknown, indentsLists = false): string {
-  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: !indentsLists, quoteStyle: "double", transform })
+  const mark = hasLiterals(value) ? crypto.randomUUID() : undefined;
+  const written = mark === undefined ? value : JSON.parse(JSON.stringify(value, literalReplacer((it) => mark + it)));
+  const transform = (documents: Document[]): void => transformed(documents, mark);
+  return dump(written, { noRefs: true, lineWidth: -1, seqNoIndent: !indentsLists, quoteStyle: "double", transform })
     .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
 }
 
@@ -24,9 +28,12 @@ function isTextForUs(text: string): boolean {
   return /[_XBO]/.test(text) && yamlNumber(text) !== undefined;
 }
 
-function transform(documents: Document[]): void {
+function transformed(documents: Document[], mark: string | undefined): void {
   visit(documents, (node) => {
-    if (node.kind === "scalar" && (HIDDEN.test(node.value) || isTextForUs(node.value))) {
+    if (node.kind === "scalar" && mark !== undefined && node.value.startsWith(mark)) {
+      node.value = node.value.slice(mark.length);
+      node.tag = intCoreTag.tagName;
+    } else if (node.kind === "scalar" && (HIDDEN.test(node.value) || isTextForUs(node.value))) {
       node.style = SCALAR_STYLE.DOUBLE_QUOTED;
     }
     if (node.kind !== "mapping") return;

@@ -8,9 +8,10 @@
  * @module
  */
 import type { CacheEntry, Identity } from "../../api/entry.ts";
+import { keepLiterals } from "../../api/large_integers.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
 import type { DecodeOptions, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
-import { isSecret, type Resource, resourceName } from "../../api/resource.ts";
+import { isCustom, isSecret, type Resource, resourceName } from "../../api/resource.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import {
   brokenEntry,
@@ -81,6 +82,8 @@ export class ObjectReader<T extends KubernetesObject> {
   readonly #shard: ReadOptions["shard"];
   /** True if objects are parsed at once and unchanged, so that a walk gains nothing. */
   readonly #parsesAll: boolean;
+  /** True for objects whose rounded integers are kept. */
+  readonly #isCustom: boolean;
   /** Set if and only if objects are reduced, here or by the server. */
   readonly #reduction: Reduction | undefined;
   /** Set if and only if objects are reduced here. */
@@ -104,6 +107,7 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#isStrict = withoutMetadata === "refused";
     if (options.shard?.by !== "controller") this.#shard = options.shard;
     const { resource, parse, managedFields } = options;
+    this.#isCustom = isCustom(resource);
     const reduction = this.#reduction = Reduction.of(resource, options);
     if (reduction !== undefined && reduction !== Reduction.metadata) this.#projector = new Projector(reduction.fields);
     this.#cuts = managedFields !== "keep" && this.#projector === undefined;
@@ -293,7 +297,7 @@ export class ObjectReader<T extends KubernetesObject> {
     labelsEnd: number,
   ): CacheEntry<T> {
     return this.#reduction === undefined
-      ? unreadEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd)
+      ? unreadEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, this.#isCustom)
       : new ReducedEntry<T>(this.#reduction, identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
@@ -308,11 +312,13 @@ export class ObjectReader<T extends KubernetesObject> {
   /** Returns the object in `bytes[start, end)`, parsed immediately. Unusual objects are read in this way. */
   parse(bytes: Uint8Array, start: number, end: number, text?: string): CacheEntry<T> | undefined {
     let object: unknown;
+    const own = text === undefined ? decoder.decode(bytes.subarray(start, end)) : text.slice(start, end);
     try {
-      object = parseObject(text === undefined ? decoder.decode(bytes.subarray(start, end)) : text.slice(start, end));
+      object = parseObject(own);
     } catch (cause) {
       throw notJson("an object", this.#options.resource, cause);
     }
+    if (this.#isCustom) keepLiterals(object, own);
     return this.entryOf(object);
   }
 

@@ -7,9 +7,10 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
+import { keepLiterals } from "../../api/large_integers.ts";
 import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
-import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
+import { isCustom, isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
@@ -147,10 +148,14 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   #parse(bytes: Uint8Array, start: number, end: number): unknown {
+    const { resource } = this.#options;
+    const text = decoder.decode(bytes.subarray(start, end));
     try {
-      return JSON.parse(decoder.decode(bytes.subarray(start, end)));
+      const value = JSON.parse(text);
+      if (isCustom(resource)) keepLiterals(value, text);
+      return value;
     } catch (cause) {
-      throw notJson("a row", this.#options.resource, cause);
+      throw notJson("a row", resource, cause);
     }
   }
 }
@@ -256,6 +261,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     try {
       if (this.#scanner.inItems) throw new SyntaxError("it ends in the middle of its items");
       outline = JSON.parse(text);
+      if (isCustom(resource)) keepLiterals(outline, text);
     } catch (cause) {
       if (!text.trimStart().startsWith("<")) throw notJson("the list", resource, cause);
       const found = JSON.stringify(text.trim().slice(0, 80));
@@ -502,6 +508,7 @@ class WatchEventReader<T extends KubernetesObject> {
     let event: { type?: unknown; object?: unknown };
     try {
       event = JSON.parse(text);
+      if (isCustom(this.#options.resource)) keepLiterals(event, text);
     } catch (cause) {
       const hint = text.startsWith("<")
         ? ". Check whether a proxy or a login page answers instead of the API server"

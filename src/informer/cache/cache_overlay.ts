@@ -7,10 +7,12 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
+import { keepLiterals } from "../../api/large_integers.ts";
 import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
+import { isCustom } from "../../api/resource.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { entryBytes, entryOf, unreadEntry } from "../../entry/entry.ts";
+import { entryBytes, entryOf, NO_POSITION, unreadEntry } from "../../entry/entry.ts";
 import type { CacheScope } from "./cache_scope.ts";
 import type { EntryLister } from "./lister.ts";
 import type { ObjectCache } from "./object_cache.ts";
@@ -121,7 +123,10 @@ export class CacheOverlay<T extends KubernetesObject> {
   #at(key: ObjectKey): Covered<T> | undefined {
     const covered = this.#live(key);
     if (covered?.text !== undefined) {
-      covered.entry = this.#cache.entryTransform.apply(unread(this.#scope.formed(JSON.parse(covered.text) as T)));
+      const object = JSON.parse(covered.text) as T;
+      const isOfCustomKind = isCustom(this.#scope.resource!); // without a resource, nothing has its form
+      if (isOfCustomKind) keepLiterals(object, covered.text);
+      covered.entry = this.#cache.entryTransform.apply(unread(this.#scope.formed(object), isOfCustomKind));
       covered.text = undefined;
     }
     if (covered?.entry === undefined || covered.entry.key === key) return covered;
@@ -139,9 +144,9 @@ export class CacheOverlay<T extends KubernetesObject> {
 }
 
 /** Returns an entry of an object that shares its parts with the cached object when it is read. */
-function unread<T extends KubernetesObject>(object: T): CacheEntry<T> {
+function unread<T extends KubernetesObject>(object: T, isOfCustomKind: boolean): CacheEntry<T> {
   const entry = entryOf(object);
   if (reduced in object) return entry; // its mark has no JSON
   const { text, metadataStart, metadataEnd } = entryBytes(entry);
-  return unreadEntry<T>(entry, text, metadataStart, metadataEnd);
+  return unreadEntry<T>(entry, text, metadataStart, metadataEnd, NO_POSITION, NO_POSITION, isOfCustomKind);
 }

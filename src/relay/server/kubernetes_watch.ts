@@ -7,6 +7,7 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
+import { exactJson, keepLiterals } from "../../api/large_integers.ts";
 import { lowerBound } from "../../api/lower_bound.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
@@ -107,11 +108,10 @@ export class KubernetesSelection {
     if (!was) return undefined;
     if (isDeletion) return lineText("DELETED", this.text(entry));
     // An object that is selected no longer: its last selected state, at the version of the change.
-    const last = JSON.parse(this.text(before)) as KubernetesObject;
-    return lineText(
-      "DELETED",
-      JSON.stringify({ ...last, metadata: { ...last.metadata, resourceVersion: version } }),
-    );
+    const text = this.text(before);
+    const last = JSON.parse(text) as KubernetesObject;
+    keepLiterals(last, text);
+    return lineText("DELETED", exactJson({ ...last, metadata: { ...last.metadata, resourceVersion: version } }));
   }
 
   /** Returns the line of a bookmark; `isEnd` marks the end of the initial objects. */

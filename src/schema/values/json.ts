@@ -29,21 +29,34 @@ export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Compares two values; the order of keys and undefined members are ignored. */
+/** Compares two values of any depth; the order of keys and undefined members are ignored. */
 export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object") return false;
+  const left = [a, b];
+  while (left.length > 0) {
+    if (!comparePart(left.pop(), left.pop(), left)) return false;
+  }
+  return true;
+}
+
+/** Returns false if two values differ. Adds the pairs of their members that are to be compared. */
+function comparePart(a: unknown, b: unknown, left: unknown[]): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    for (let at = 0; at < a.length; at++) if (!equalJson(a[at], b[at])) return false;
+    for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) left.push(a[at], b[at]);
     return true;
   }
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  for (const key in left) if (!equalJson(left[key], right[key])) return false;
-  for (const key in right) if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
+  const [one, other] = [a as JsonObject, b as JsonObject];
+  for (const key in one) if (one[key] !== other[key]) left.push(one[key], other[key]);
+  for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
   return true;
 }
+
+/** The deepest nesting of a schema, in objects and lists: 1,000 fields within each other. */
+export const MAX_SCHEMA_DEPTH = 2_000;
 
 /** Returns true if objects and arrays are nested more than `depth` deep. */
 export function isDeeper(value: unknown, depth: number): boolean {
@@ -51,12 +64,24 @@ export function isDeeper(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
 }
 
-/** Returns a deep copy. */
+/** Returns a deep copy of a value of any depth. */
 export function cloneJson<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(cloneJson) as T;
-  if (!isObject(value)) return value;
-  const copy: MutableJson = {};
-  for (const key in value) setMember(copy, key, cloneJson(value[key]));
+  const left: unknown[] = [];
+  const clone = emptyCopy(value, left);
+  while (left.length > 0) {
+    const copy = left.pop() as MutableJson | Json[];
+    const source = left.pop() as JsonObject & readonly Json[];
+    if (Array.isArray(copy)) { for (let at = 0; at < source.length; at++) copy.push(emptyCopy(source[at], left)); }
+    else for (const key in source) setMember(copy, key, emptyCopy(source[key], left));
+  }
+  return clone;
+}
+
+/** Returns a copy without the members of an object or a list, which it adds to `left`. */
+function emptyCopy<T>(value: T, left: unknown[]): T {
+  if (typeof value !== "object" || value === null) return value;
+  const copy = Array.isArray(value) ? [] : {};
+  left.push(value, copy);
   return copy as T;
 }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { decoder, encoder } from "../../../api/object.ts";
-import { isBuiltInGroup } from "../../../client/protocol/discovery.ts";
+import { isBuiltInGroup } from "../../../api/resource.ts";
 import type { Discovery } from "../../../client/protocol/discovery.ts";
 import {
   badRequest,

@@ -7,8 +7,8 @@
  * @module
  */
 import { defined } from "../../../api/options.ts";
-import { apiVersionOf, type Resource } from "../../../api/resource.ts";
-import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
+import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../api/resource.ts";
+import type { Subresource } from "../../../client/protocol/discovery.ts";
 import { type CompiledRules, hasRules, loadedRules } from "../../../schema/rules/load.ts";
 import type { ScalePaths } from "../../../schema/values/validate.ts";
 import { schemaOf, structNamed } from "../schema/schema.ts";
