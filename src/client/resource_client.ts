@@ -198,6 +198,13 @@ export interface AppliedIfChanged<T> {
   readonly object: T;
   /** Why the fields were sent, e.g. `"spec.replicas differs"`. Absent if nothing was sent. */
   readonly reason?: string;
+  /**
+   * A field that stays although your draft lacks it, e.g. `'"kube-informer" owns data.legacy by an update'`. An apply
+   * removes only fields that were applied. This one was written by an update: by this field manager, or by the client
+   * without the option `fieldManager`. Call `upgradeManagedFields` once, or put the field into the draft. Absent if
+   * there is no such field, or if the object lacks that manager's entry in managedFields.
+   */
+  readonly kept?: string;
 }
 
 /**
