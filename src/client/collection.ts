@@ -523,7 +523,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { current: given, fieldManager, force, ...rest } = options;
     const { name } = object.metadata;
     const request = patchRequest(this.#target, name, { type: "apply", body: object, fieldManager, force }, rest);
-    const key = keyOf({ metadata: { name, namespace: this.#place } });
+    const key = keyOf({ metadata: { name, namespace: request.place?.namespace } });
     const current = "current" in options ? given : this.#options.cached?.(this.resource, key) as T | undefined;
     const draft: KubernetesObject = JSON.parse(request.init.body as string);
     const reason = needToApply(this.resource, draft, { key, current, fieldManager });

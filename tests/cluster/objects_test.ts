@@ -1,6 +1,7 @@
 import { defineResource, isConflict, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Node, Pod } from "@kube/informer/kinds/core/v1";
+import { ClusterRole } from "@kube/informer/kinds/rbac/v1";
 import {
   createOrUpdate,
   EventRecorder,
@@ -107,6 +108,26 @@ cluster.anywhere(
       (_, i) => maps.patch("moved", { type: "merge", body: { data: { n: `${i}` } } }),
     );
     await Promise.all([...busy, upgradeManagedFields(maps, current, from)]);
+  },
+);
+
+cluster.anywhere(
+  "an owner's namespace decides where a draft goes, and the server drops the namespace of a cluster-scoped object",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const other = await setting.newNamespace();
+    const maps = client.resource(ConfigMap);
+    const owner = await maps.namespace(namespace).create({ metadata: { name: "parent" } });
+    const elsewhere = client.resource(ConfigMap, { namespace: other });
+    const draft = withController({ metadata: { name: "child" } }, owner);
+    await assertRejects(() => elsewhere.apply(draft, { fieldManager: "shop" }), TypeError, "covers only namespace");
+    assertEquals((await maps.apply(draft, { fieldManager: "shop" })).metadata.namespace, namespace);
+    const roles = client.resource(ClusterRole);
+    const { metadata: { name } } = await roles.create({ metadata: { generateName: "scoped-" } });
+    await assertRejects(() => roles.apply({ metadata: { name, namespace } }, { fieldManager: "shop" }), TypeError);
+    const patched = await roles.patch(name, { type: "merge", body: { metadata: { namespace } as never } });
+    assertEquals(patched.metadata.namespace, undefined); // which the client refuses where it sees it
+    await roles.delete(name);
   },
 );
 

@@ -400,9 +400,8 @@ export interface UpgradeManagedFieldsOptions extends Abortable {
  * (client-go `csaupgrade.UpgradeManagedFields`). Call it once per object when your program changes from `update`,
  * `patch` or {@linkcode createOrUpdate} to `apply`. Without it, no apply removes a field that an update wrote.
  *
- * - The Update entries by `from` become a part of the Apply entry by `fieldManager`. Entries by other managers stay, and
- *   so do entries for subresources. No value changes: your next apply removes what it lacks, and the server fills in
- *   defaults again.
+ * - The Update entries by `from` become a part of the Apply entry by `fieldManager`. Other entries stay, also those for
+ *   subresources. No value changes: your next apply removes what it lacks, and the server fills in defaults again.
  * - It reads the object from the server, because a cache may lack entries. If nothing changes, nothing is written.
  * - After a conflict it reads the object again, up to 5 times in all.
  * - It cannot be undone: afterwards nobody knows which fields were updated.
