@@ -10,7 +10,7 @@ import type { CacheEntry } from "../../api/entry.ts";
 import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
 import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
-import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
+import { DecodeError, StatusError, statusFrom, statusText } from "../../api/status.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
 import { ItemScanner, skipValue } from "../../entry/json_text.ts";
@@ -385,7 +385,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     if (outline.kind === "Status" && outline.items === undefined) {
       const status = statusFrom(outline, 200);
       throw new StatusError(
-        `Cannot list "${resourceName(resource)}": ${status.code} ${status.reason}: ${status.message}`,
+        `Cannot list "${resourceName(resource)}": ${statusText(status)}`,
         status,
       );
     }
@@ -537,7 +537,7 @@ class WatchEventReader<T extends KubernetesObject> {
       case "ERROR": {
         const status = statusFrom(event.object);
         throw new StatusError(
-          `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,
+          `Cannot go on watching "${name}": ${statusText(status)}`,
           status,
         );
       }
