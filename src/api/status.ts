@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { withSentence } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 export { messageOf } from "../errors/errors.ts";
@@ -106,6 +107,24 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
     ...(status.details ? { details: status.details } : {}),
     ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
   };
+}
+
+/** How many causes an error's message has at most. The error's `status` has all. */
+const SHOWN_CAUSES = 5;
+
+/** Returns the server's message for a failure, followed by the causes that it does not contain, each once. */
+export function statusMessage({ message, details }: ApiStatus): string {
+  const texts = (details?.causes ?? []).filter((cause) => cause.message && !message.includes(cause.message))
+    .map(({ field, message }) => field ? `${field}: ${message}` : message);
+  const unsaid = [...new Set(texts)];
+  if (unsaid.length === 0) return message;
+  const more = unsaid.length > SHOWN_CAUSES ? `; and ${unsaid.length - SHOWN_CAUSES} more causes` : "";
+  return withSentence(message, unsaid.slice(0, SHOWN_CAUSES).join("; ") + more);
+}
+
+/** Returns a failure in one sentence or more: its code, its reason and its message with all causes. */
+export function statusText(status: ApiStatus): string {
+  return `${status.code} ${status.reason}: ${statusMessage(status)}`;
 }
 
 /** The longest wait that a server can ask for, in milliseconds. It limits the effect of a mistaken `Retry-After`. */

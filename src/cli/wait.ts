@@ -211,6 +211,8 @@ class Waiting implements AsyncDisposable {
       if (isAbortOf(signal, error) || !(error instanceof WaitError)) throw error;
       throw explainRefusal(error.cause, this.#flags);
     }
+    // Their reasons are part of a failure's message. If they cannot be listed, that has been said.
+    await this.#pods?.waitForCacheSync({ signal }).catch(() => signal.throwIfAborted());
     const timer = setInterval(() => this.#changes.changed(), PERIOD_MS);
     try {
       for await (const verdicts of this.#changes.read({ signal })) {

@@ -64,7 +64,7 @@ import type { Connection, RequestSpec } from "./http/connection.ts";
 import { WatchHealth, WatchMemory } from "./http/open_watches.ts";
 import { isStatus, type JsonAnswer } from "./http/response.ts";
 import { checkLogOptions, LOG_OPTIONS, type LogLine, logLines, type LogOptions, type LogSource } from "./logs.ts";
-import { needToApply } from "./owned_fields.ts";
+import { keptByUpdate, needToApply } from "./owned_fields.ts";
 import {
   type AppliedIfChanged,
   type ApplyIfChangedOptions,
@@ -524,11 +524,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { current: given, fieldManager, force, ...rest } = options;
     const { name } = object.metadata;
     const request = patchRequest(this.#target, name, { type: "apply", body: object, fieldManager, force }, rest);
-    const key = keyOf({ metadata: { name, namespace: this.#place } });
+    const key = keyOf({ metadata: { name, namespace: request.place?.namespace } });
     const current = "current" in options ? given : this.#options.cached?.(this.resource, key) as T | undefined;
-    const reason = needToApply(this.resource, JSON.parse(request.init.body as string), { key, current, fieldManager });
-    if (reason === undefined) return { object: current! };
-    return { object: await this.#write(request, rest, "apply", object), reason };
+    const draft: KubernetesObject = JSON.parse(request.init.body as string);
+    const reason = needToApply(this.resource, draft, { key, current, fieldManager });
+    const after = reason === undefined ? current! : await this.#write(request, rest, "apply", object);
+    const kept = keptByUpdate(draft, after.metadata, [fieldManager, this.#connection.manager]);
+    return { object: after, ...defined({ reason, kept }) };
   }
 
   /** As {@linkcode ResourceClient.patch}. */

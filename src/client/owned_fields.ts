@@ -1,10 +1,11 @@
 /**
  * Decides from a cached object whether a server-side apply would change it, without the schema of its kind.
  *
- * {@linkcode needToApply} is the entry point. The manager's entry in `managedFields` names the fields in its last
- * apply. If somebody else has changed a field's value since, the entry no longer has the field. So the object stays
- * unchanged if an apply has the same fields, each with its present value. A server fills in defaults, and writes some
- * values in another form: the tables below know this only for built-in kinds. In doubt, an apply is needed.
+ * {@linkcode needToApply} is the entry point, and {@linkcode keptByUpdate} finds what no apply removes. The manager's
+ * entry in `managedFields` names the fields in its last apply. If somebody else has changed a field's value since, the
+ * entry no longer has the field. So the object stays unchanged if an apply has the same fields, each with its present
+ * value. A server fills in defaults, and writes some values in another form: the tables below know this only for
+ * built-in kinds. In doubt, an apply is needed.
  *
  * @module
  */
@@ -63,7 +64,7 @@ export function needToApply(
       : "the cached object has no managedFields";
   }
   // A manager without fields has no entry.
-  const entry = live.managedFields.find((entry) => isApplied(entry, fieldManager)) ?? { apiVersion };
+  const entry = live.managedFields.find((entry) => isEntryOf(entry, fieldManager, "Apply")) ?? { apiVersion };
   if (entry.apiVersion !== apiVersion) return `"${fieldManager}" has applied ${entry.apiVersion}`;
   const comparison = new OwnedFieldsComparison(isBuiltIn(resource));
   const same = comparison.hasMembers(
@@ -85,9 +86,43 @@ function checkCurrent(action: string, key: ObjectKey, current: KubernetesObject 
   );
 }
 
-/** Returns true for the fields that a manager has applied to an object itself. */
-function isApplied({ manager, operation, subresource }: ManagedFieldsEntry, wanted: string): boolean {
-  return manager === wanted && operation === "Apply" && !subresource;
+/** Returns true for the fields that a manager has applied to an object itself, or written by updates. */
+export function isEntryOf(entry: ManagedFieldsEntry, manager: string, operation: "Apply" | "Update"): boolean {
+  return entry.manager === manager && entry.operation === operation && !entry.subresource;
+}
+
+/**
+ * Returns which field stays in an object, although an apply of `draft` lacks it: one of these managers has written it
+ * by an update. Finalizers do not count, because they are seldom applied.
+ */
+export function keptByUpdate(
+  draft: KubernetesObject,
+  { managedFields = [] }: ObjectMeta,
+  managers: readonly string[],
+): string | undefined {
+  const { data, stringData } = draft as KubernetesObject & Members;
+  const stored = isRecord(stringData) ? { ...draft, data: { ...data as Members, ...stringData } } : draft;
+  for (const entry of managedFields) {
+    if (!managers.some((manager) => isEntryOf(entry, manager, "Update"))) continue;
+    const path = missingIn(stored, entry.fieldsV1 ?? {}, []);
+    if (path !== undefined) return `"${entry.manager}" owns ${formatFieldPath(path)} by an update`;
+  }
+  return undefined;
+}
+
+/** Returns the path of an owned field that a draft lacks. */
+function missingIn(draft: unknown, owned: Members, path: readonly string[]): readonly string[] | undefined {
+  for (const [key, below] of Object.entries(owned)) {
+    const isMember = key.startsWith("f:");
+    const at = isMember ? [...path, key.slice(2)] : path;
+    if (key === "." || formatFieldPath(at) === "metadata.finalizers") continue;
+    const found = isMember
+      ? isRecord(draft) ? memberOf(draft, key.slice(2)) : undefined
+      : (Array.isArray(draft) ? draft : []).find((item) => isIdentified(item, identityOf(key), below as Members));
+    const missing = (found ?? undefined) === undefined ? at : missingIn(found, below as Members, at);
+    if (missing !== undefined) return missing;
+  }
+  return undefined;
 }
 
 /** Members in metadata that nobody owns, and that an apply does not change. */

@@ -201,6 +201,13 @@ export interface AppliedIfChanged<T> {
   readonly object: T;
   /** Why the fields were sent, e.g. `"spec.replicas differs"`. Absent if nothing was sent. */
   readonly reason?: string;
+  /**
+   * A field that stays although your draft lacks it, e.g. `'"kube-informer" owns data.legacy by an update'`. An apply
+   * removes only fields that were applied. This one was written by an update: by this field manager, or by the client
+   * without the option `fieldManager`. Call `upgradeManagedFields` once, or put the field into the draft. Absent if
+   * there is no such field, or if the object lacks that manager's entry in managedFields.
+   */
+  readonly kept?: string;
 }
 
 /**
@@ -326,8 +333,9 @@ export interface FollowOptions extends WatchOptions {
  *   own limit.
  * - **Selection.** A namespace in a call replaces the collection's namespace. Selectors in a call are combined with the
  *   collection's selectors. Lists and watches without a namespace cover all namespaces.
- * - **Names.** Objects that you create or address by name are in the collection's namespace. If it has none, they are
- *   in the client's namespace.
+ * - **Names.** Objects that you create or address by name are in the collection's namespace. If it has none, a draft's
+ *   own namespace comes before the client's. A draft with another namespace, or of a cluster-scoped kind with one, is a
+ *   `TypeError`.
  */
 export interface ResourceClient<T extends KubernetesObject> {
   /** The collection's kind. */
@@ -759,7 +767,9 @@ export function patchRequest<T extends KubernetesObject>(
   refuseTable(target.resource, "patch");
   const { resource } = target;
   const { subresource } = options;
-  const place = placeOf(target, "patch", { name, subresource });
+  // An apply is addressed as the object that it may create.
+  const { namespace } = (patch.type === "apply" ? patch.body.metadata : undefined) ?? {};
+  const place = placeOf(target, "patch", { name, namespace, subresource });
   // A merge patch keeps the fields that it does not name, but replaces lists.
   refuseReduced(place.action, patch.body, patch.type === "apply" ? "anywhere" : "in arrays");
   if (patch.type !== "apply") {
@@ -854,6 +864,14 @@ function collectionOf({ resource, selection }: Target, verb: string, options: Se
 function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const { resource, selection, defaultNamespace } = target;
   if (resource.scope === "Cluster") {
+    if (parts.namespace) {
+      throw new TypeError(
+        `Cannot ${
+          describe(verb, resource, parts)
+        }: the object has namespace "${parts.namespace}", but ${resource.kind} ` +
+          "is cluster-scoped. Remove the namespace. If it comes from an owner, the object cannot have that owner",
+      );
+    }
     return {
       ...parts,
       resource: resourceName(resource),

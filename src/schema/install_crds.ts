@@ -9,7 +9,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { DEFINITIONS, type Resource } from "../api/resource.ts";
-import { isConflict, isNotFound, StatusError } from "../api/status.ts";
+import { isConflict, isNotFound, StatusError, statusMessage } from "../api/status.ts";
 import type { Apply, ObjectDraft } from "../api/written.ts";
 import { sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
@@ -219,7 +219,7 @@ function explain(what: string): (error: unknown) => never {
     const owners = new Set(causes.map(({ message }) => message?.replace("conflict with ", "")));
     const why = isConflict(error) && owners.size > 0
       ? `${[...owners].join(" and ")} owns fields with other values. To take them over, set force`
-      : error.status.message;
+      : statusMessage(error.status);
     const refusal = new StatusError(`Cannot install ${what}: ${why}`, error.status, { cause: error });
     COMPLETE.add(refusal); // the cause has the same words
     throw refusal;

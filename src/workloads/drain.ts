@@ -89,6 +89,9 @@ type Step = Omit<DrainProgress, "pod">;
 /** How many evictions may wait for their first answer. Blocked ones do not count, so they hold up no others. */
 const MAX_REQUESTS = 20;
 
+/** How many pods an error names. */
+const MAX_NAMED = 20;
+
 /** Ends an eviction whose pod has gone. */
 const gone = abortReason("The pod is gone");
 
@@ -99,7 +102,8 @@ const gone = abortReason("The pod is gone");
  * - **Pods in the way.** Pods of DaemonSets, with `emptyDir` volumes or without a controller need an option. If it is
  *   missing, nothing is evicted, and the error names all of them with their options. Finished pods need none.
  * - **Mirror pods stay**, because only the kubelet of their node can remove them.
- * - **PodDisruptionBudgets** are respected: {@linkcode evict} waits for them. So pass a signal.
+ * - **PodDisruptionBudgets** are respected: {@linkcode evict} waits for them. So pass a signal. When it aborts, the
+ *   error names the pods that are left, with the budget in the way. Evictions that were accepted go on.
  * - **One failure stops nothing else.** It rejects after all other pods are gone.
  * - **Only present pods.** It knows pods by their uid, and ignores pods that come later, even with the same name.
  *
@@ -107,9 +111,10 @@ const gone = abortReason("The pod is gone");
  * `pods/eviction`.
  *
  * @throws {InformerError} if pods are in the way.
- * @throws {AggregateError} if pods could not be evicted. It has an error for each, and names them in its message.
+ * @throws {AggregateError} if pods could not be evicted, or the signal aborts. The message names all pods that are left,
+ * each with its last error. After an abort, `cause` is the signal's reason.
  * @throws {StatusError} if the node does not exist (`isNotFound`).
- * @throws the signal's reason if the signal aborts. Evictions that were accepted go on.
+ * @throws the signal's reason if the signal aborts before the pods are listed.
  *
  * @example
  * ```ts
@@ -146,11 +151,17 @@ export async function drain(client: ResourceClients, node: string, options: Drai
   await pods.waitForCacheSync({ signal }).finally(() => signal?.throwIfAborted());
   const chosen = podsToEvict(node, pods.lister.list(), options);
   for (const { metadata } of chosen) removals.set(metadata.uid, new DerivedController(signal));
-  const failures: unknown[] = [];
+  /** The last step of each pod that is not gone. */
+  const left = new Map<ObjectKey, Step | undefined>(chosen.map((pod) => [keyOf(pod), undefined]));
   const remove = async (pod: Pod, answered: () => void): Promise<void> => {
     const { name, namespace, uid } = pod.metadata;
     using removal = removals.get(uid)!;
-    const report = (step: Step): void => callObserver(() => onProgress?.({ pod: keyOf(pod), ...step }));
+    const key = keyOf(pod);
+    const report = (step: Step): void => {
+      if (step.state === "gone") left.delete(key);
+      else left.set(key, step);
+      callObserver(() => onProgress?.({ pod: key, ...step }));
+    };
     const onBlocked = (error: unknown, delayMs: number): void => {
       answered();
       report({ state: "blocked", error, delayMs });
@@ -164,7 +175,6 @@ export async function drain(client: ResourceClients, node: string, options: Drai
     } catch (error) {
       if (error === gone()) return report({ state: "gone" });
       if (signal?.aborted) return;
-      failures.push(error);
       report({ state: "failed", error });
     } finally {
       answered();
@@ -182,9 +192,25 @@ export async function drain(client: ResourceClients, node: string, options: Drai
   };
   await Promise.all(Array.from({ length: MAX_REQUESTS }, lane));
   await Promise.all(jobs);
-  signal?.throwIfAborted();
-  if (failures.length === 0) return;
-  throw new AggregateError(failures, `Cannot drain node "${node}": ${failures.map(errorLine).join("; ")}`);
+  if (left.size > 0) throw unfinished(node, left, signal);
+}
+
+/** Returns the error of a drain that has failed to evict pods, or was aborted. */
+function unfinished(
+  node: string,
+  left: ReadonlyMap<ObjectKey, Step | undefined>,
+  signal?: AbortSignal,
+): AggregateError {
+  const texts = Array.from(left, ([pod, step]) => {
+    if (step?.error !== undefined) return `${pod}: ${errorLine(step.error)}`;
+    return `${pod} ${step?.state === "evicted" ? "is evicted, but not gone" : "is not evicted"}`;
+  });
+  const more = texts.length > MAX_NAMED ? `; and ${texts.length - MAX_NAMED} more` : "";
+  return new AggregateError(
+    [...left.values()].flatMap((step) => step?.error ?? []),
+    `Cannot drain node "${node}": pods are left: ${texts.slice(0, MAX_NAMED).join("; ")}${more}`,
+    signal?.aborted ? { cause: signal.reason } : {},
+  );
 }
 
 /** Returns the pods to evict. @throws {InformerError} if pods are in the way. */

@@ -1,8 +1,9 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { Job } from "../../src/kinds/batch/v1.ts";
 import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { configMap, deployment, FakeApiServer, pod, type RequestFilter } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { serve } from "../support/serve.ts";
 import { type run, Session, type SessionOptions } from "../support/session.ts";
@@ -126,10 +127,58 @@ Deno.test("informer wait --fail-fast ends with 1 when an object or a pod has fai
   const conditioned = await shop.run("deploy/web", "--fail-fast", "--for", "condition=Available");
   assertEquals([conditioned.code, conditioned.err.at(-1)], [
     1,
-    "error: deployment.apps/web has failed: ProgressDeadlineExceeded: late",
+    "error: deployment.apps/web has failed: ProgressDeadlineExceeded: late (ImagePullBackOff: pod web-1: container " +
+    "app: no such image)",
   ]);
   shop.server.patch(Deployment, "shop/web", { status: DONE });
   assertEquals(await patient.code, 0);
+});
+
+Deno.test("informer wait --fail-fast of a late workload waits for its pods, whose reason is part of the message", async () => {
+  await using shop = await Shop.open();
+  const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late." } as const;
+  shop.server.patch(Deployment, "shop/web", { status: { conditions: [late] } });
+  const waiting = { state: { waiting: { reason: "ImagePullBackOff", message: "no such image" } } };
+  const status = { phase: "Pending", containerStatuses: [{ name: "app", ...waiting }] } as never;
+  shop.server.create(Pod, pod({ name: "web-1", namespace: "shop", labels: { app: "web" }, status }));
+  shop.server.supportStreamingList(false);
+  const held = shop.server.stallNext(1, ({ path }) => path.endsWith("/pods"));
+  const listed = Promise.withResolvers<void>();
+  const watches: RequestFilter = ({ verb, path, query }) =>
+    verb === "watch" && path.endsWith("/deployments") && !query.has("sendInitialEvents");
+  shop.server.beforeNext(() => listed.resolve(), 1, watches);
+  using time = new FakeTime();
+  const session = shop.wait(["deploy/web", "--fail-fast"]);
+  await listed.promise;
+  await time.tickAsync(3_000); // the Deployment is judged again each second
+  held[Symbol.dispose]();
+  assertEquals([await session.code, session.err.lines.at(-1)], [
+    1,
+    "error: deployment.apps/web has failed: ProgressDeadlineExceeded: late (ImagePullBackOff: pod web-1: container " +
+    "app: no such image)",
+  ]);
+});
+
+Deno.test("informer wait --fail-fast ends with 1 as soon as a Job's failure is decided", async () => {
+  await using shop = await Shop.open();
+  const failure = { type: "FailureTarget", status: "True", reason: "DeadlineExceeded", message: "too long" };
+  shop.server.create(Job, {
+    metadata: { name: "web", namespace: "shop" },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "app", image: "web:1" }] } } },
+    status: { startTime: "2026-01-01T00:00:00Z", active: 1, conditions: [failure] },
+  } as never);
+  for (const goal of ["ready", "condition=Complete"]) {
+    const { code, err } = await shop.run("job/web", "--fail-fast", "--for", goal);
+    assertEquals([code, err.at(-1)], [1, "error: job.batch/web has failed: DeadlineExceeded: too long"], goal);
+  }
+});
+
+Deno.test("informer wait --fail-fast goes on without pods that it may not list", async () => {
+  await using shop = await Shop.open();
+  shop.server.patch(Deployment, "shop/web", { status: DONE });
+  shop.server.failNext(403, Infinity, ({ path }) => path.endsWith("/pods"));
+  const { code, out } = await shop.run("deploy/web", "--fail-fast");
+  assertEquals([code, out], [0, ["deployment.apps/web: ready, Ready: 2 replicas are available"]]);
 });
 
 Deno.test("informer wait of chosen objects waits for one at least, and for those that come and go", async () => {

@@ -484,3 +484,60 @@ Deno.test("what is known of built-in fields holds for all of their types", () =>
     for (const name of KNOWN_FIELDS[what]) assert(holds.has(`${what} ${name}`), `${what}: no type has "${name}"`);
   }
 });
+
+Deno.test("applyIfChanged says which field stays, because the same program wrote it by an update", async () => {
+  using shop = new Shop();
+  const maps = shop.client.resource(ConfigMap);
+  const draft = { metadata: { name: "web", labels: { app: "web" } }, data: { key: "v" } };
+  const kept = async (by: string | undefined, next: Body = draft): Promise<readonly unknown[]> => {
+    const name = `web-${shop.server.requests.length}`;
+    const metadata = { ...draft.metadata, name, finalizers: ["example.com/x"] };
+    await maps.create({ metadata, data: { key: "v", legacy: "old" } }, { fieldManager: by });
+    const mine = { ...next, metadata: { ...next.metadata as object, name } } as typeof draft;
+    const sent = await maps.applyIfChanged(mine, BY);
+    const again = await maps.applyIfChanged(mine, { ...BY, current: sent.object });
+    assertEquals([sent.reason, again.reason], ["the object is not cached", undefined]);
+    assertEquals(again.object, sent.object);
+    assertEquals(again.kept, sent.kept);
+    return [sent.kept, sent.object.data];
+  };
+  const both = { key: "v", legacy: "old" };
+  assertEquals(await kept(undefined), ['"kube-informer" owns data.legacy by an update', both]);
+  assertEquals(await kept("shop"), ['"shop" owns data.legacy by an update', both]);
+  assertEquals(await kept("kubectl-edit"), [undefined, both]);
+  assertEquals(await kept(undefined, { ...draft, data: both }), [undefined, both]);
+  assertEquals(await kept(undefined, { metadata: { name: "web" }, data: both }), [
+    ...['"kube-informer" owns metadata.labels by an update', both],
+  ]);
+});
+
+Deno.test("applyIfChanged compares items, and texts of Secrets, with what the same program wrote by an update", async () => {
+  using shop = new Shop();
+  const containers = (...names: string[]): Body[] => names.map((name) => ({ name, image: "web:1" }));
+  const web = { spec: { selector: { matchLabels: { a: "b" } } } };
+  const draft = (...names: string[]): Body => ({
+    spec: { ...web.spec, template: { metadata: { labels: { a: "b" } }, spec: { containers: containers(...names) } } },
+  });
+  const applied = await shop.applied(Deployment, draft("app"));
+  const keptOf = async (item: string, fields: Body): Promise<string | undefined> => {
+    const fieldsV1 = {
+      "f:spec": { "f:template": { "f:spec": { "f:containers": { [`k:{"name":"${item}"}`]: fields } } } },
+    };
+    const entry = { manager: "shop", operation: "Update", apiVersion: "apps/v1", fieldsV1 };
+    const managedFields = [...applied.metadata.managedFields ?? [], entry];
+    const current = { ...applied, metadata: { ...applied.metadata, managedFields } } as never;
+    const next = draftOf(draft("app"));
+    return (await shop.client.resource(Deployment).applyIfChanged(next as never, { ...BY, current })).kept;
+  };
+  assertEquals(await keptOf("app", { ".": {}, "f:name": {}, "f:image": {} }), undefined);
+  assertEquals(
+    await keptOf("app", { ".": {}, "f:args": {} }),
+    '"shop" owns spec.template.spec.containers.args by an update',
+  );
+  assertEquals(await keptOf("proxy", { ".": {} }), '"shop" owns spec.template.spec.containers by an update');
+
+  const secrets = shop.client.resource(Secret);
+  const keys = { metadata: { name: "keys" }, type: "Opaque", stringData: { key: "v" } } as const;
+  await secrets.create(keys);
+  assertEquals((await secrets.applyIfChanged(keys, BY)).kept, undefined);
+});

@@ -40,6 +40,11 @@ const DIFFERENCES: Readonly<Record<"resources" | "columns" | "cells", Readonly<R
   },
 };
 
+/** How a server of a minor version begins the refusal of an apply whose YAML has a key twice. */
+export function strictYamlText(minor: number): string {
+  return minor < 37 ? "error strict decoding YAML" : "error strict decoding patch";
+}
+
 /** The names of the kinds in which servers of a minor version differ from the fake one, sorted; prints them. */
 export function differencesOf(minor: number, what: keyof typeof DIFFERENCES): readonly string[] {
   const kinds = DIFFERENCES[what][minor] ?? [];

@@ -1,12 +1,14 @@
 import { defineResource, isConflict, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Node, Pod } from "@kube/informer/kinds/core/v1";
+import { ClusterRole } from "@kube/informer/kinds/rbac/v1";
 import {
   createOrUpdate,
   EventRecorder,
   finalize,
   type ReconcileContext,
   Reconciler,
+  upgradeManagedFields,
   withController,
   writeStatus,
 } from "@kube/informer/reconcile";
@@ -44,6 +46,88 @@ cluster.anywhere(
     assertEquals((await maps.list()).items.filter(({ metadata }) => metadata.name === "tab"), []);
     // A stale copy of an object that is gone.
     assertEquals([await guard(stale), cleaned], [undefined, ["tab"]]);
+  },
+);
+
+cluster.anywhere(
+  "upgradeManagedFields on a real server lets an apply remove what updates wrote, and says so before",
+  async ({ client, namespace }) => {
+    const by = { fieldManager: "shop", force: true } as const;
+    const maps = client.resource(ConfigMap, { namespace });
+    const draft = { metadata: { name: "moved" }, data: { key: "v" } };
+    let current = await maps.create({ ...draft, data: { key: "v", legacy: "old" } });
+    await maps.patch("moved", { type: "merge", body: { data: { theirs: "1" } } }, { fieldManager: "kubectl-edit" });
+    const results: unknown[] = [];
+    for (let i = 0; i < 2; i++) {
+      const { object, reason, kept } = await maps.applyIfChanged(draft, { ...by, current });
+      results.push([reason === undefined, kept]);
+      current = object;
+    }
+    const kept = '"kube-informer" owns data.legacy by an update';
+    assertEquals(results, [[false, kept], [true, kept]]);
+    const from = { from: "kube-informer", fieldManager: "shop" };
+    const upgraded = await upgradeManagedFields(maps, current, from);
+    const managers = upgraded.metadata.managedFields?.map(({ manager, operation }) => `${manager}/${operation}`);
+    assertEquals(managers?.sort(), ["kubectl-edit/Update", "shop/Apply"]);
+    assertEquals(upgraded.data, { key: "v", legacy: "old", theirs: "1" });
+    const { metadata: { resourceVersion } } = await upgradeManagedFields(maps, current, from);
+    assertEquals(resourceVersion, upgraded.metadata.resourceVersion); // nothing was written
+    const last = await maps.applyIfChanged(draft, { ...by, current: upgraded });
+    assertEquals([last.reason, last.kept, last.object.data], ["data.legacy differs", undefined, {
+      key: "v",
+      theirs: "1",
+    }]);
+
+    // A Deployment that was created by an update: the fields that the server filled in are filled in again.
+    const deployments = client.resource(Deployment, { namespace });
+    const web = (proxy: boolean): ObjectDraft<Deployment> & { readonly metadata: { readonly name: string } } => ({
+      metadata: { name: "moved" },
+      spec: {
+        selector: { matchLabels: { app: "web" } },
+        template: {
+          metadata: { labels: { app: "web" } },
+          spec: { containers: [{ name: "app", image: "a" }, ...(proxy ? [{ name: "proxy", image: "b" }] : [])] },
+        },
+      },
+    });
+    const first = await deployments.create(web(true));
+    await deployments.patch("moved", { type: "merge", body: { status: { replicas: 1 } } }, { subresource: "status" });
+    const own = await upgradeManagedFields(deployments, first, from);
+    assertEquals(
+      own.metadata.managedFields?.map((it) => `${it.manager}/${it.operation}/${it.subresource ?? ""}`).sort(),
+      [
+        ...["kube-informer/Update/status", "shop/Apply/"],
+      ],
+    );
+    const moved = await deployments.apply(web(false) as never, by);
+    assertEquals(moved.spec.template.spec?.containers?.map(({ name }) => name), ["app"]);
+    assertEquals(moved.spec.progressDeadlineSeconds, first.spec.progressDeadlineSeconds);
+    // Each try reads the object again, so writes by others do not fail it.
+    const busy = Array.from(
+      { length: 4 },
+      (_, i) => maps.patch("moved", { type: "merge", body: { data: { n: `${i}` } } }),
+    );
+    await Promise.all([...busy, upgradeManagedFields(maps, current, from)]);
+  },
+);
+
+cluster.anywhere(
+  "an owner's namespace decides where a draft goes, and the server drops the namespace of a cluster-scoped object",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const other = await setting.newNamespace();
+    const maps = client.resource(ConfigMap);
+    const owner = await maps.namespace(namespace).create({ metadata: { name: "parent" } });
+    const elsewhere = client.resource(ConfigMap, { namespace: other });
+    const draft = withController({ metadata: { name: "child" } }, owner);
+    await assertRejects(() => elsewhere.apply(draft, { fieldManager: "shop" }), TypeError, "covers only namespace");
+    assertEquals((await maps.apply(draft, { fieldManager: "shop" })).metadata.namespace, namespace);
+    const roles = client.resource(ClusterRole);
+    const { metadata: { name } } = await roles.create({ metadata: { generateName: "scoped-" } });
+    await assertRejects(() => roles.apply({ metadata: { name, namespace } }, { fieldManager: "shop" }), TypeError);
+    const patched = await roles.patch(name, { type: "merge", body: { metadata: { namespace } as never } });
+    assertEquals(patched.metadata.namespace, undefined); // which the client refuses where it sees it
+    await roles.delete(name);
   },
 );
 

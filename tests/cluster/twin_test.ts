@@ -13,7 +13,7 @@ import { defineCustomKinds, fakeServer, realServer, typesOf } from "../support/t
 import { checkStrictBodies } from "../support/twin/strict_bodies.ts";
 import { Summary } from "../support/twin/summary.ts";
 import { clusterTests, report } from "./_cluster.ts";
-import { isNewest, minorOfServer } from "./_versions.ts";
+import { isNewest, minorOfServer, strictYamlText } from "./_versions.ts";
 
 // The fake beside this server: the same random requests, and what is equal today stays equal.
 
@@ -55,7 +55,7 @@ cluster.withPlane(
     using real = await realServer(context.kubeconfig);
     await defineCustomKinds(real);
     await checkLimits(real, context.namespace);
-    await checkStrictBodies(real, context.namespace);
+    await checkStrictBodies(real, context.namespace, strictYamlText(await minorOfServer(context.client)));
   },
 );
 

@@ -1,9 +1,9 @@
-import { isConflict, isThrottled, type ObjectDraft, splitKey } from "@kube/informer";
+import { isConflict, isThrottled, type ObjectDraft, splitKey, StatusError } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Node, Pod, ServiceAccount } from "@kube/informer/kinds/core/v1";
 import { PodDisruptionBudget } from "@kube/informer/kinds/policy/v1";
 import { drain, evict, restart, scale, uncordon } from "@kube/informer/workloads";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
 import { clusterTests, type Setting } from "./_cluster.ts";
@@ -91,7 +91,22 @@ cluster.anywhere("an eviction waits for its budget, and leaves another pod of th
   assertEquals(delays, [10_000]);
 
   await allow(setting, "web", 0);
-  assert(isThrottled(await assertRejects(() => evict(pods, "a", { dryRun: true }))));
+  const refused = await assertRejects(() => evict(pods, "a", { dryRun: true }), StatusError);
+  assert(isThrottled(refused));
+  assertMatch(
+    refused.message,
+    /disruption budget\. The disruption budget web needs 1 healthy pods and has 1 currently$/,
+  );
+  const budgets = client.resource(PodDisruptionBudget, { namespace });
+  const surplus = { status: { currentHealthy: 2 } };
+  await budgets.patch("web", { type: "merge", body: surplus }, { subresource: "status" });
+  await assertRejects(() => evict(pods, "a", { dryRun: true }), StatusError, "budget web does not allow evicting pods");
+  const { spec } = await budgets.get("web");
+  await budgets.create({ metadata: { name: "second" }, spec: spec as never });
+  const two = await assertRejects(() => evict(pods, "a"), StatusError);
+  const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+  assertEquals(two.status, { code: 500, reason: "InternalError", message });
+  await budgets.delete("second");
   const blocked = Promise.withResolvers<void>();
   const accepted = await withDeadline("the eviction", async (signal) => {
     const eviction = evict(pods, "a", { uid, signal, onBlocked: () => blocked.resolve() });
@@ -126,6 +141,12 @@ cluster.anywhere("a node is cordoned and drained", async (setting) => {
   await allow(setting, "web", 0);
 
   await assertRejects(() => drain(client, node), Error, `Set ignoreDaemonSets for ${namespace}/agent`);
+  const few = { ignoreDaemonSets: true, signal: AbortSignal.timeout(1_000) };
+  const late = await assertRejects(() => drain(client, node, few), AggregateError);
+  assertStringIncludes(late.message, `${namespace}/web: Cannot create "pods/web/eviction"`);
+  assertStringIncludes(late.message, "The disruption budget web needs 1 healthy pods and has 1 currently");
+  assertStringIncludes(late.message, `${other}/db is evicted, but not gone`);
+  assertEquals((late.cause as Error).name, "TimeoutError");
   assertEquals((await nodes.get(node)).spec?.unschedulable, true);
   const steps: string[] = [];
   const work: Promise<unknown>[] = [];

@@ -1,5 +1,13 @@
-import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStrictEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { isNotFound, StatusError } from "../../src/api/status.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { Node, Pod } from "../../src/kinds/core/v1.ts";
 import { cordon, drain, type DrainOptions, type DrainProgress, uncordon } from "../../src/workloads/mod.ts";
@@ -190,7 +198,36 @@ Deno.test("drain notices over a lost watch that a pod was replaced", async () =>
   assertEquals([drained.end, drained.steps.at(-1)], ["done", "gone shop/a"]);
 });
 
-Deno.test("drain ends in the middle with the reason of its signal", async () => {
+Deno.test("drain that runs out of time names the pods that are left, with their last errors", async () => {
+  using time = new FakeTime();
+  using shop = new Shop();
+  for (const name of ["a", "b", "c", "d"]) shop.add(`shop/${name}`, { controller: "ReplicaSet" });
+  shop.allow("a", 0);
+  shop.server.failNext(403, 1, ({ path }) => path.endsWith("/c/eviction"));
+  await using drained = new Drained(shop, { signal: AbortSignal.timeout(10_000) });
+  await time.tickAsync(100);
+  shop.server.delete(Pod, "shop/d"); // as its kubelet does
+  await time.tickAsync(10_000);
+  assert(drained.end instanceof AggregateError);
+  const { message, cause, errors } = drained.end;
+  assertEquals(message.startsWith('Cannot drain node "n1": pods are left: shop/a: Cannot create '), true, message);
+  for (
+    const text of [/; shop\/b is evicted, but not gone/, /; shop\/c: Cannot .*403/, /disruption budget a needs 1 /]
+  ) {
+    assertMatch(message, text);
+  }
+  assert(!message.includes("shop/d"));
+  assertEquals([errors.length, (cause as Error).name], [2, "TimeoutError"]);
+  assertMatch(errorLine(drained.end), /\(The operation was aborted due to timeout\)$|\(Signal timed out/);
+
+  for (let i = 0; i < 45; i++) shop.add(`bank/web-${i}`, { controller: "ReplicaSet" });
+  using _stalled = shop.server.stallNext(Infinity, ({ path }) => path.endsWith("/eviction"));
+  await using short = new Drained(shop, { signal: AbortSignal.timeout(1_000) });
+  await time.tickAsync(1_000);
+  assertMatch((short.end as Error).message, /: pods are left: (bank\/web-\d+ is not evicted; ){20}and 28 more$/);
+});
+
+Deno.test("drain ends in the middle with an error whose cause is the reason of its signal", async () => {
   using time = new FakeTime();
   using shop = new Shop();
   shop.add("shop/a", { controller: "ReplicaSet" });
@@ -201,7 +238,7 @@ Deno.test("drain ends in the middle with the reason of its signal", async () => 
   const reason = new Error("enough");
   drained.controller.abort(reason);
   await time.tickAsync(0);
-  assertStrictEquals(drained.end, reason);
+  assertStrictEquals((drained.end as Error).cause, reason);
   assertEquals(drained.steps.filter((step) => step.startsWith("failed") || step.startsWith("gone")), []);
   assertEquals([drained.controller.listeners, time.timers, shop.server.watches], [0, 0, 0]);
   const late = new Drained(shop, { signal: AbortSignal.abort(reason) });

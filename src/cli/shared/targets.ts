@@ -17,7 +17,7 @@ import {
   type Resource,
   resourceName,
 } from "../../api/resource.ts";
-import { ForeignServerError, StatusError, UnreachableError } from "../../api/status.ts";
+import { ForeignServerError, StatusError, statusMessage, UnreachableError } from "../../api/status.ts";
 import { type Client, findResource } from "../../client/client.ts";
 import { readablePart } from "../../client/readable_namespaces.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
@@ -238,9 +238,12 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
 /** Converts the server's rejection of a field selector to a {@linkcode UsageError}; returns other errors unchanged. */
 export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags): unknown {
   if (!(error instanceof StatusError) || error.status.code !== 400 || fieldSelector === undefined) return error;
-  return new UsageError(`the server does not support --field-selector "${fieldSelector}": ${error.status.message}`, {
-    cause: error,
-  });
+  return new UsageError(
+    `the server does not support --field-selector "${fieldSelector}": ${statusMessage(error.status)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Returns the selection of the flags; the default namespace is the client's. */

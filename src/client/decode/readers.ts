@@ -11,7 +11,7 @@ import { keepLiterals } from "../../api/large_integers.ts";
 import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
 import { isCustom, isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
-import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
+import { DecodeError, StatusError, statusFrom, statusText } from "../../api/status.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
 import { ItemScanner, skipValue } from "../../entry/json_text.ts";
@@ -391,7 +391,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     if (outline.kind === "Status" && outline.items === undefined) {
       const status = statusFrom(outline, 200);
       throw new StatusError(
-        `Cannot list "${resourceName(resource)}": ${status.code} ${status.reason}: ${status.message}`,
+        `Cannot list "${resourceName(resource)}": ${statusText(status)}`,
         status,
       );
     }
@@ -544,7 +544,7 @@ class WatchEventReader<T extends KubernetesObject> {
       case "ERROR": {
         const status = statusFrom(event.object);
         throw new StatusError(
-          `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,
+          `Cannot go on watching "${name}": ${statusText(status)}`,
           status,
         );
       }

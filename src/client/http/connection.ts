@@ -486,6 +486,11 @@ export class Connection implements Disposable {
     return new Connection({ ...this.#options, access, impersonate: impersonating(user) }, owner);
   }
 
+  /** The name by which the server knows the manager of writes without the option `fieldManager`. */
+  get manager(): string {
+    return this.#options.userAgent.split("/")[0];
+  }
+
   /** The server's address. */
   get server(): URL {
     return this.#options.server;

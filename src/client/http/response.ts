@@ -6,7 +6,14 @@
  * @module
  */
 import { decoder } from "../../api/object.ts";
-import { type ApiStatus, DecodeError, ForeignServerError, StatusError, statusFrom } from "../../api/status.ts";
+import {
+  type ApiStatus,
+  DecodeError,
+  ForeignServerError,
+  StatusError,
+  statusFrom,
+  statusText,
+} from "../../api/status.ts";
 import { oneLine } from "../../errors/errors.ts";
 import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 
@@ -200,9 +207,8 @@ function isRedirect(response: Response): boolean {
 }
 
 function explain(status: ApiStatus): string {
-  const { code, reason, message } = status;
-  const hint = code === 401 ? ". The server does not accept these credentials. Log in again, or renew the token" : "";
-  return `${code} ${reason}: ${message}${hint}`;
+  const hint = ". The server does not accept these credentials. Log in again, or renew the token";
+  return `${statusText(status)}${status.code === 401 ? hint : ""}`;
 }
 
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;

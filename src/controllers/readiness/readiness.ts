@@ -28,7 +28,7 @@ import type { PersistentVolumeClaim, Pod, Service } from "../../kinds/core/v1.ts
  * - `"ready"`: the object is in the state that its spec wants.
  * - `"progressing"`: its controller works on that, or has not seen the object yet.
  * - `"failed"`: it needs somebody's help, or takes longer than its controller gives it.
- * - `"terminating"`: it is being deleted.
+ * - `"terminating"`: it is being deleted, or a controller has announced that (a pod's condition `DisruptionTarget`).
  * - `"absent"`: it does not exist.
  */
 export type ReadinessState = "ready" | "progressing" | "failed" | "terminating" | "absent";
@@ -50,7 +50,8 @@ export interface Readiness {
 export interface ReadinessOptions {
   /**
    * An informer for pods, to look for a workload's failing pods. A progressing workload is `"failed"` if one of its
-   * pods fails and matches the current pod template. By default, pods are not looked at.
+   * pods fails and matches the current pod template. A failed workload keeps its reason, and adds the pod's to its
+   * message. By default, pods are not looked at.
    */
   readonly pods?: { readonly lister: { namespace(name: string): { list(labelSelector: string): readonly Pod[] } } };
 }
@@ -79,8 +80,11 @@ export function readiness<T extends KubernetesObject & Complete>(
     throw new TypeError(`Cannot judge the readiness of an object: it is reduced to ${mark}. Cache complete objects`);
   }
   const own = ofGenerics(object) ?? (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
-  const mayFail = own.state === "progressing" ? own.reason !== NOT_OBSERVED : own.reason === JOB_RUNS;
-  return (mayFail && options.pods !== undefined ? failureOfPods(object, options.pods) : undefined) ?? own;
+  const isFailed = own.state === "failed";
+  const asksPods = isFailed || (own.state === "progressing" ? own.reason !== NOT_OBSERVED : own.reason === JOB_RUNS);
+  const failure = asksPods && options.pods !== undefined ? failureOfPods(object, options.pods) : undefined;
+  if (failure === undefined || !isFailed) return failure ?? own;
+  return { ...own, message: `${own.message.replace(/\.$/, "")} (${failure.reason}: ${failure.message})` };
 }
 
 /** A condition of any kind. */
@@ -100,6 +104,8 @@ type Unseen<T extends { readonly spec?: unknown; readonly status?: unknown }> = 
 
 const NOT_OBSERVED = "LatestGenerationNotObserved";
 const JOB_RUNS = "JobRunning";
+/** The update strategy with which a workload updates a pod only when somebody deletes the pod. */
+const ON_DELETE = "OnDelete";
 /** The value of `progressDeadlineSeconds` that means no deadline. */
 const NO_DEADLINE = 2 ** 31 - 1;
 
@@ -114,6 +120,10 @@ const RULES: Readonly<Record<string, (object: never) => Readiness>> = {
   "/Pod": ofPod,
   "/Service": ofService,
   "apiextensions.k8s.io/CustomResourceDefinition": ofDefinition,
+  "certificates.k8s.io/CertificateSigningRequest": ofRequest,
+  "certificates.k8s.io/PodCertificateRequest": ofRequest,
+  "resource.k8s.io/ResourcePoolStatusRequest": ofRequest,
+  "storagemigration.k8s.io/StorageVersionMigration": ofRequest,
 };
 
 function kindOf({ apiVersion = "", kind = "" }: KubernetesObject): string {
@@ -156,6 +166,11 @@ function isTrue(condition: Seen | undefined): condition is Seen & { readonly sta
   return condition?.status === "True";
 }
 
+/** The first condition of these types that is True. */
+function trueOf(object: KubernetesObject, ...types: readonly string[]): Seen | undefined {
+  return conditionsOf(object).find((it) => isTrue(it) && types.includes(it.type ?? ""));
+}
+
 /** Applies the rules for all kinds. Returns `undefined` if they decide nothing. */
 function ofGenerics(object: KubernetesObject): Readiness | undefined {
   const { deletionTimestamp } = object.metadata;
@@ -166,7 +181,7 @@ function ofGenerics(object: KubernetesObject): Readiness | undefined {
   }
   const behind = unobserved(object);
   if (behind !== undefined) return behind;
-  const found = conditionsOf(object).find((it) => isTrue(it) && (it.type === "Reconciling" || it.type === "Stalled"));
+  const found = trueOf(object, "Reconciling", "Stalled");
   if (found === undefined) return undefined;
   return by(
     found.type === "Stalled" ? "failed" : "progressing",
@@ -195,25 +210,28 @@ function ofReadyCondition(object: KubernetesObject): Readiness {
   return late ?? by("ready", found ?? {}, "Ready", "nothing says that it is not ready");
 }
 
-/** A workload whose replicas cannot be created is progressing, for its controller's reason. */
+/** A workload whose replicas or ReplicaSet cannot be created is progressing, for its controller's reason. */
 function withReplicaFailure(object: KubernetesObject, found: Readiness): Readiness {
-  const failure = conditionOf(object, "ReplicaFailure");
-  if (found.state !== "progressing" || !isTrue(failure)) return found;
+  const failure = conditionsOf(object).find((it) =>
+    it.type === "ReplicaFailure" ? isTrue(it) : it.reason === "ReplicaSetCreateError"
+  );
+  if (found.state !== "progressing" || failure === undefined) return found;
   return by("progressing", failure, "ReplicaFailure", "pods cannot be made or deleted");
 }
 
 function ofDeployment(object: Unseen<Deployment>): Readiness {
-  const { replicas: wanted = 1, progressDeadlineSeconds = NO_DEADLINE } = object.spec ?? {};
+  const { replicas: wanted = 1, progressDeadlineSeconds = NO_DEADLINE, paused = false } = object.spec ?? {};
   const { replicas = 0, updatedReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = object.status ?? {};
   const progress = conditionOf(object, "Progressing");
   if (progress?.reason === "ProgressDeadlineExceeded") {
     return by("failed", progress, "", "it has made no progress within progressDeadlineSeconds");
   }
-  const isDone = progressDeadlineSeconds === NO_DEADLINE ||
+  // While it is paused, its condition says DeploymentPaused, whether its new ReplicaSet is available or not.
+  const isDone = paused || progressDeadlineSeconds === NO_DEADLINE ||
     (isTrue(progress) && progress.reason === "NewReplicaSetAvailable");
+  const old = fewer("LessUpdated", updatedReplicas, wanted, "replicas are updated") ?? extra(replicas, wanted);
   const found = fewer("LessReplicas", replicas, wanted, "replicas exist") ??
-    fewer("LessUpdated", updatedReplicas, wanted, "replicas are updated") ??
-    extra(replicas, wanted) ??
+    (old && paused ? progressing("DeploymentPaused", `its rollout is paused: ${old.message}`) : old) ??
     fewer("LessAvailable", availableReplicas, updatedReplicas, "updated replicas are available") ??
     fewer("LessReady", readyReplicas, wanted, "replicas are ready") ??
     (isDone ? undefined : progressing("ReplicaSetNotAvailable", "its new ReplicaSet is not available yet")) ??
@@ -237,12 +255,12 @@ function ofReplicaSet(object: Unseen<ReplicaSet>): Readiness {
 
 function ofStatefulSet({ spec = {}, status = {} }: Unseen<StatefulSet>): Readiness {
   const { replicas: wanted = 1, updateStrategy } = spec;
-  if (updateStrategy?.type === "OnDelete") return ready("it updates a pod only when somebody deletes the pod");
   const { replicas = 0, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0 } = status;
   const found = fewer("LessReplicas", replicas, wanted, "replicas exist") ??
     fewer("LessReady", readyReplicas, wanted, "replicas are ready") ??
     extra(replicas, wanted);
   if (found !== undefined) return found;
+  if (updateStrategy?.type === ON_DELETE) return ready(`${replicas} replicas are ready`);
   const partition = updateStrategy?.rollingUpdate?.partition;
   if (partition !== undefined) {
     return fewer("PartitionRollout", updatedReplicas, wanted - partition, "replicas of the partition are updated") ??
@@ -254,7 +272,7 @@ function ofStatefulSet({ spec = {}, status = {} }: Unseen<StatefulSet>): Readine
       : progressing("RevisionMismatch", "not all replicas have the newest revision"));
 }
 
-function ofDaemonSet({ metadata, status }: Unseen<DaemonSet>): Readiness {
+function ofDaemonSet({ metadata, spec, status }: Unseen<DaemonSet>): Readiness {
   if (metadata.generation === undefined) return progressing("NoGeneration", "it has no generation");
   if (status?.observedGeneration === undefined) {
     return progressing("NoObservedGeneration", "its controller has not seen it");
@@ -263,7 +281,9 @@ function ofDaemonSet({ metadata, status }: Unseen<DaemonSet>): Readiness {
   const { numberAvailable = 0, numberReady = 0 } = status;
   if (wanted === undefined) return progressing("NoDesiredNumber", "the number of its pods is not known yet");
   return fewer("LessCurrent", currentNumberScheduled, wanted, "nodes have a pod") ??
-    fewer("LessUpdated", updatedNumberScheduled, wanted, "pods are updated") ??
+    (spec?.updateStrategy?.type === ON_DELETE
+      ? undefined
+      : fewer("LessUpdated", updatedNumberScheduled, wanted, "pods are updated")) ??
     fewer("LessAvailable", numberAvailable, wanted, "pods are available") ??
     fewer("LessReady", numberReady, wanted, "pods are ready") ??
     ready(`${wanted} pods are available`);
@@ -272,17 +292,27 @@ function ofDaemonSet({ metadata, status }: Unseen<DaemonSet>): Readiness {
 function ofJob(object: Unseen<Job>): Readiness {
   const { succeeded = 0, active = 0, failed = 0, startTime } = object.status ?? {};
   const counts = `${succeeded} pods have succeeded, ${active} are active, ${failed} have failed`;
-  for (const condition of conditionsOf(object).filter(isTrue)) {
-    if (condition.type === "Complete") return ready(counts, "Complete");
-    if (condition.type === "Failed") return by("failed", condition, "JobFailed", counts);
-    if (condition.type === "Suspended" && object.spec?.suspend) return ready("it is suspended", "Suspended");
-  }
+  // The controller announces either end, and then waits until the Job's pods have ended.
+  const failure = trueOf(object, "Failed", "FailureTarget");
+  if (failure !== undefined) return by("failed", failure, "JobFailed", counts);
+  const success = trueOf(object, "Complete", "SuccessCriteriaMet");
+  if (success !== undefined) return ready(counts, success.type);
+  if (object.spec?.suspend && trueOf(object, "Suspended")) return ready("it is suspended", "Suspended");
   return startTime ? ready(counts, JOB_RUNS) : progressing("JobNotStarted", "it has not started");
 }
 
 function ofClaim({ status }: Unseen<PersistentVolumeClaim>): Readiness {
   const { phase = "unknown" } = status ?? {};
+  if (phase === "Lost") return { state: "failed", reason: phase, message: "it has lost its volume" };
   return phase === "Bound" ? ready("it is bound", phase) : progressing("NotBound", `its phase is ${phase}`);
+}
+
+/** A request that somebody denies, or a controller gives up. */
+function ofRequest(object: KubernetesObject): Readiness {
+  const found = trueOf(object, "Denied", "Failed");
+  return found === undefined
+    ? ofReadyCondition(object)
+    : by("failed", found, found.type!, `its condition ${found.type} is True`);
 }
 
 function ofService({ spec }: Unseen<Service>): Readiness {
@@ -324,6 +354,8 @@ function ofPod(pod: Unseen<Pod>): Readiness {
     const message = failed ? `container ${failed.name} has ended with code ${exitCode}` : "it has failed";
     return by("failed", pod.status as Seen, reason, message);
   }
+  const doomed = trueOf(pod, "DisruptionTarget");
+  if (doomed !== undefined) return by("terminating", doomed, "DisruptionTarget", "it is about to be deleted");
   if (phase === "Running" && isTrue(condition)) return ready("its containers are ready");
   const waits = containers.filter(({ state }) => state?.waiting?.reason);
   const failing = waits.find(({ state }) => FAILURES.includes(state!.waiting!.reason));

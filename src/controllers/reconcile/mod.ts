@@ -70,6 +70,8 @@ export {
   retryOnConflict,
   type RetryOnConflictOptions,
   type StatusOf,
+  upgradeManagedFields,
+  type UpgradeManagedFieldsOptions,
   writeStatus,
 } from "./objects.ts";
 export { type ConditionDraft, findCondition, setCondition } from "./conditions.ts";

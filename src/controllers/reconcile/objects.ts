@@ -1,18 +1,25 @@
 /**
- * Functions that write objects in a reconcile: finalizers, merge patches, status, retries.
+ * Functions that write objects in a reconcile: finalizers, merge patches, status, managed fields, retries.
  *
- * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode writeStatus} are the entry points. None reads a cache
- * or keeps state.
+ * {@linkcode createOrUpdate}, {@linkcode finalize}, {@linkcode writeStatus} and {@linkcode upgradeManagedFields} are
+ * the entry points. None reads a cache or keeps state.
  *
  * @module
  */
-import { type Complete, isRecord, type KubernetesObject, refuseReduced } from "../../api/object.ts";
+import {
+  type Complete,
+  isRecord,
+  type KubernetesObject,
+  type ManagedFieldsEntry,
+  refuseReduced,
+} from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import { resourceName } from "../../api/resource.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
 import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft } from "../../api/written.ts";
 import { checkCounts } from "../../async/checks.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../async/time.ts";
+import { isEntryOf } from "../../client/owned_fields.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkBackoff, checkNames, namesOf } from "../../errors/option_names.ts";
@@ -388,4 +395,102 @@ export async function writeStatus<T extends KubernetesObject>(
       cause,
     });
   }
+}
+
+/** Options for {@linkcode upgradeManagedFields}. */
+export interface UpgradeManagedFieldsOptions extends Abortable {
+  /**
+   * The managers whose updates `fieldManager` takes over. Name only your own program's managers. A client without the
+   * option `fieldManager` writes as `"kube-informer"`, or as its own `userAgent` up to the `/`. `kubectl apply` without
+   * `--server-side` writes as `"kubectl-client-side-apply"`.
+   */
+  readonly from: string | readonly string[];
+  /** The field manager of your applies. */
+  readonly fieldManager: string;
+}
+
+/**
+ * Moves the ownership of fields from updates to server-side apply, and returns the object as the server has it
+ * (client-go `csaupgrade.UpgradeManagedFields`). Call it once per object when your program changes from `update`,
+ * `patch` or {@linkcode createOrUpdate} to `apply`. Without it, no apply removes a field that an update wrote.
+ *
+ * - The Update entries by `from` become a part of the Apply entry by `fieldManager`. Other entries stay, also those for
+ *   subresources. No value changes: your next apply removes what it lacks, and the server fills in defaults again.
+ * - It reads the object from the server, because a cache may lack entries. If nothing changes, nothing is written.
+ * - After a conflict it reads the object again, up to 5 times in all.
+ * - It cannot be undone: afterwards nobody knows which fields were updated.
+ *
+ * @throws {TypeError} if `from` or `fieldManager` is empty.
+ * @throws {StatusError} if the object does not exist (`isNotFound`).
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { upgradeManagedFields } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "default" });
+ * const maps = client.resource(ConfigMap);
+ * const settings = await maps.create({ metadata: { name: "settings" }, data: { colour: "red", legacy: "1" } });
+ *
+ * await upgradeManagedFields(maps, settings, { from: "kube-informer", fieldManager: "shop" });
+ * const draft = { metadata: { name: "settings" }, data: { colour: "red" } };
+ * assertEquals((await maps.apply(draft, { fieldManager: "shop" })).data, { colour: "red" }); // legacy is gone
+ * ```
+ */
+export async function upgradeManagedFields<T extends KubernetesObject>(
+  client: ResourceClient<T>,
+  object: KubernetesObject,
+  options: UpgradeManagedFieldsOptions,
+): Promise<T> {
+  checkNames("upgrade managed fields", options, "from fieldManager signal");
+  const { fieldManager, signal } = options;
+  const { name, namespace } = object.metadata;
+  const managers = [options.from].flat();
+  if (managers.length === 0 || [...managers, fieldManager].some((manager) => !manager)) {
+    throw new TypeError(
+      `Cannot upgrade the managed fields of "${name}": from and fieldManager must name managers. Its managedFields list them`,
+    );
+  }
+  const own = namespace ? client.namespace(namespace) : client;
+  return await retryOnConflict(async () => {
+    const current = await own.get(name, { signal });
+    const { resourceVersion, managedFields = [] } = current.metadata;
+    const value = managers.reduce((entries, from) => upgraded(entries, from, fieldManager), managedFields);
+    if (value === managedFields) return current;
+    // A version that is replaced by an old one is a conflict, as in client-go; "test" would be 422.
+    const version = { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion };
+    const body = [{ op: "replace", path: "/metadata/managedFields", value }, version];
+    return await own.patch(name, { type: "json", body }, { signal });
+  }, { signal });
+}
+
+/** Returns managedFields in which `fieldManager` has applied what `from` has updated, or the same array. */
+function upgraded(
+  entries: readonly ManagedFieldsEntry[],
+  from: string,
+  fieldManager: string,
+): readonly ManagedFieldsEntry[] {
+  const updates = entries.filter((entry) => isEntryOf(entry, from, "Update"));
+  if (updates.length === 0) return entries;
+  const target = entries.find((entry) => isEntryOf(entry, fieldManager, "Apply")) ?? updates[0];
+  // Fields in other versions cannot be joined: client-go drops these entries, too.
+  const { fieldsV1 } = updates.find(({ apiVersion }) => apiVersion === target.apiVersion) ?? {};
+  const applied = { ...target, manager: fieldManager, operation: "Apply", fieldsV1: union(target.fieldsV1, fieldsV1) };
+  return entries.filter((entry) => entry === target || !updates.includes(entry))
+    .map((entry) => entry === target ? applied : entry);
+}
+
+type Fields = NonNullable<ManagedFieldsEntry["fieldsV1"]>;
+
+/** Returns the fields of both sets. A field without others below it is owned itself, as "." says of one with others. */
+function union(a: Fields = {}, b: Fields = {}, isRoot = true): Fields {
+  const both: Record<string, unknown> = { ...a };
+  for (const [key, below] of Object.entries(b)) {
+    both[key] = Object.hasOwn(a, key) ? union(a[key] as Fields, below as Fields, false) : below;
+  }
+  const isOwned = [a, b].some((fields) => Object.keys(fields).length === 0);
+  return isRoot || !isOwned || Object.keys(both).length === 0 ? both : { ".": {}, ...both };
 }

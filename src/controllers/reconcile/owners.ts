@@ -87,6 +87,7 @@ export function controllerOf(object: Ownable): OwnerReference | undefined {
  * If your reconciler `owns()` the object's kind, a change to the object reconciles the owner.
  *
  * - The reference replaces an earlier one to the same owner. Other owners stay. The given object is not changed.
+ * - A draft without a namespace gets the owner's. In any other namespace, the garbage collector would delete the object.
  * - Owners are compared by uid. If an earlier owner with the same name controls the object, this throws, because the
  *   garbage collector is going to delete the object. Kubernetes' own controllers do the same, but controller-runtime
  *   adopts it.
@@ -131,7 +132,8 @@ export function withController<const O extends Ownable>(
  * Returns a copy of `object` with `owner` added to its owners. The garbage collector deletes an object after all its
  * owners are gone. The given object is not changed.
  *
- * The reference replaces an earlier one to the same owner. If that owner was the controller, it no longer is.
+ * The reference replaces an earlier one to the same owner. If that owner was the controller, it no longer is. A draft
+ * without a namespace gets the owner's.
  *
  * @throws {TypeError} if the owner is in another namespace, or is incomplete, see {@linkcode ownerReferenceTo}.
  */
@@ -140,9 +142,10 @@ export function withOwner<const O extends Ownable>(object: O, owner: KubernetesO
 }
 
 function withReference<O extends Ownable>(object: O, owner: KubernetesObject, reference: OwnerReference): O {
-  const { namespace, ownerReferences = [] } = object.metadata;
   const ownerNamespace = owner.metadata.namespace;
-  if (ownerNamespace && namespace && ownerNamespace !== namespace) {
+  const { ownerReferences = [] } = object.metadata;
+  const namespace = object.metadata.namespace || ownerNamespace;
+  if (ownerNamespace && ownerNamespace !== namespace) {
     throw new TypeError(
       `Cannot set ${reference.kind} "${reference.name}" in namespace "${ownerNamespace}" as owner of ` +
         `"${nameOf(object)}" in namespace "${namespace}": an owner must be in the same namespace, or cluster-scoped`,
@@ -150,7 +153,10 @@ function withReference<O extends Ownable>(object: O, owner: KubernetesObject, re
   }
   const at = ownerReferences.findIndex(({ uid }) => uid === reference.uid);
   const references = at < 0 ? [...ownerReferences, reference] : ownerReferences.with(at, reference);
-  return { ...object, metadata: { ...object.metadata, ownerReferences: references } };
+  return {
+    ...object,
+    metadata: { ...object.metadata, ...(namespace ? { namespace } : {}), ownerReferences: references },
+  };
 }
 
 function nameOf({ metadata: { name, generateName = "" } }: Ownable): string {

@@ -10,7 +10,7 @@ import type { CacheEntry } from "../../api/entry.ts";
 import type { IdentitySource, ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
 import { type ObjectKey, splitKey } from "../../api/object.ts";
 import type { ListOptions } from "../../api/options.ts";
-import { isOlder, isResourceVersion, isTooLargeResourceVersion, StatusError } from "../../api/status.ts";
+import { isOlder, isResourceVersion, isTooLargeResourceVersion, StatusError, statusMessage } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import { backoffMs, sleep, timedController } from "../../async/time.ts";
 
@@ -61,9 +61,9 @@ export async function snapshotMismatch(
     }
   } catch (error) {
     if (error instanceof StatusError && error.status.code === 400) {
-      return `it cannot read version ${
-        JSON.stringify(version)
-      }: ${error.status.message}. Check whether somebody changed the snapshot`;
+      return `it cannot read version ${JSON.stringify(version)}: ${
+        statusMessage(error.status)
+      }. Check whether somebody changed the snapshot`;
     }
     if (!isTooLargeResourceVersion(error)) return undefined;
     return `it has not reached version ${version}. Check whether the cluster was created again, or restored from a backup`;

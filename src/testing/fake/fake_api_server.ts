@@ -11,7 +11,7 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.t
 import type { Abortable, Selection } from "../../api/options.ts";
 import { preciseTime } from "../../api/precise_time.ts";
 import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
-import { StatusError } from "../../api/status.ts";
+import { StatusError, statusMessage } from "../../api/status.ts";
 import { withResolvers } from "../../async/signals.ts";
 import { timedController } from "../../async/time.ts";
 import { notFound } from "../../client/protocol/refusal.ts";
@@ -634,7 +634,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
       return perform();
     } catch (cause) {
       if (!(cause instanceof StatusError)) throw cause;
-      throw new StatusError(`Cannot ${action}: ${cause.status.message}`, cause.status, { cause });
+      throw new StatusError(`Cannot ${action}: ${statusMessage(cause.status)}`, cause.status, { cause });
     }
   }
 }

@@ -710,7 +710,8 @@ Deno.test("WatchReader refuses a bookmark without a version", async () => {
 });
 
 Deno.test("WatchReader yields the changes before an ERROR event, then throws its Status", async () => {
-  const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 1 (9)" };
+  const details = { causes: [{ message: "it was compacted" }] };
+  const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 1 (9)", details };
   const text = event("ADDED", pod("a", "1")) + event("MODIFIED", pod("a", "2")) + event("ERROR", status) +
     event("ADDED", pod("never", "3"));
   for (const chunks of [[utf8Of(text)], inChunksOf(utf8Of(text), 1), inChunksOf(utf8Of(text), 50)]) {
@@ -718,7 +719,8 @@ Deno.test("WatchReader yields the changes before an ERROR event, then throws its
     assertEquals(values.map((change) => change.type === "BOOKMARK" ? "" : change.entry.resourceVersion), ["1", "2"]);
     assertInstanceOf(error, StatusError);
     assertEquals([error.status.code, error.status.reason], [410, "Expired"]);
-    assertEquals(error.message, `Cannot go on watching "pods": 410 Expired: too old resource version: 1 (9)`);
+    const said = "too old resource version: 1 (9). it was compacted";
+    assertEquals(error.message, `Cannot go on watching "pods": 410 Expired: ${said}`);
   }
 });
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertInstanceOf, assertMatch, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, type Resource } from "../../../src/api/resource.ts";
 import {
@@ -135,6 +135,29 @@ Deno.test("StatusError has the details of the server's Status, and names the req
   assert(isForbidden(error));
   assertEquals(error.message, `Cannot list "pods" in namespace "shop": 403 Forbidden: ${message}`);
   assertEquals(error.status.details?.causes?.[0].field, "metadata.name");
+});
+
+Deno.test("StatusError's message has the causes that the server's message lacks, each once", async () => {
+  const messageOf = async (message: string, causes: readonly object[], code = 429): Promise<string> => {
+    const answer = refusal(code, "Why", message, {}, { details: { causes } });
+    return (await assertRejects(() => podsOf(answer).list(), StatusError)).message;
+  };
+  const prefix = 'Cannot list "pods" in namespace "shop": 429 Why: ';
+  const budget = { reason: "DisruptionBudget", message: "The disruption budget solo needs 1 healthy pods" };
+  const violation = "Cannot evict pod as it would violate the pod's disruption budget.";
+  assertEquals(await messageOf(violation, [budget, budget]), `${prefix}${violation} ${budget.message}`);
+  assertEquals(
+    await messageOf("slow down", [{ message: "b", field: "a" }, { message: "c" }]),
+    `${prefix}slow down. a: b; c`,
+  );
+  const said = 'Pod "a" is invalid: spec.x: Required value';
+  assertEquals(await messageOf(said, [{ message: "Required value", field: "spec.x" }, {}]), `${prefix}${said}`);
+  const many = Array.from({ length: 9 }, (_, i) => ({ message: `cause ${i}` }));
+  assertMatch(await messageOf("no", many), /: no\. cause 0; .*; cause 4; and 4 more causes$/);
+  assertMatch(
+    await messageOf("no", [{ message: "expired" }], 401),
+    /401 Why: no\. expired\. The server does not accept /,
+  );
 });
 
 Deno.test("StatusError has a reason also when the body is another object, broken JSON, HTML, or empty", async () => {

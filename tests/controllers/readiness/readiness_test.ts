@@ -168,6 +168,10 @@ Deno.test("workloads say why their pods cannot be made, and that a deadline is e
   assertEquals(readiness(objectOf("Deployment", { status: { conditions: [failure, late] } })), {
     ...{ state: "failed", reason: "ProgressDeadlineExceeded", message: "timed out" },
   });
+  const refused = { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message: "webhook says no" };
+  assertEquals(readiness(objectOf("Deployment", { status: { conditions: [refused] } })), {
+    ...{ state: "progressing", reason: "ReplicaSetCreateError", message: "webhook says no" },
+  });
   const replicas = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 1 };
   assertEquals(readiness(objectOf("Deployment", { spec: { replicas: 2 }, status: replicas })), {
     ...{ state: "progressing", reason: "LessAvailable", message: "1 of 2 updated replicas are available" },
@@ -190,7 +194,100 @@ Deno.test("a StatefulSet is judged by its partition, its revision and its strate
   assertEquals(judged(set(partition, { updatedReplicas: 2 })), ["ready", "Ready"]);
   const revisions = { currentRevision: "a", updateRevision: "b" };
   assertEquals(judged(set(undefined, revisions)), ["progressing", "RevisionMismatch"]);
-  assertEquals(judged(set({ type: "OnDelete" }, { ...revisions, readyReplicas: 0 })), ["ready", "Ready"]);
+  assertEquals(judged(set({ type: "OnDelete" }, revisions)), ["ready", "Ready"]);
+  assertEquals(judged(set({ type: "OnDelete" }, { ...revisions, readyReplicas: 2 })), ["progressing", "LessReady"]);
+  assertEquals(judged(set({ type: "OnDelete" }, { ...revisions, replicas: 4 })), ["progressing", "ExtraPods"]);
+});
+
+Deno.test("a DaemonSet that updates OnDelete need not have updated pods, but ready ones", () => {
+  const set = (type: string, status: Record<string, unknown> = {}): DynamicObject =>
+    objectOf("DaemonSet", {
+      spec: { updateStrategy: { type } },
+      status: {
+        ...{ observedGeneration: 1, desiredNumberScheduled: 3, currentNumberScheduled: 3, numberAvailable: 3 },
+        ...{ numberReady: 3, ...status },
+      },
+    });
+  assertEquals(judged(set("RollingUpdate")), ["progressing", "LessUpdated"]);
+  assertEquals(judged(set("OnDelete")), ["ready", "Ready"]);
+  assertEquals(judged(set("OnDelete", { numberReady: 2 })), ["progressing", "LessReady"]);
+  assertEquals(judged(set("OnDelete", { numberAvailable: 2 })), ["progressing", "LessAvailable"]);
+});
+
+Deno.test("a paused Deployment is ready if its rollout is done, and else says that it is paused", () => {
+  const conditions = [
+    { type: "Available", status: "True" },
+    { type: "Progressing", status: "Unknown", reason: "DeploymentPaused" },
+  ];
+  const paused = (status: Record<string, unknown>, isPaused = true): DynamicObject =>
+    objectOf("Deployment", {
+      spec: { replicas: 3, paused: isPaused, progressDeadlineSeconds: 600 },
+      status: { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3, conditions, ...status },
+    });
+  assertEquals(judged(paused({})), ["ready", "Ready"]);
+  assertEquals(readiness(paused({ updatedReplicas: 1 })), {
+    ...{ state: "progressing", reason: "DeploymentPaused" },
+    message: "its rollout is paused: 1 of 3 replicas are updated",
+  });
+  assertEquals(judged(paused({ replicas: 4 })), ["progressing", "DeploymentPaused"]);
+  assertEquals(judged(paused({ availableReplicas: 2 })), ["progressing", "LessAvailable"]); // not for the pause
+  assertEquals(judged(paused({}, false)), ["progressing", "ReplicaSetNotAvailable"]); // resumed just now
+});
+
+Deno.test("what announces an end decides before the end is there", () => {
+  const counts = { startTime: "x", active: 1, failed: 1 };
+  const at = (kind: string, apiVersion: string, status: object, spec: object = {}): DynamicObject => ({
+    ...objectOf(kind, { status, spec }),
+    apiVersion,
+  });
+  const condition = (type: string, status = "True"): object => ({
+    type,
+    status,
+    reason: `${type}Why`,
+    message: "said",
+  });
+  const job = (type: string, ...more: object[]): DynamicObject =>
+    at("Job", "batch/v1", { ...counts, conditions: [...more, condition(type)] }, { suspend: more.length > 0 });
+  const suspended = { type: "Suspended", status: "True" };
+  assertEquals(readiness(job("FailureTarget")), { state: "failed", reason: "FailureTargetWhy", message: "said" });
+  assertEquals(judged(job("FailureTarget", suspended)), ["failed", "FailureTargetWhy"]);
+  assertEquals(judged(job("SuccessCriteriaMet")), ["ready", "SuccessCriteriaMet"]);
+  assertEquals(judged(at("Job", "batch/v1", { ...counts, conditions: [condition("FailureTarget", "False")] })), [
+    ...["ready", "JobRunning"],
+  ]);
+  const pod = (phase: string): DynamicObject =>
+    at("Pod", "v1", { phase, conditions: [{ type: "Ready", status: "True" }, condition("DisruptionTarget")] });
+  assertEquals(readiness(pod("Running")), { state: "terminating", reason: "DisruptionTargetWhy", message: "said" });
+  assertEquals(judged(pod("Pending")), ["terminating", "DisruptionTargetWhy"]);
+  assertEquals(judged(pod("Succeeded")), ["ready", "Completed"]);
+  assertEquals(judged(pod("Failed")), ["failed", "Failed"]);
+  for (
+    const [kind, apiVersion] of [
+      ["CertificateSigningRequest", "certificates.k8s.io/v1"],
+      ["PodCertificateRequest", "certificates.k8s.io/v1beta1"],
+      ["ResourcePoolStatusRequest", "resource.k8s.io/v1alpha3"],
+      ["StorageVersionMigration", "storagemigration.k8s.io/v1"],
+    ]
+  ) {
+    const request = (...conditions: object[]): DynamicObject => at(kind, apiVersion, { conditions });
+    assertEquals(judged(request()), ["ready", "Ready"], kind);
+    assertEquals(judged(request(condition("Approved"), condition("Failed"))), ["failed", "FailedWhy"], kind);
+    assertEquals(judged(request(condition("Denied"))), ["failed", "DeniedWhy"], kind);
+    assertEquals(judged(request(condition("Denied", "False"))), ["ready", "Ready"], kind);
+  }
+});
+
+Deno.test("a Job whose success is decided does not fail by the pods that it no longer needs", async () => {
+  await using shop = await Shop.open();
+  shop.fail("web-1");
+  await shop.pods.until(({ metadata }) => metadata.name === "web-1");
+  const { spec } = shop.deployments.lister.get("shop/web")!;
+  const job = (...conditions: object[]): DynamicObject => ({
+    ...objectOf("Job", { spec, status: { startTime: "x", active: 1, conditions } }),
+  });
+  const { pods } = shop;
+  assertEquals(readiness(job(), { pods }).state, "failed");
+  assertEquals(readiness(job({ type: "SuccessCriteriaMet", status: "True" }), { pods }).state, "ready");
 });
 
 Deno.test("a Job, a claim and a definition say how far they are", () => {
@@ -199,10 +296,9 @@ Deno.test("a Job, a claim and a definition say how far they are", () => {
   assertEquals(judged(job("Failed", "BackoffLimitExceeded")), ["failed", "BackoffLimitExceeded"]);
   assertEquals(judged(job("Complete", "CompletionsReached")), ["ready", "Complete"]);
   assertEquals(readiness(job("Other")).message, "2 pods have succeeded, 0 are active, 0 have failed");
-  assertEquals(
-    readiness(objectOf("PersistentVolumeClaim", { status: { phase: "Lost" } })).message,
-    "its phase is Lost",
-  );
+  const claim = (phase: string): DynamicObject => objectOf("PersistentVolumeClaim", { status: { phase } });
+  assertEquals(readiness(claim("Pending")).message, "its phase is Pending");
+  assertEquals(judged(claim("Lost")), ["failed", "Lost"]);
   const conditions = [{ type: "Established", status: "False", reason: "NotAccepted", message: "no" }];
   assertEquals(judged(objectOf("CustomResourceDefinition", { status: { conditions } })), ["failed", "NotAccepted"]);
 });
@@ -362,6 +458,22 @@ Deno.test("without failFast a failing pod ends no wait, and is the last state", 
   await shop.deployments.waitForVersion(metadata.resourceVersion); // judged again
   stop.abort();
   assertEquals((await assertRejects(() => waiting, NotReadyError)).readiness.reason, "ImagePullBackOff");
+});
+
+Deno.test("a workload whose deadline is over keeps its reason, and its message adds the pod's", async () => {
+  await using shop = await Shop.open();
+  const message = 'ReplicaSet "web-5" has timed out progressing.';
+  const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message }] as never;
+  const late = shop.server.patch(Deployment, "shop/web", { status: { conditions } });
+  const { pods } = shop;
+  const own = { state: "failed", reason: "ProgressDeadlineExceeded" };
+  assertEquals(readiness(late, { pods }), { ...own, message } as never);
+  shop.fail("web-1");
+  await shop.pods.until(({ metadata }) => metadata.name === "web-1");
+  assertEquals(readiness(late, { pods }), {
+    ...own as { state: "failed"; reason: string },
+    message: 'ReplicaSet "web-5" has timed out progressing (ImagePullBackOff: pod web-1: container app: no such image)',
+  });
 });
 
 Deno.test("a pod counts as one of a workload's if it has what the template says, and has not ended", async () => {

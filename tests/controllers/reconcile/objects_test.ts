@@ -9,7 +9,7 @@ import {
   onlyMetadata,
   type Transport,
 } from "@kube/informer";
-import { createOrUpdate, finalize, retryOnConflict, writeStatus } from "@kube/informer/reconcile";
+import { createOrUpdate, finalize, retryOnConflict, upgradeManagedFields, writeStatus } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals } from "@std/assert";
 import * as fc from "npm:fast-check@^4.10.2";
@@ -547,4 +547,104 @@ Deno.test("writeStatus rejects with a conflict when the object has changed since
   const pod = server.create(Pod, { metadata: { name: "web" } });
   server.annotate(Pod, "web", { changed: "yes" });
   assert(isConflict(await assertRejects(() => writeStatus(client.resource(Pod), pod, { phase: "Running" }))));
+});
+
+/** The managers of an object's fields, such as `shop/Apply`. */
+function managersOf({ metadata }: KubernetesObject): string {
+  return (metadata.managedFields ?? []).map(({ manager, operation }) => `${manager}/${operation}`).join(" ");
+}
+
+Deno.test("upgradeManagedFields makes updates a part of the apply, so that an apply removes what it lacks", async () => {
+  for (const isApplied of [false, true]) {
+    const server = new FakeApiServer();
+    using client = new Client({ server: "http://fake", transport: server });
+    const maps = client.resource(ConfigMap, { namespace: "shop" });
+    const names = { metadata: { name: "settings" } };
+    const applied = { ...names, data: { colour: "red", size: "1" } };
+    const by = { fieldManager: "shop" };
+    await maps.create({ ...names, data: { colour: "red", legacy: "1" } });
+    await maps.patch("settings", { type: "merge", body: { data: { theirs: "1" } } }, { fieldManager: "kubectl-edit" });
+    if (isApplied) await maps.apply(applied, by);
+    const stale = { metadata: { name: "settings", namespace: "shop" } } as ConfigMap; // as caches without managedFields
+    const upgraded = await upgradeManagedFields(maps, stale, { from: "kube-informer", ...by });
+    assertEquals(managersOf(upgraded), "shop/Apply kubectl-edit/Update");
+    assertEquals(upgraded.data, { colour: "red", legacy: "1", theirs: "1", ...(isApplied && { size: "1" }) });
+    const written = server.requests.length;
+    assertEquals(await upgradeManagedFields(maps, upgraded, { from: ["kube-informer", "none"], ...by }), upgraded);
+    assertEquals(server.requests.slice(written).map(({ verb }) => verb), ["get"]);
+    assertEquals((await maps.apply(applied, by)).data, { colour: "red", size: "1", theirs: "1" });
+    await upgradeManagedFields(maps, upgraded, { from: "kubectl-edit", ...by });
+    assertEquals((await maps.apply(applied, by)).data, { colour: "red", size: "1" });
+  }
+});
+
+Deno.test("upgradeManagedFields joins the sets of fields, those that are owned with others below them too", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const pods = client.resource(Pod, { namespace: "shop" });
+  const app = { name: "app", image: "web:1" };
+  await pods.create({ metadata: { name: "web", labels: { a: "1" } }, spec: { containers: [app] } });
+  await pods.apply({ metadata: { name: "web", labels: { b: "2" } }, spec: { containers: [app] } }, {
+    fieldManager: "shop",
+  });
+  const before = await pods.get("web");
+  assertEquals(managersOf(before), "shop/Apply kube-informer/Update");
+  const after = await upgradeManagedFields(pods, before, { from: "kube-informer", fieldManager: "shop" });
+  const [entry, ...others] = after.metadata.managedFields!;
+  assertEquals([entry.manager, entry.operation, others], ["shop", "Apply", []]);
+  const metadata = entry.fieldsV1!["f:metadata"];
+  assertEquals(metadata, { "f:labels": { ".": {}, "f:a": {}, "f:b": {} } });
+});
+
+Deno.test("upgradeManagedFields reads again after a conflict, leaves subresources, and drops other versions", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const maps = client.resource(ConfigMap, { namespace: "shop" });
+  const created = await maps.create({ metadata: { name: "settings" }, data: { a: "1" } });
+  const from = { from: "kube-informer", fieldManager: "shop" };
+  server.beforeNext(
+    () => void server.patch(ConfigMap, "shop/settings", { data: { b: "2" } }),
+    1,
+    ({ verb }) => verb === "patch",
+  );
+  assertEquals(managersOf(await upgradeManagedFields(maps, created, from)).includes("kube-informer"), false);
+  assertEquals(verbs(server), "create get patch get patch");
+
+  const fields = (name: string): { readonly fieldsV1: object } => ({ fieldsV1: { "f:data": { [`f:${name}`]: {} } } });
+  const entry = { manager: "kube-informer", operation: "Update", apiVersion: "v1" };
+  const applied = { ...entry, manager: "shop", operation: "Apply", fieldsV1: { "f:data": {} } };
+  const managedFields = [
+    applied,
+    { ...entry, ...fields("a") },
+    { ...entry, apiVersion: "v0", ...fields("b") },
+    { ...entry, subresource: "status", ...fields("c") },
+  ];
+  let sent: unknown;
+  const transport: Transport = {
+    fetch: async (request) => {
+      if (request.method !== "GET") sent = await request.json();
+      const metadata = { name: "m", managedFields, resourceVersion: "7" };
+      return Response.json({ apiVersion: "v1", kind: "ConfigMap", metadata });
+    },
+  };
+  using scripted = new Client({ server: "http://fake", transport });
+  await upgradeManagedFields(scripted.resource(ConfigMap, { namespace: "shop" }), created, from);
+  const both = { ...applied, fieldsV1: { "f:data": { ".": {}, "f:a": {} } } };
+  assertEquals(sent, [
+    { op: "replace", path: "/metadata/managedFields", value: [both, managedFields[3]] },
+    { op: "replace", path: "/metadata/resourceVersion", value: "7" },
+  ]);
+});
+
+Deno.test("upgradeManagedFields refuses to take over from nobody, and passes on that the object is gone", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+  const maps = client.resource(ConfigMap, { namespace: "shop" });
+  const object = { ...draft, metadata: { ...draft.metadata, uid: "1" } } as never;
+  for (
+    const options of [{ from: [], fieldManager: "a" }, { from: "", fieldManager: "a" }, { from: "a", fieldManager: "" }]
+  ) {
+    await assertRejects(() => upgradeManagedFields(maps, object, options), TypeError, "must name managers");
+  }
+  const gone = await assertRejects(() => upgradeManagedFields(maps, object, { from: "a", fieldManager: "b" }));
+  assert(isNotFound(gone));
 });

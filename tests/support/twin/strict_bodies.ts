@@ -12,7 +12,7 @@ interface StrictBody {
   readonly warnings: readonly string[];
   /** The status that refuses it under `fieldValidation=Strict`. */
   readonly code: number;
-  /** The end of the refusal's message; undefined for the warnings in one line. */
+  /** The refusal's message after what the version calls it; undefined for the warnings in one line. */
   readonly refusal?: string;
 }
 
@@ -121,13 +121,20 @@ const STRICT_BODIES: readonly StrictBody[] = [
       `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"dup"},"data":{"a":"1",\n"a":"2"},\n"kind":"ConfigMap"}`,
     warnings: [`line 2: key "a" already set in map`, `line 3: key "kind" already set in map`],
     code: 400,
-    refusal: "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n" +
+    refusal: "error converting YAML to JSON: yaml: unmarshal errors:\n" +
       `  line 2: key "a" already set in map\n  line 3: key "kind" already set in map`,
   },
 ];
 
-/** Checks what a server says of bodies in which members stand twice, by each way to validate fields. */
-export async function checkStrictBodies(server: TwinServer, namespace: string): Promise<void> {
+/**
+ * Checks what a server says of bodies in which members stand twice, by each way to validate fields. `begin` is the
+ * beginning of the refusal of an apply, which versions word differently.
+ */
+export async function checkStrictBodies(
+  server: TwinServer,
+  namespace: string,
+  begin = "error strict decoding patch",
+): Promise<void> {
   await send(server, namespace, { method: "POST", path: MAPS, body: `{"metadata":{"name":"dup"}}` }, {});
   for (const strict of STRICT_BODIES) {
     const { warnings, code, refusal } = strict;
@@ -141,7 +148,7 @@ export async function checkStrictBodies(server: TwinServer, namespace: string): 
     const ignored = await ask("Ignore");
     assertEquals([ignored.code, ignored.warnings], [ok, []], strict.body);
     const refused = await ask("Strict");
-    const text = refusal ?? `strict decoding error: ${warnings.join(", ")}`;
+    const text = refusal ? `${begin}: ${refusal}` : `strict decoding error: ${warnings.join(", ")}`;
     assertEquals([refused.code, refused.message.endsWith(text)], [code, true], `${refused.message}\n${text}`);
   }
 }

@@ -147,7 +147,7 @@ export class PodSubresources {
     });
     if (budgets.length > 1) {
       const why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-      throw refusal(500, `Internal error occurred: ${why}`, { details: { causes: [{ message: why }] } });
+      throw refusal(500, why, { reason: "" });
     }
     if (budgets.length === 1) checkBudget(parseStored(budgets[0]));
     return budgets[0];
@@ -252,8 +252,10 @@ function allowedBy({ status }: JsonObject): number {
 function checkBudget(budget: JsonObject): void {
   if (allowedBy(budget) > 0) return;
   const { desiredHealthy = 0, currentHealthy = 0 } = objectOr(budget.status);
-  const message = `The disruption budget ${textOf(objectOr(budget.metadata).name)} needs ${textOf(desiredHealthy)} ` +
-    `healthy pods and has ${textOf(currentHealthy)} currently`;
+  const why = Number(currentHealthy) <= Number(desiredHealthy)
+    ? `needs ${textOf(desiredHealthy)} healthy pods and has ${textOf(currentHealthy)} currently`
+    : "does not allow evicting pods currently";
+  const message = `The disruption budget ${textOf(objectOr(budget.metadata).name)} ${why}`;
   throw refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
     details: { causes: [{ reason: "DisruptionBudget", message }] },
   });

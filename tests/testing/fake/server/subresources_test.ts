@@ -57,8 +57,24 @@ Deno.test("an eviction that a budget does not allow is answered with 429", async
     { reason: "DisruptionBudget", message: "The disruption budget b needs 1 healthy pods and has 1 currently" },
   ]);
   assert(server.get(Pod, "default/p") !== undefined);
+  server.patch(PodDisruptionBudget, "default/b", { status: { currentHealthy: 2 } });
+  const surplus = await post(server, `${PODS}/p/eviction`, EVICTION);
+  assertEquals(
+    surplus.json.details.causes[0].message,
+    "The disruption budget b does not allow evicting pods currently",
+  );
+});
+
+Deno.test("an eviction of a pod with two budgets is answered with 500, without a reason", async () => {
+  const server = withPod();
+  budget(server, "b", 0);
   budget(server, "c", 1);
-  assertEquals((await post(server, `${PODS}/p/eviction`, EVICTION)).status, 500);
+  const { status, json } = await post(server, `${PODS}/p/eviction`, EVICTION);
+  assertEquals(status, 500);
+  assertEquals<unknown>(json, {
+    ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 500 },
+    message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+  });
 });
 
 Deno.test("a budget does not hold a pod that has not started, nor one that it does not select", async () => {

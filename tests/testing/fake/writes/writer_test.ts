@@ -619,3 +619,23 @@ for (const [path, field, message] of UNSELECTABLE) {
     assertEquals([status, json.message.startsWith(message)], [400, true], json.message);
   });
 }
+
+Deno.test("the namespace of a cluster-scoped object is dropped, as a real server does", async () => {
+  const server = new FakeApiServer();
+  const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  const body = {
+    kind: "ClusterRole",
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    metadata: { name: "a", namespace: "b" },
+  };
+  const headers = { "content-type": "application/merge-patch+json" };
+  const merge = { method: "PATCH", headers, body: { metadata: { namespace: "b" } } };
+  const answers = [
+    await ask(server, path, { method: "POST", body }),
+    await ask(server, `${path}/a`, { method: "PUT", body }),
+    await ask(server, `${path}/a`, merge),
+  ];
+  assertEquals(answers.map(({ status, json }) => [status, json.metadata.namespace]), [
+    ...[[201, undefined], [200, undefined], [200, undefined]],
+  ]);
+});
