@@ -25,7 +25,7 @@ import {
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
-import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
+import { DecodeError, isOlder, isResourceVersion, StatusError, UnreachableError } from "../api/status.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";
@@ -504,7 +504,7 @@ export class ListWatchWriter<T> {
     for (const change of batch) {
       if (change.type === "BOOKMARK") {
         this.counters.lastBookmarkAt = Date.now();
-        if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;
+        if (isNewer(change.resourceVersion, seen)) seen = change.resourceVersion;
         continue;
       }
       this.counters.events++;
@@ -514,7 +514,7 @@ export class ListWatchWriter<T> {
       else if (change.type === "MODIFIED") this.#store.update(entry);
       else this.#store.delete(entry);
       const version = entry.resourceVersion;
-      if (ordered && version !== "" && !isOlder(version, seen)) seen = version;
+      if (ordered && isNewer(version, seen)) seen = version;
     }
     this.#flush(seen);
   }
@@ -535,6 +535,12 @@ export class ListWatchWriter<T> {
     this.#store.flush?.(version);
     this.#version = version;
   }
+}
+
+/** Returns `true` if a watch may resume from `version` after `seen`. An odd event may have one that is no number. */
+function isNewer(version: string, seen: string): boolean {
+  if (version === "" || (isResourceVersion(seen) && !isResourceVersion(version))) return false;
+  return !isOlder(version, seen);
 }
 
 /**

@@ -40,13 +40,15 @@ export interface ReadOptions extends KnownEntries, Projection, DecodeOptions, Sh
   readonly parse?: "now" | "later";
   /** The largest object, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
+  /** What the collection's watches have reported. @default {all} */
+  readonly reported?: { bookmark: boolean };
 }
 
 /**
  * The identity for an object without a key. It has no version, because a watch must not resume from another kind's
  * version.
  */
-const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
+export const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const COMMA = 44;
 const OPEN_BRACKET = 91;
