@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { causesOf, withoutSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 export { messageOf } from "../errors/errors.ts";
@@ -92,7 +93,8 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
     metadata?: { continue?: unknown };
   };
   const actual = typeof status.code === "number" && status.code > 0 ? status.code : code;
-  const retryAfterSeconds = status.details?.retryAfterSeconds;
+  const details = detailsFrom(status.details);
+  const retryAfterSeconds = details?.retryAfterSeconds;
   const token = status.metadata?.continue;
   // kube-apiserver confirms a deletion without reason and message.
   const [reason, message] = status.status === "Success"
@@ -103,9 +105,41 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
     reason: typeof status.reason === "string" && status.reason !== "" ? status.reason : reason,
     message: typeof status.message === "string" && status.message !== "" ? status.message : message,
     ...(typeof retryAfterSeconds === "number" && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
-    ...(status.details ? { details: status.details } : {}),
+    ...(details === undefined ? {} : { details }),
     ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
   };
+}
+
+/** Returns details that are an object, with causes only if they are a list of objects. */
+function detailsFrom(details: unknown): StatusDetails | undefined {
+  if (typeof details !== "object" || details === null) return undefined;
+  const { causes, ...rest } = details as StatusDetails;
+  if (!Array.isArray(causes)) return rest;
+  return { ...rest, causes: causes.filter((cause) => typeof cause === "object" && cause !== null) };
+}
+
+/** Characters that control a terminal, or hide text. */
+const CONTROLS = /(?![\t\n])[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * Redacts `secrets` in an error with a server's text, and in its causes, because servers and proxies may repeat what
+ * they were sent. Characters that control a terminal are escaped. Returns the same error.
+ */
+export function cleanError<E>(error: E, secrets: readonly string[]): E {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const clean = (text: string): string => withoutSecrets(text, secrets).replace(CONTROLS, escaped);
+  for (const cause of causesOf(error)) {
+    if (!(cause instanceof Error)) continue;
+    cause.message = clean(cause.message);
+    if (cause.stack !== undefined) cause.stack = clean(cause.stack);
+    if (!(cause instanceof StatusError)) continue;
+    const status = JSON.parse(
+      JSON.stringify(cause.status),
+      (_, value) => typeof value === "string" ? clean(value) : value,
+    );
+    Object.assign(cause, { status });
+  }
+  return error;
 }
 
 /** The longest wait that a server can ask for, in milliseconds. It limits the effect of a mistaken `Retry-After`. */
@@ -164,6 +198,9 @@ export class DecodeError extends InformerError {
     if (options.key !== undefined) this.key = options.key;
   }
 }
+
+/** Thrown when a list has no version from which a watch could start: the kind is polled. */
+export class UnversionedError extends DecodeError {}
 
 /** Thrown when the response does not come from an API server. The message says what to check. */
 export class ForeignServerError extends DecodeError {}

@@ -25,7 +25,14 @@ import {
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
-import { DecodeError, isOlder, isResourceVersion, StatusError, UnreachableError } from "../api/status.ts";
+import {
+  DecodeError,
+  isOlder,
+  isResourceVersion,
+  StatusError,
+  UnreachableError,
+  UnversionedError,
+} from "../api/status.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";
@@ -617,7 +624,8 @@ interface ListRequest {
  * When a token expires, the list is started again, once, in one page. A page is closed with the signal at once,
  * whatever the source does.
  *
- * @throws {DecodeError} when the list has no version, or its pages do not come closer to an end.
+ * @throws {UnversionedError} when the list has no version.
+ * @throws {DecodeError} when its pages do not come closer to an end.
  */
 export async function readPageList<T>(
   source: ListerWatcher<T>,
@@ -664,7 +672,7 @@ export async function readPageList<T>(
   }
   if (!listedAt) {
     // client-go accepts it, and watches without a version: objects that were deleted in between would never be removed.
-    throw new DecodeError(
+    throw new UnversionedError(
       "Cannot use the list: it has no resourceVersion from which a watch could start. Create the informer with pollMs",
     );
   }
