@@ -119,7 +119,7 @@ function detailsFrom(details: unknown): StatusDetails | undefined {
 }
 
 /** Characters that control a terminal, or hide text. */
-const CONTROLS = /(?![\t\n])[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+const CONTROLS = /(?![\t\n])[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
  * Redacts `secrets` in an error with a server's text, and in its causes, because servers and proxies may repeat what

@@ -12,6 +12,7 @@ import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
+import { checkNamespaceOf } from "../api/resource.ts";
 import { Latest } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
 import { errorObserver } from "../errors/errors.ts";
@@ -296,6 +297,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws the predicate's error.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+    if (options.key !== undefined) checkNamespaceOf(options.key, this.#sync.collection.scope.resource);
     return (await this.#waits.until(predicate, options)).object;
   }
 
@@ -305,8 +307,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {WaitError} if the signal aborts, or the informer stops first.
    */
-  untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
-    return this.#waits.untilDeleted(key, options);
+  async untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
+    checkNamespaceOf(key, this.#sync.collection.scope.resource);
+    await this.#waits.untilDeleted(key, options);
   }
 
   /**

@@ -25,14 +25,7 @@ import {
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
-import {
-  DecodeError,
-  isOlder,
-  isResourceVersion,
-  StatusError,
-  UnreachableError,
-  UnversionedError,
-} from "../api/status.ts";
+import { isOlder, isResourceVersion, StatusError, UnreachableError, UnversionedError } from "../api/status.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";

@@ -1,91 +1,15 @@
 // One event that no kube-apiserver sends, such as an aggregated server or a proxy may, in an open watch: whatever it
 // is, the informer is live again with the next watch, and its cache equals the server.
-import { Client, SharedIndexInformer, type Transport } from "@kube/informer";
+import { Client, SharedIndexInformer } from "@kube/informer";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
-
-const OTHERS = [null, 5, true, "", "x", [], {}] as const;
-const WELL_FORMED = {
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: { name: "odd", namespace: "shop", uid: "u-9", resourceVersion: "1", labels: { a: "b" } },
-  data: { n: "1" },
-};
-const STATUS = {
-  kind: "Status",
-  apiVersion: "v1",
-  metadata: {},
-  status: "Failure",
-  message: "etcd is slow",
-  reason: "InternalError",
-  details: { causes: [{ message: "slow" }], retryAfterSeconds: 1 },
-  code: 500,
-};
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** All values that differ from `value` in one member, at any depth: it is missing, or of another type. */
-function* oddOnes(value: Json): Generator<Json> {
-  for (const [key, member] of Object.entries(value)) {
-    const { [key]: _missing, ...rest } = value;
-    yield rest;
-    for (const other of OTHERS) yield { ...value, [key]: other };
-    if (typeof member !== "object" || member === null || Array.isArray(member)) continue;
-    for (const odd of oddOnes(member as Json)) yield { ...value, [key]: odd };
-  }
-}
-
-function* oddLines(): Generator<string> {
-  const object = { ...WELL_FORMED, metadata: { ...WELL_FORMED.metadata, resourceVersion: "abc" } };
-  for (const type of ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "PING"]) {
-    const event = { type, object: type === "ERROR" ? STATUS : WELL_FORMED };
-    if (type === "PING" || type === "ERROR") yield JSON.stringify(event);
-    else yield JSON.stringify({ type, object });
-    for (const odd of oddOnes(event)) yield JSON.stringify(odd);
-  }
-  yield* ["{", "[]", "null", "5", '"x"', "<html>", "", "{}", '{"type":"ADDED","object":{', "\0", "\ufeff{}"];
-}
-
-/** Passes requests on, and writes `line` as the first one of watches that resume. */
-class Injecting implements Transport {
-  readonly #to: Transport;
-  readonly line: string;
-  /** So many watches get the line. */
-  left: number;
-  watches = 0;
-  lists = 0;
-
-  constructor(to: Transport, line: string, left: number) {
-    this.#to = to;
-    this.line = line;
-    this.left = left;
-  }
-
-  async fetch(request: Request): Promise<Response> {
-    const { searchParams } = new URL(request.url);
-    const response = await this.#to.fetch(request);
-    if (!searchParams.has("watch")) {
-      if (searchParams.get("limit") !== "1") this.lists++;
-      return response;
-    }
-    this.watches++;
-    if (this.left === 0) return response;
-    this.left--;
-    const first = new TextEncoder().encode(`${this.line}\n`);
-    const body = response.body!.pipeThrough(
-      new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-        start: (controller) => controller.enqueue(first),
-      }),
-    );
-    return new Response(body, { status: response.status, headers: response.headers });
-  }
-}
+import { InjectingTransport, oddLines, WELL_FORMED } from "../support/odd_events.ts";
 
 interface Played {
   readonly reports: readonly unknown[];
-  readonly transport: Injecting;
+  readonly transport: InjectingTransport;
   /** What is wrong in the end. */
   readonly problem: string | undefined;
 }
@@ -95,7 +19,7 @@ async function play(line: string, watches: number): Promise<Played> {
   using time = new FakeTime();
   using server = new FakeApiServer();
   server.create(ConfigMap, { metadata: { name: "a", namespace: "shop" } });
-  const transport = new Injecting(server, line, watches);
+  const transport = new InjectingTransport(server, line, watches);
   using client = new Client({ server: "http://fake", transport });
   const reports: unknown[] = [];
   await using informer = new SharedIndexInformer<ConfigMap>(client.resource(ConfigMap), {
