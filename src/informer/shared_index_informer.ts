@@ -402,8 +402,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /**
    * Resolves when {@linkcode hasSynced} is `true`. With `namespace`, only this namespace must have synced.
    *
-   * @throws {WaitError} as soon as the first list cannot succeed: the server refuses it (400, 401, 403, 404), there are
-   * no credentials, or the runtime does not permit the connection. `cause` is the error. With several namespaces it is
+   * @throws {WaitError} as soon as the first list cannot succeed: the server refuses it (400, 401, 403, 404), the kind
+   * has no resourceVersions, there are no credentials, or the runtime lacks a permission or a function. `cause` is the
+   * error. With several namespaces it is
    * the first refusal, and {@linkcode status} has each cause. With `patient` it keeps waiting. The informer retries
    * either way.
    * @throws {WaitError} if the signal aborts, or the informer stops first.

@@ -537,7 +537,7 @@ export class ListWatchWriter<T> {
   }
 }
 
-/** Returns `true` if a watch may resume from `version` after `seen`. An odd event may have one that is no number. */
+/** Returns `true` if a watch may resume from `version` after `seen`. The version of an odd event may be no number. */
 function isNewer(version: string, seen: string): boolean {
   if (version === "" || (isResourceVersion(seen) && !isResourceVersion(version))) return false;
   return !isOlder(version, seen);

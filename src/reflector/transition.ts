@@ -385,7 +385,7 @@ function afterList(phase: ListingPhase, outcome: FailedOutcome, rules: Transitio
   const { history, resourceVersion } = phase;
   const { failure, error } = outcome;
   if (failure === "expired" && resourceVersion !== "") return listing("", history);
-  // The server may refuse the version itself: an odd event had one that is no number.
+  // The server may refuse the version itself: the version of an odd event may be no number.
   const isBad = error instanceof StatusError && error.status.code === 400 && resourceVersion !== "0";
   return backOff(outcome, listing(isBad ? "" : resourceVersion, history), rules);
 }

@@ -14,7 +14,7 @@ import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { brokenEntry, JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
 import { ItemScanner, skipValue } from "../../entry/json_text.ts";
-import { notJson, ObjectReader, type ReadOptions, startsWith, UNKNOWN } from "./object_reader.ts";
+import { NO_IDENTITY, notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);
 const OBJECT = encoder.encode(`,"object":`);
@@ -553,7 +553,7 @@ class WatchEventReader<T extends KubernetesObject> {
       `Cannot use the bookmarks of "${resourceName(resource)}": ${this.#found(text)} has no resourceVersion. ` +
         "Such bookmarks are skipped",
     );
-    return { type: "MODIFIED", entry: brokenEntry<T>(UNKNOWN, error) };
+    return { type: "MODIFIED", entry: brokenEntry<T>(NO_IDENTITY, error) };
   }
 
   /** Returns a line's beginning, for messages. Lines about Secrets may have data, and are not quoted. */
