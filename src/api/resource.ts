@@ -197,6 +197,19 @@ export function resourceName(resource: { readonly group: string; readonly plural
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
+/**
+ * Checks a key that a program gives. Without a namespace, no object of a namespaced kind has it.
+ *
+ * @throws {TypeError} if the namespace is missing.
+ */
+export function checkNamespaceOf(key: string, resource: Resource | undefined): void {
+  if (resource?.scope !== "Namespaced" || key.includes("/")) return;
+  const example = JSON.stringify(`default/${key}`);
+  throw new TypeError(
+    `Cannot use the key "${key}": keys of ${resourceName(resource)} are "namespace/name", e.g. ${example}`,
+  );
+}
+
 /** The parts of a path below a resource. */
 export interface PathParts {
   /** The namespace. Absent or empty means all namespaces. Ignored for cluster-scoped resources. */

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { withSentence } from "../errors/errors.ts";
+import { causesOf, withoutSecrets, withSentence } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 export { messageOf } from "../errors/errors.ts";
@@ -93,7 +93,8 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
     metadata?: { continue?: unknown };
   };
   const actual = typeof status.code === "number" && status.code > 0 ? status.code : code;
-  const retryAfterSeconds = status.details?.retryAfterSeconds;
+  const details = detailsFrom(status.details);
+  const retryAfterSeconds = details?.retryAfterSeconds;
   const token = status.metadata?.continue;
   // kube-apiserver confirms a deletion without reason and message.
   const [reason, message] = status.status === "Success"
@@ -104,7 +105,7 @@ export function statusFrom(value: unknown, code = 500): ApiStatus {
     reason: typeof status.reason === "string" && status.reason !== "" ? status.reason : reason,
     message: typeof status.message === "string" && status.message !== "" ? status.message : message,
     ...(typeof retryAfterSeconds === "number" && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
-    ...(status.details ? { details: status.details } : {}),
+    ...(details === undefined ? {} : { details }),
     ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
   };
 }
@@ -125,6 +126,38 @@ export function statusMessage({ message, details }: ApiStatus): string {
 /** Returns a failure in one sentence or more: its code, its reason and its message with all causes. */
 export function statusText(status: ApiStatus): string {
   return `${status.code} ${status.reason}: ${statusMessage(status)}`;
+}
+
+/** Returns details that are an object, with causes only if they are a list of objects. */
+function detailsFrom(details: unknown): StatusDetails | undefined {
+  if (typeof details !== "object" || details === null) return undefined;
+  const { causes, ...rest } = details as StatusDetails;
+  if (!Array.isArray(causes)) return rest;
+  return { ...rest, causes: causes.filter((cause) => typeof cause === "object" && cause !== null) };
+}
+
+/** Characters that control a terminal, or hide text. */
+const CONTROLS = /(?![\t\n])[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Redacts `secrets` in an error with a server's text, and in its causes, because servers and proxies may repeat what
+ * they were sent. Characters that control a terminal are escaped. Returns the same error.
+ */
+export function cleanError<E>(error: E, secrets: readonly string[]): E {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const clean = (text: string): string => withoutSecrets(text, secrets).replace(CONTROLS, escaped);
+  for (const cause of causesOf(error)) {
+    if (!(cause instanceof Error)) continue;
+    cause.message = clean(cause.message);
+    if (cause.stack !== undefined) cause.stack = clean(cause.stack);
+    if (!(cause instanceof StatusError)) continue;
+    const status = JSON.parse(
+      JSON.stringify(cause.status),
+      (_, value) => typeof value === "string" ? clean(value) : value,
+    );
+    Object.assign(cause, { status });
+  }
+  return error;
 }
 
 /** The longest wait that a server can ask for, in milliseconds. It limits the effect of a mistaken `Retry-After`. */
@@ -183,6 +216,9 @@ export class DecodeError extends InformerError {
     if (options.key !== undefined) this.key = options.key;
   }
 }
+
+/** Thrown when a list has no version from which a watch could start: the kind is polled. */
+export class UnversionedError extends DecodeError {}
 
 /** Thrown when the response does not come from an API server. The message says what to check. */
 export class ForeignServerError extends DecodeError {}

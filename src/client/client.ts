@@ -15,7 +15,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, apiVersionOf, inBestVersion, type Resource, resourceName } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
-import { isNotFound } from "../api/status.ts";
+import { DecodeError, isNotFound } from "../api/status.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
 import { monotonicMs } from "../async/time.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
@@ -185,27 +185,31 @@ interface Root {
 
 interface AggregatedGroup {
   readonly metadata?: { readonly name?: string };
-  readonly versions?: readonly {
-    readonly version: string;
-    readonly freshness?: string;
-    readonly resources?: readonly {
-      readonly resource: string;
-      readonly responseKind?: { readonly kind?: string };
-      readonly scope?: string;
-      readonly singularResource?: string;
-      readonly verbs?: readonly string[];
-      readonly shortNames?: readonly string[];
-      readonly categories?: readonly string[];
-      readonly subresources?: readonly { readonly subresource: string }[];
+  readonly versions?:
+    | null
+    | readonly {
+      readonly version: string;
+      readonly freshness?: string;
+      readonly resources?:
+        | null
+        | readonly {
+          readonly resource: string;
+          readonly responseKind?: { readonly kind?: string };
+          readonly scope?: string;
+          readonly singularResource?: string;
+          readonly verbs?: readonly string[];
+          readonly shortNames?: readonly string[];
+          readonly categories?: readonly string[];
+          readonly subresources?: readonly { readonly subresource: string }[];
+        }[];
     }[];
-  }[];
 }
 
 function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
   const found: ApiResource[] = [];
-  for (const { metadata, versions = [] } of list.items ?? []) {
+  for (const { metadata, versions } of list.items ?? []) {
     const group = metadata?.name ?? "";
-    for (const [i, { version, freshness, resources = [] }] of versions.entries()) {
+    for (const [i, { version, freshness, resources }] of (versions ?? []).entries()) {
       if (freshness === "Stale") {
         const name = apiVersionOf({ group, version });
         onError?.(
@@ -215,7 +219,7 @@ function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
           name,
         );
       }
-      for (const entry of resources) {
+      for (const entry of resources ?? []) {
         found.push({
           group,
           version,
@@ -250,21 +254,31 @@ function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] 
 }
 
 interface ResourceList {
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly singularName?: string;
-    readonly namespaced?: boolean;
-    readonly kind: string;
-    readonly verbs?: readonly string[];
-    readonly shortNames?: readonly string[];
-    readonly categories?: readonly string[];
-  }[];
+  readonly resources?:
+    | null
+    | readonly {
+      readonly name: string;
+      readonly singularName?: string;
+      readonly namespaced?: boolean;
+      readonly kind: string;
+      readonly verbs?: readonly string[];
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+    }[];
 }
 
 async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {
   const { group, version, preferred } = place;
   const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  const { resources = [] } = await get(path, JSON_TYPE) as ResourceList;
+  const list = await get(path, JSON_TYPE) as ResourceList | null;
+  if (typeof list !== "object" || list === null) {
+    throw new DecodeError(
+      `Cannot discover "${apiVersionOf(place)}": the server sent ${
+        JSON.stringify(list)
+      } instead of a list of resources`,
+    );
+  }
+  const resources = list.resources ?? []; // Go writes an empty list as null
   return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
     group,
     version,

@@ -360,6 +360,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   readonly #connection: Connection;
   readonly #options: CollectionOptions;
   readonly #memory = new WatchMemory();
+  readonly #reported = { bookmark: false };
 
   /**
    * Creates a client for the objects in `resource` that match `selection`. If the selection has no namespace, objects
@@ -763,6 +764,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       shard,
       parse,
       maxObjectBytes,
+      ...(parse === "later" ? { reported: this.#reported } : {}),
     };
   }
 }

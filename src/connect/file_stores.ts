@@ -211,12 +211,19 @@ export class FileCheckpoints implements CheckpointStore {
     }
     const objects = new Map<ObjectKey, DeliveredVersion>();
     let version = "";
-    for (const text of lines.slice(0, -1)) { // behind the last end of a line there is nothing, or a part of a line
-      const line = JSON.parse(text) as Line;
-      version = line.version;
-      for (const [key, uid, resourceVersion] of line.objects) {
-        if (uid === undefined || resourceVersion === undefined) objects.delete(key);
-        else objects.set(key, [uid, resourceVersion]);
+    for (const [i, text] of lines.slice(0, -1).entries()) { // behind the last line there is nothing, or a part of one
+      try {
+        const line = JSON.parse(text) as Line;
+        version = line.version;
+        for (const [key, uid, resourceVersion] of line.objects) {
+          if (uid === undefined || resourceVersion === undefined) objects.delete(key);
+          else objects.set(key, [uid, resourceVersion]);
+        }
+      } catch (cause) {
+        throw new InformerError(
+          `Cannot read "${path}": line ${i + 2} is damaged. Remove the file to begin from scratch`,
+          { cause },
+        );
       }
     }
     return { record: { holder, version, objects }, stamp: holder };

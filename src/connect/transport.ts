@@ -28,7 +28,8 @@ const LONG = /^[^?]*\/(?:(?:attach|exec|portforward|log)(?:\?|$)|proxy(?:[/?]|$)
 /** Options for {@linkcode httpTransport}. */
 export interface HttpTransportOptions extends TlsMaterial {
   /**
-   * If `true`, uses HTTP/2 on Deno if the server offers it, so that all watches share a connection. It is off because
+   * If `true`, uses HTTP/2 on Deno if the server offers it. Up to 90 watches share a connection, because servers allow
+   * 100 requests on one. Logs use other connections than watches, and short requests use a third one. It is off because
    * reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749).
    * @default {false}
    */

@@ -78,6 +78,7 @@ export class SharedParts {
     if (last.outline === "") return undefined;
     const object = comparison.parse(text, before, last.outline, last.object);
     if (object !== undefined) this.#outline = comparison.outline;
+    else if (comparison.wasCostly) this.#outline = ""; // the next version will probably be, too: it is not compared
     return object;
   }
 
@@ -231,8 +232,18 @@ class Outline {
   }
 }
 
-/** The most members of an outline: looking for keys takes time. */
+/** The most members of an outline. */
 const MOST = 1_000;
+/** Keys of members are names of fields. Reading longer ones takes longer than JSON.parse does. */
+const LONGEST_KEY = 128;
+
+// The costs of a comparison. 1 is the time to look at a key, in which JSON.parse reads about two bytes.
+const EQUAL_ELEMENT = 4;
+const CHANGED_PART = 12;
+/** So much a comparison may cost in addition to what it earns by the bytes of values. */
+const CREDIT = 100;
+/** Strings are parsed quickly: a value earns no more than one of this many bytes. */
+const MOST_EARNING = 24;
 /** Numbers from here on have two characters. */
 const LONG = 0x8000;
 const CODES: number[] = [];
@@ -280,7 +291,8 @@ class Bytes {
     }
     const { read, written } = encoder.encodeInto(text, this.#bytes);
     if (read !== length || written !== length) {
-      for (let i = 0; i < length; i++) this.#bytes[i] = Math.min(text.charCodeAt(i), 128);
+      const bytes = this.#bytes;
+      for (let i = 0; i < length; i++) bytes[i] = Math.min(text.charCodeAt(i), 128);
     }
     return this.#bytes;
   }
@@ -328,6 +340,9 @@ class Comparison {
   readonly #fate: number[] = [];
   /** For each array of elements: their number, then `1` for an equal element, `0` for a parsed element. */
   readonly #elements: number[] = [];
+  /** What the comparison of members, and of elements, may still cost. Below 0, all of the text, or array, is parsed. */
+  #memberCredit = 0;
+  #elementCredit = 0;
   /** The values to parse, as the text of an array without its last bracket. */
   #parsed = "";
   #isAnyEqual = false;
@@ -339,6 +354,11 @@ class Comparison {
   /** The outline of the text that was parsed last, as its code: often the one before, as lengths stay the same. */
   get outline(): string {
     return this.#now.equals(this.#old) ? this.#code : this.#now.code;
+  }
+
+  /** `true` if the comparison was given up because parsing all of the text costs less. */
+  get wasCostly(): boolean {
+    return this.#memberCredit < 0;
   }
 
   /** Returns the outline of an object's text, as its code; `""` if it has no use. */
@@ -366,6 +386,8 @@ class Comparison {
     this.#text = text;
     this.#before = before;
     this.#old.code = this.#code = outline;
+    this.#memberCredit = before === "" ? Infinity : CREDIT + this.#old.size;
+    this.#elementCredit = CREDIT;
     this.#now.size =
       this.#elements.length =
       this.#nextValue =
@@ -440,7 +462,7 @@ class Comparison {
       let end = old < to ? this.#same(start, old) : -1;
       if (end === -1) {
         const bytes = this.#bytes.of(text);
-        const keyEnd = endOfKey(bytes, start, text.length);
+        const keyEnd = endOfKey(bytes, start, Math.min(text.length, start + LONGEST_KEY));
         if (keyEnd === -1) return -1;
         const value = keyEnd + 2;
         let found = this.#find(start, value, old, to);
@@ -453,6 +475,8 @@ class Comparison {
         }
         if (end === -1) end = this.#changed(start, value, found, around);
         if (end === -1) return -1;
+        this.#memberCredit += Math.min(end - value, MOST_EARNING) / 2 - CHANGED_PART;
+        if (this.#memberCredit < 0) return -1;
         if (found !== -1) old = this.#old.next[old];
       } else old = this.#old.next[old];
       const next = text.charCodeAt(end);
@@ -483,7 +507,8 @@ class Comparison {
   #find(start: number, value: number, from: number, to: number): number {
     const { start: starts, value: values, next } = this.#old;
     const key = this.#text.slice(start, value);
-    for (let old = from; old < to; old = next[old]) {
+    for (let old = from; old < to && this.#memberCredit > 0; old = next[old]) {
+      this.#memberCredit--;
       const oldStart = starts[old];
       if (values[old] - oldStart === value - start && this.#before.slice(oldStart, values[old]) === key) return old;
     }
@@ -500,12 +525,20 @@ class Comparison {
     if (around === -1 && first === OPEN_BRACE && isDivided(text, start, value)) {
       this.#fate[member] = MEMBERS;
       end = old === -1 ? this.#walk(value, 0, 0, member) : this.#walk(value, old + 1, this.#old.next[old], member);
-    } else if (first === OPEN_BRACKET && old !== -1 && this.#before.charCodeAt(this.#old.value[old]) === OPEN_BRACKET) {
-      this.#fate[member] = ELEMENTS;
-      end = this.#walkElements(value, this.#before.slice(this.#old.value[old], this.#old.end[old]));
     } else {
-      this.#fate[member] = PARSED;
-      end = this.#parse(value, skipValue(this.#bytes.of(text), value, text.length));
+      const parsed = this.#parsed;
+      const elements = this.#elements.length;
+      const wasArray = old !== -1 && this.#before.charCodeAt(this.#old.value[old]) === OPEN_BRACKET;
+      this.#fate[member] = ELEMENTS;
+      end = first === OPEN_BRACKET && wasArray
+        ? this.#walkElements(value, this.#before.slice(this.#old.value[old], this.#old.end[old]))
+        : -1;
+      if (end === -1) {
+        this.#fate[member] = PARSED;
+        this.#parsed = parsed;
+        this.#elements.length = elements;
+        end = this.#parse(value, skipValue(this.#bytes.of(text), value, text.length));
+      }
     }
     return end === -1 ? -1 : this.#now.close(member, end);
   }
@@ -519,7 +552,7 @@ class Comparison {
 
   /**
    * Compares the elements of the array at `at` with the elements at the same places of an old array. Returns its end;
-   * -1 if the layout is unusual.
+   * -1 if the layout is unusual, or parsing the array costs less.
    */
   #walkElements(at: number, before: string): number {
     const text = this.#text;
@@ -535,7 +568,10 @@ class Comparison {
       else {
         if (this.#parse(start, end) === -1) return -1;
         if (old < before.length) oldEnd = skipValue(this.#oldBytes.of(before), old, before.length);
+        if (old < before.length && !isElementEnd(before.charCodeAt(oldEnd))) return -1;
       }
+      this.#elementCredit += Math.min(end - start, MOST_EARNING) / 2 - (isEqual ? EQUAL_ELEMENT : CHANGED_PART);
+      if (this.#elementCredit < 0) return -1;
       this.#elements.push(isEqual ? 1 : 0);
       this.#elements[head]++;
       old = Math.min(oldEnd + 1, before.length);

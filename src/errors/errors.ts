@@ -29,6 +29,17 @@ export function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : typeof thrown;
 }
 
+/** The texts of V8, JavaScriptCore and SpiderMonkey for a call, a read or a name that is not there. */
+const DEFECT = /is not (?:a function|a constructor|iterable|an object|defined)|^Cannot (?:read|set|destructure)/;
+
+/**
+ * Returns `true` for an error that only a defect of the program throws, or a runtime that lacks a function: a
+ * `TypeError` of `fetch` says that the network failed.
+ */
+export function isDefect(error: unknown): boolean {
+  return error instanceof ReferenceError || (error instanceof TypeError && DEFECT.test(error.message));
+}
+
 /** The largest number of errors to follow in a chain of causes. */
 const MAX_CAUSES = 8;
 

@@ -12,6 +12,7 @@ import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
+import { checkNamespaceOf } from "../api/resource.ts";
 import { Latest } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
 import { errorObserver } from "../errors/errors.ts";
@@ -296,6 +297,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws the predicate's error.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+    if (options.key !== undefined) checkNamespaceOf(options.key, this.#sync.collection.scope.resource);
     return (await this.#waits.until(predicate, options)).object;
   }
 
@@ -305,8 +307,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {WaitError} if the signal aborts, or the informer stops first.
    */
-  untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
-    return this.#waits.untilDeleted(key, options);
+  async untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
+    checkNamespaceOf(key, this.#sync.collection.scope.resource);
+    await this.#waits.untilDeleted(key, options);
   }
 
   /**
@@ -399,8 +402,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /**
    * Resolves when {@linkcode hasSynced} is `true`. With `namespace`, only this namespace must have synced.
    *
-   * @throws {WaitError} as soon as the first list cannot succeed: the server refuses it (400, 401, 403, 404), there are
-   * no credentials, or the runtime does not permit the connection. `cause` is the error. With several namespaces it is
+   * @throws {WaitError} as soon as the first list cannot succeed: the server refuses it (400, 401, 403, 404), the kind
+   * has no resourceVersions, there are no credentials, or the runtime lacks a permission or a function. `cause` is the
+   * error. With several namespaces it is
    * the first refusal, and {@linkcode status} has each cause. With `patient` it keeps waiting. The informer retries
    * either way.
    * @throws {WaitError} if the signal aborts, or the informer stops first.

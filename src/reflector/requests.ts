@@ -25,7 +25,7 @@ import {
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
-import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
+import { isOlder, isResourceVersion, StatusError, UnreachableError, UnversionedError } from "../api/status.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";
@@ -504,7 +504,7 @@ export class ListWatchWriter<T> {
     for (const change of batch) {
       if (change.type === "BOOKMARK") {
         this.counters.lastBookmarkAt = Date.now();
-        if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;
+        if (isNewer(change.resourceVersion, seen)) seen = change.resourceVersion;
         continue;
       }
       this.counters.events++;
@@ -514,7 +514,7 @@ export class ListWatchWriter<T> {
       else if (change.type === "MODIFIED") this.#store.update(entry);
       else this.#store.delete(entry);
       const version = entry.resourceVersion;
-      if (ordered && version !== "" && !isOlder(version, seen)) seen = version;
+      if (ordered && isNewer(version, seen)) seen = version;
     }
     this.#flush(seen);
   }
@@ -535,6 +535,12 @@ export class ListWatchWriter<T> {
     this.#store.flush?.(version);
     this.#version = version;
   }
+}
+
+/** Returns `true` if a watch may resume from `version` after `seen`. The version of an odd event may be no number. */
+function isNewer(version: string, seen: string): boolean {
+  if (version === "" || (isResourceVersion(seen) && !isResourceVersion(version))) return false;
+  return !isOlder(version, seen);
 }
 
 /**
@@ -611,7 +617,8 @@ interface ListRequest {
  * When a token expires, the list is started again, once, in one page. A page is closed with the signal at once,
  * whatever the source does.
  *
- * @throws {DecodeError} when the list has no version, or its pages do not come closer to an end.
+ * @throws {UnversionedError} when the list has no version.
+ * @throws {DecodeError} when its pages do not come closer to an end.
  */
 export async function readPageList<T>(
   source: ListerWatcher<T>,
@@ -658,7 +665,7 @@ export async function readPageList<T>(
   }
   if (!listedAt) {
     // client-go accepts it, and watches without a version: objects that were deleted in between would never be removed.
-    throw new DecodeError(
+    throw new UnversionedError(
       "Cannot use the list: it has no resourceVersion from which a watch could start. Create the informer with pollMs",
     );
   }

@@ -258,6 +258,7 @@ const BROKEN_STREAMS = 2;
  * | listing at v ≠ "" | expired, or version too large | listing at "", at once |
  * | listing at "" | expired | back off, then listing at "" |
  * | streaming list | refused, unsupported, endless, or ended within a second | listing in pages, at once |
+ * | listing at v ≠ "0" | refused with 400 | back off, then listing at "" |
  * | listing at v | any other failure | back off, then listing at v |
  * | watching | ended by the client, to renew it | a wait of no time, then watching from s |
  * | watching | ended when its time was over | watching from s, at once |
@@ -382,8 +383,11 @@ function interrupted(phase: PausedPhase["next"], outcome: PausedOutcome): Paused
 
 function afterList(phase: ListingPhase, outcome: FailedOutcome, rules: TransitionRules): ReflectorPhase {
   const { history, resourceVersion } = phase;
-  if (outcome.failure === "expired" && resourceVersion !== "") return listing("", history);
-  return backOff(outcome, listing(resourceVersion, history), rules);
+  const { failure, error } = outcome;
+  if (failure === "expired" && resourceVersion !== "") return listing("", history);
+  // The server may refuse the version itself: the version of an odd event may be no number.
+  const isBad = error instanceof StatusError && error.status.code === 400 && resourceVersion !== "0";
+  return backOff(outcome, listing(isBad ? "" : resourceVersion, history), rules);
 }
 
 function afterStream(phase: ListingPhase, outcome: FailedOutcome, rules: TransitionRules): ReflectorPhase {

@@ -177,6 +177,16 @@ Deno.test("FileCheckpoints names the file that it cannot read or write", async (
     Error,
     `x.checkpoint": it is not a checkpoint, because it begins with "Dear diary"`,
   );
+  for (const damaged of ["{}", "nonsense", "null", `{"version":"1","objects":[5]}`, "[".repeat(9_000)]) {
+    await store.set("y", record("1"), { stamp: undefined, keys: [] });
+    await Deno.writeTextFile(folder.file("y.checkpoint"), `${damaged}\n`, { append: true });
+    const error = await assertRejects(() => store.get("y"), Error);
+    assertEquals(
+      error.message,
+      `Cannot read "${folder.file("y.checkpoint")}": line 3 is damaged. Remove the file to begin from scratch`,
+    );
+    await Deno.remove(folder.file("y.checkpoint"));
+  }
   const missing = new FileCheckpoints(folder.file("missing"));
   const change = { stamp: undefined, keys: [] };
   await assertRejects(

@@ -1,3 +1,5 @@
+import { createSecureServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
@@ -228,6 +230,47 @@ Deno.test("httpTransport offers HTTP/2 only when that is enabled", async () => {
     assertEquals(alpnProtocol, chosen);
     await refused;
   }
+});
+
+Deno.test("httpTransport never runs out of streams over HTTP/2: 250 watches, 150 logs and reads beside them", async () => {
+  await using certificates = await makeCertificates();
+  const key = certificates.text("server.key");
+  const server = createSecureServer({
+    cert: certificates.text("server.crt"),
+    key,
+    settings: { maxConcurrentStreams: 100 },
+  });
+  const open = new Map<string, number>();
+  let sessions = 0;
+  server.on("session", () => sessions++);
+  server.on("stream", (stream, headers) => {
+    const path = String(headers[":path"]);
+    stream.on("error", () => {}); // the client aborts it
+    stream.respond({ ":status": 200 });
+    const kind = path.includes("watch=") ? "watch" : path.includes("/log") ? "log" : undefined;
+    if (kind === undefined) return stream.end("{}");
+    open.set(kind, (open.get(kind) ?? 0) + 1);
+    stream.write("\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const stop = new AbortController();
+  const responses: Response[] = [];
+  {
+    using transport = httpTransport({ caCerts: [certificates.text("ca.crt")], http2: true });
+    const ask = async (path: string): Promise<void> => {
+      responses.push(await transport.fetch(new Request(`https://127.0.0.1:${port}${path}`, { signal: stop.signal })));
+    };
+    for (let i = 0; i < 250; i++) await ask(`/api/v1/pods?watch=1&n=${i}`);
+    for (let i = 0; i < 150; i++) await ask(`/api/v1/namespaces/a/pods/p-${i}/log?follow=true`);
+    await ask("/api/v1/pods");
+    assertEquals([open.get("watch"), open.get("log")], [250, 150]);
+    assertEquals(sessions, 3 + 2 + 1);
+    assertEquals(await responses.at(-1)!.json(), {});
+    stop.abort();
+    for (const { body, bodyUsed } of responses) if (!bodyUsed) await body?.cancel().catch(() => {});
+  }
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 });
 
 Deno.test("httpTransport sends its extra headers one by one, unless the request has a header of that name", async () => {

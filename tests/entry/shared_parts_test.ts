@@ -4,6 +4,7 @@ import { frozenEntry, unreadEntry } from "../../src/entry/entry.ts";
 import { deepFreeze, SharedParts } from "../../src/entry/shared_parts.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { bigPod } from "../support/big_pods.ts";
+import { MOVED } from "../support/moved_parts.ts";
 import { parses, TEXT, type Thing } from "../support/unread.ts";
 
 /** What is read of an entry. */
@@ -235,10 +236,32 @@ function values(random: Random): string[] {
   return Array.from({ length: random.below(5) }, () => pick(random, VALUES));
 }
 
-function textOf(value: Value): string {
+/** The kinds of places that may have white space. A text has it in one of them, as it is declined sooner in others. */
+const PLACES = [
+  "before elements",
+  "behind elements",
+  "in empty arrays",
+  "before keys",
+  "before colons",
+  "before values",
+  "behind values",
+  "in empty objects",
+] as const;
+type Place = typeof PLACES[number];
+
+/** The text of a value, with white space at some of these places. */
+function textOf(value: Value, place?: Place, random = new Random(1)): string {
   if (typeof value === "string") return value;
-  if ("elements" in value) return `[${value.elements}]`;
-  return `{${value.map(([key, it]) => `"${key}":${textOf(it)}`).join(",")}}`;
+  const at = (it: Place): string => place === it && random.next() < 0.5 ? " " : "";
+  if ("elements" in value) {
+    const elements = value.elements.map((it) => at("before elements") + it + at("behind elements"));
+    return `[${elements.length === 0 ? at("in empty arrays") : elements}]`;
+  }
+  const members = value.map(([key, it]) => {
+    const before = `${at("before keys")}"${key}"${at("before colons")}:`;
+    return before + at("before values") + textOf(it, place, random) + at("behind values");
+  });
+  return `{${members.length === 0 ? at("in empty objects") : members}}`;
 }
 
 function changed(random: Random, object: Member[], depth = 0): Member[] {
@@ -325,6 +348,81 @@ Deno.test("200,000 random pairs of versions are read as JSON.parse reads them, a
     }
   }
   assert(usual > 70_000 && shared > 70_000, `${usual} ${shared}`);
+});
+
+Deno.test("50,000 random pairs of versions with white space are read as JSON.parse reads them", () => {
+  const random = new Random(43);
+  for (let round = 0; round < 5_000; round++) {
+    const parts = all();
+    const place = PLACES[round % PLACES.length];
+    // Few values, so that the elements of two versions are equal at other places, too.
+    const array = (): Elements => ({ elements: values(random).map(() => pick(random, VALUES.slice(2, 6))) });
+    let spec: Member[] = [["a", array()], ["b", "{}"], ["c", array()]];
+    for (let i = 0; i < 10; i++) {
+      const text = textOf([["metadata", []], ["spec", spec]], random.next() < 0.5 ? place : undefined, random);
+      const [now, wanted] = [version(text, parts).object, JSON.parse(text)];
+      if (JSON.stringify(now) !== JSON.stringify(wanted)) assertEquals(now, wanted, text);
+      spec = random.next() < 0.2 ? changed(random, spec, 1) : spec.map(([key]) => [key, array()]);
+    }
+  }
+});
+
+Deno.test("A version with white space behind an element shares nothing of that array", () => {
+  for (const [before, after] of [[`[{"x":1} ,2]`, "[9,9,2]"], [`[[] ,{"b":1} ,{"c":1}]`, `[1,2,{"b":1},4,{"c":1}]`]]) {
+    const parts = all();
+    void version(ANY.replace("[1]", before), parts).object;
+    const second = version(ANY.replace("[1]", after), parts).object as { spec: { a: unknown } };
+    assertEquals(second.spec.a, JSON.parse(after));
+  }
+});
+
+/** Returns the number of texts that are cut while `act` runs: one for each part or key that is looked at. */
+function cuts(act: () => void): number {
+  const { slice } = String.prototype;
+  let count = 0;
+  String.prototype.slice = function (this: string, start, end): string {
+    count++;
+    return slice.call(this, start, end);
+  };
+  try {
+    act();
+  } finally {
+    String.prototype.slice = slice;
+  }
+  return count;
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, it) => sum + countValues(it), 1);
+}
+
+for (const [what, textOfVersion] of Object.entries(MOVED)) {
+  Deno.test(`SharedParts looks at no more than five parts for each value that JSON.parse reads: ${what}`, () => {
+    const parts = all();
+    const texts = Array.from({ length: 4 }, (_, v) => textOfVersion(v));
+    const read = texts.map((text) => version(text, parts));
+    const count = cuts(() => read.forEach((it) => it.object));
+    read.forEach((it, i) => assert(JSON.stringify(it.object) === JSON.stringify(JSON.parse(texts[i]))));
+    const values = texts.reduce((sum, text) => sum + countValues(JSON.parse(text)), 0);
+    assert(count <= 5 * values + 500, `${count} for ${values} values`);
+  });
+}
+
+Deno.test("A version that moved too much is shared again from the next but one on", () => {
+  const parts = all();
+  const text = (order: "as before" | "reversed", data: number): string => {
+    const keys = Array.from({ length: 200 }, (_, i) => `k${i}`);
+    if (order === "reversed") keys.reverse();
+    return JSON.stringify({ metadata: {}, spec: Object.fromEntries(keys.map((key) => [key, []])), data });
+  };
+  const read = (...given: Parameters<typeof text>) => version(text(...given), parts).object as { spec: unknown };
+  void read("as before", 1);
+  const moved = read("reversed", 2);
+  const next = read("reversed", 3);
+  const last = read("reversed", 4);
+  assert(moved.spec !== next.spec); // looking for the parts of a moved version would cost as much again
+  assertStrictEquals(last.spec, next.spec);
 });
 
 Deno.test("Pods whose status and metadata change share their spec, labels and annotations", () => {

@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { type InformerStatus, WaitError } from "../../src/informer/status.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
@@ -50,6 +51,22 @@ Deno.test("waitForCacheSync rejects at once with the cause when the server refus
     await patient;
     assertEquals([informer.hasSynced, informer.status().state, informer.status().cause], [true, "live", undefined]);
     await informer.waitForCacheSync();
+  }
+});
+
+Deno.test("waitForCacheSync rejects at once for a kind without resourceVersions, and for a defect of the program", async () => {
+  const defect = new TypeError("Map.groupBy is not a function");
+  for (
+    const [source, message] of [
+      [new ScriptedSource().list(part("", []), END), "Create the informer with pollMs"],
+      [new ScriptedSource().list(defect), "Map.groupBy is not a function"],
+    ] as const
+  ) {
+    await using run = new Run(source);
+    const waiting = assertRejects(() => run.informer.waitForCacheSync(), WaitError);
+    await run.start();
+    const error = await waiting;
+    assertStringIncludes(errorLine(error), message);
   }
 });
 

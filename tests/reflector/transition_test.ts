@@ -249,6 +249,14 @@ Deno.test("transition never lists in pages when streaming lists are required, wh
   }
 });
 
+Deno.test("transition lists the newest state after the server has refused a version as malformed", () => {
+  for (const [version, next] of [["x", ""], ["9", ""], ["0", "0"], ["", ""]]) {
+    const outcome = failure("refused", version, { error: refused(400) });
+    const phase = transition(listing(version), outcome, new NotingRules());
+    assertEquals(phase.name === "waiting" && phase.next.resourceVersion, next, version);
+  }
+});
+
 Deno.test("transition backs off between watches that end within a second without an event, and lists after eight of them", () => {
   let phase = watching("5");
   const rules = new NotingRules();

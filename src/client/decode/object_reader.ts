@@ -41,13 +41,15 @@ export interface ReadOptions extends KnownEntries, Projection, DecodeOptions, Sh
   readonly parse?: "now" | "later";
   /** The largest object, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
+  /** The reports of the collection's watches that were made before. @default {all} */
+  readonly reported?: { bookmark: boolean };
 }
 
 /**
  * The identity for an object without a key. It has no version, because a watch must not resume from another kind's
  * version.
  */
-const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
+export const NO_IDENTITY: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const COMMA = 44;
 const OPEN_BRACKET = 91;
@@ -356,7 +358,7 @@ export class ObjectReader<T extends KubernetesObject> {
         `Cannot read an object of "${resourceName(resource)}": ${found} is not an object with metadata`,
       );
       if (this.#isStrict || typeof value !== "object" || value === null) throw error;
-      return brokenEntry<T>(UNKNOWN, error);
+      return brokenEntry<T>(NO_IDENTITY, error);
     }
     const object = value as Record<string, unknown>;
     const { kind } = object;
@@ -364,7 +366,7 @@ export class ObjectReader<T extends KubernetesObject> {
       const message = `Cannot use an object of "${resourceName(resource)}": its kind is ${
         JSON.stringify(kind)
       } instead of ${JSON.stringify(expectedKind)}. Objects of that kind are skipped`;
-      return brokenEntry<T>(UNKNOWN, new UnexpectedKindError(message, kind));
+      return brokenEntry<T>(NO_IDENTITY, new UnexpectedKindError(message, kind));
     }
     const kept = this.#cuts ? metadataWith(metadata, this.#options.managedFields) : metadata;
     const fillKind = this.#kind !== "" && !("kind" in object);
@@ -382,7 +384,7 @@ export class ObjectReader<T extends KubernetesObject> {
       const message = `Cannot read an object of "${resourceName(resource)}": its metadata has ${
         JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
       } in the place of a string`;
-      if (!isText(name) || !isText(namespace) || !name) return brokenEntry<T>(UNKNOWN, new DecodeError(message));
+      if (!isText(name) || !isText(namespace) || !name) return brokenEntry<T>(NO_IDENTITY, new DecodeError(message));
       // It has a key, so that a change of it is not lost.
       const key = keyOf({ metadata: { name, namespace: namespace ?? undefined } });
       const identity: Identity = {

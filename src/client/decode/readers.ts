@@ -12,10 +12,10 @@ import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
 import { isCustom, isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
 import { DecodeError, StatusError, statusFrom, statusText } from "../../api/status.ts";
-import { JsonEntry, RowEntry } from "../../entry/entry.ts";
+import { brokenEntry, JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
 import { ItemScanner, skipValue } from "../../entry/json_text.ts";
-import { notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
+import { NO_IDENTITY, notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);
 const OBJECT = encoder.encode(`,"object":`);
@@ -528,9 +528,7 @@ class WatchEventReader<T extends KubernetesObject> {
       case "BOOKMARK": {
         const { metadata, rows } = (event.object ?? {}) as Bookmarked;
         if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {
-          throw new DecodeError(
-            `Cannot read a bookmark of "${name}": ${this.#found(text)} has no resourceVersion`,
-          );
+          return this.#skipBookmark(text);
         }
         // A table may have the columns in its first bookmark, and has the annotations in its only row.
         if (isTable(event.object)) this.#rows?.begin(event.object);
@@ -551,6 +549,18 @@ class WatchEventReader<T extends KubernetesObject> {
       default:
         throw new DecodeError(`Cannot read an event of "${name}": ${this.#found(text)} has an unknown type`);
     }
+  }
+
+  /** A bookmark without a version says nothing, and aggregated servers may send many: the first one is reported. */
+  #skipBookmark(text: string): WatchChange<T> | undefined {
+    const { reported = { bookmark: true }, resource } = this.#options;
+    if (reported.bookmark) return undefined;
+    reported.bookmark = true;
+    const error = new DecodeError(
+      `Cannot use the bookmarks of "${resourceName(resource)}": ${this.#found(text)} has no resourceVersion. ` +
+        "Such bookmarks are skipped",
+    );
+    return { type: "MODIFIED", entry: brokenEntry<T>(NO_IDENTITY, error) };
   }
 
   /** Returns a line's beginning, for messages. Lines about Secrets may have data, and are not quoted. */

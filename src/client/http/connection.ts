@@ -11,11 +11,19 @@ import type { Transport } from "../../api/lister_watcher.ts";
 import { defined } from "../../api/options.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import type { PlacedRule } from "../../api/roles.ts";
-import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
+import { cleanError, DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { callObserver, DerivedController } from "../../async/signals.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
-import { causesOf, errorLine, messageOf, REDACTED, redactSecrets, withoutAddress } from "../../errors/errors.ts";
+import {
+  causesOf,
+  errorLine,
+  isDefect,
+  messageOf,
+  REDACTED,
+  redactSecrets,
+  withoutAddress,
+} from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
 import { OpenWatches, type WatchHealth } from "./open_watches.ts";
@@ -334,7 +342,8 @@ export class Exchange implements Disposable {
     const { signal, reporter } = this.#request;
     reporter?.ended(signal.aborted ? signal.reason : error);
     if (signal.aborted) return signal.reason;
-    if (isKnownError(error)) return error;
+    if (isKnownError(error)) return cleanError(error, secretsOf(this.#request));
+    if (isDefect(error)) return error;
     return unreachableError(
       `Cannot reach "${this.server.origin}" any longer: the response broke off during the request to ${this.action}`,
       error,
@@ -387,6 +396,12 @@ export class Exchange implements Disposable {
   }
 }
 
+/** Returns the credentials in the header of a request, which a server may repeat in an error. */
+function secretsOf({ sent }: PendingRequest): string[] {
+  const header = sent?.headers.get("authorization") ?? "";
+  return [header, header.slice(header.indexOf(" ") + 1)];
+}
+
 /** True for this package's errors, which already say what failed. */
 function isKnownError(error: unknown): error is StatusError | DecodeError | UnreachableError {
   return error instanceof StatusError || error instanceof DecodeError || error instanceof UnreachableError;
@@ -407,7 +422,7 @@ const CODES = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"];
 
 /** The same as texts, for Deno (hyper, h2) and client-go (`IsProbableEOF`, `IsConnectionReset`). */
 const TEXT =
-  /connection reset|broken (?:pipe|connection)|connection closed before message completed|unexpected eof|unexpected end of file|other side closed|goaway|http2: client connection lost/i;
+  /connection reset|broken (?:pipe|connection)|connection closed before message completed|unexpected eof|unexpected end of file|other side closed|goaway|http2: client connection lost|dispatch task|connection error received: not a result of an error/i;
 
 /**
  * Returns true if the connection broke before a response, for example because the server closed an idle connection. A
@@ -558,7 +573,11 @@ export class Connection implements Disposable {
       }
       return new Exchange(spec.action, this.server, response, request);
     } catch (error) {
-      const explained = request.signal.aborted ? request.signal.reason : error;
+      const explained = request.signal.aborted
+        ? request.signal.reason
+        : isKnownError(error)
+        ? cleanError(error, secretsOf(request))
+        : error;
       reporter?.ended(explained);
       // The body of a refusal has been read or cancelled.
       if (explained instanceof StatusError) request.end();
@@ -683,7 +702,7 @@ export class Connection implements Disposable {
       }
       return response;
     } catch (cause) {
-      if (isKnownError(cause)) throw cause;
+      if (isKnownError(cause) || isDefect(cause)) throw cause;
       const error = unreachableError(`Cannot reach "${server.origin}" to ${spec.action}`, cause);
       if (isReset(cause)) this.#resets.add(error);
       throw error;

@@ -23,6 +23,18 @@ import { TlsNameProxy } from "./tls_name_proxy.ts";
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
 
+/** API servers allow 100 streams on an HTTP/2 connection; a request beyond waits until another one ends. */
+const MOST_STREAMS = 90;
+
+/** By what is read: paths of requests that last. Slow readers of logs would hold watches up on their connection. */
+const LONG = { watch: /[?&]watch=(?:1|true)/, log: /\/(?:log|attach|exec|portforward|proxy)(?:[/?]|$)/ };
+
+/** A client for requests that last, and how many of them it has sent. */
+interface LongClient {
+  readonly client: Deno.HttpClient;
+  sent: number;
+}
+
 /** Connections of Deno. None is opened before the first request. */
 export class DenoConnections implements Connections {
   readonly #options: ConnectionsOptions;
@@ -30,6 +42,8 @@ export class DenoConnections implements Connections {
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
+  /** With HTTP/2, the clients of requests that last. A client whose streams may run out is replaced. */
+  readonly #long = new Map<string, LongClient>();
   /** The proxy of the server's name; `undefined` before the first request. */
   #nameProxy: TlsNameProxy | undefined;
 
@@ -45,7 +59,10 @@ export class DenoConnections implements Connections {
   async fetch(request: Request, signal: AbortSignal): Promise<Response> {
     const { serverName } = this.#options;
     try {
-      if (serverName === undefined) return await fetch(request, { client: this.#clientFor(request), signal });
+      if (serverName === undefined) {
+        const client = this.#longClientFor(request) ?? this.#clientFor(request);
+        return await fetch(request, { client, signal });
+      }
       const proxy = this.#nameProxyFor(request);
       const client = this.#client ??= createHttpClient(this.#options, proxy.address);
       const response = await fetch(renamed(request, serverName), { client, signal });
@@ -60,7 +77,22 @@ export class DenoConnections implements Connections {
   close(): void {
     this.#client?.close();
     for (const client of this.#direct.values()) client.close();
+    for (const { client } of this.#long.values()) client.close();
     this.#nameProxy?.retire();
+  }
+
+  /** Returns the client for a request that lasts, over HTTP/2. A closed client's responses go on. */
+  #longClientFor({ url }: Request): Deno.HttpClient | undefined {
+    if (!this.#options.http2 || url.startsWith("http:")) return undefined;
+    const kind = LONG.log.test(url) ? "log" : LONG.watch.test(url) ? "watch" : undefined;
+    if (kind === undefined) return undefined;
+    let long = this.#long.get(kind);
+    if (long === undefined || long.sent === MOST_STREAMS) {
+      long?.client.close();
+      this.#long.set(kind, long = { client: createHttpClient(this.#options, this.#options.proxy), sent: 0 });
+    }
+    long.sent++;
+    return long.client;
   }
 
   /**

@@ -59,8 +59,8 @@ const NOTE_BYTES = 1_024;
 
 const WORD_CHARACTERS = 128;
 
-/** A name that fits an event's name, with any suffix. */
-const EVENT_NAME = /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/;
+/** A name that fits an event's name, with any suffix: a subdomain by RFC 1123. */
+const EVENT_NAME = /^(?=.{1,202}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
  * Events that differ only in time, note and their object's version. They are one object on the server, with a count.

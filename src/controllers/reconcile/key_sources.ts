@@ -8,7 +8,7 @@
  */
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Resource, resourceName } from "../../api/resource.ts";
+import { checkNamespaceOf, type Resource, resourceName } from "../../api/resource.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import type { HandlerRegistration } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
@@ -143,8 +143,8 @@ export function additionOf<T extends KubernetesObject>(
   return { priority: shared.priority, trigger: cause };
 }
 
-/** Checks a key that a map function returned. @throws {TypeError} if it is not a non-empty string. */
-export function checkKey(key: unknown): void {
-  if (typeof key === "string" && key !== "") return;
+/** Checks a key that a map function returned. @throws {TypeError} if no object of `resource` can have it. */
+export function checkKey(key: unknown, resource: Resource): void {
+  if (typeof key === "string" && key !== "") return checkNamespaceOf(key, resource);
   throw new TypeError(`A map function must return keys such as "shop/cart-0", but it returned ${JSON.stringify(key)}`);
 }

@@ -9,7 +9,7 @@
 
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
-import { type Resource, resourceName } from "../../api/resource.ts";
+import { checkNamespaceOf, type Resource, resourceName } from "../../api/resource.ts";
 import { controlledBy, type ShardSource } from "../../api/shard.ts";
 import { isConflict } from "../../api/status.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
@@ -362,8 +362,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /**
    * Reconciles a key for a reason outside the cluster. Before `run()` the key waits. After the reconciler has ended,
    * the key is dropped and counted. The object need not exist.
+   *
+   * @throws {TypeError} if the kind is namespaced, and the key has no namespace.
    */
   enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
+    checkNamespaceOf(key, this.#resource);
     this.#add(key, { trigger: { type: "external", ...options } });
   }
 
@@ -491,7 +494,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const keys = new Set(map(event));
       // An object that has moved to another owner concerns both.
       if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
-      for (const key of keys) checkKey(key);
+      for (const key of keys) checkKey(key, this.#resource);
       for (const key of keys) this.#cause(source, key, event, additionOf(source, event, paths, event.key));
     } catch (error) {
       this.#eventErrors++;

@@ -9,6 +9,7 @@
 import type { CacheEntry } from "../../api/entry.ts";
 import type { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { checkNamespaceOf, type Resource } from "../../api/resource.ts";
 import { formatFieldPath } from "../../api/selector.ts";
 import { EntrySelector } from "../../entry/entry_selector.ts";
 import { checkNames } from "../../errors/option_names.ts";
@@ -42,6 +43,7 @@ export interface Lister<T> {
    * Returns the object with this key, if it is cached.
    *
    * @throws {DecodeError} if it cannot be read.
+   * @throws {TypeError} if the kind is namespaced, and the key has no namespace.
    */
   get(key: ObjectKey): T | undefined;
   /** Returns a lister for one namespace. */
@@ -65,18 +67,21 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   readonly #entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">;
   readonly #quarantine: Quarantine<T>;
   readonly #fields: FieldTree | undefined;
+  readonly #resource: Resource | undefined;
   /** The selector last used, because most programs use one. */
   #last: { readonly text: string; readonly selector: EntrySelector } | undefined;
 
-  /** `fields` are those to which objects are reduced, if they are. */
+  /** `fields` are those to which objects are reduced, if they are. `resource` is the kind, if there is one. */
   constructor(
     entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">,
     quarantine: Quarantine<T>,
     fields?: FieldTree,
+    resource?: Resource,
   ) {
     this.#entries = entries;
     this.#quarantine = quarantine;
     this.#fields = fields;
+    this.#resource = resource;
   }
 
   list(selector: string | CacheSelection = ""): T[] {
@@ -85,7 +90,9 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
 
   get(key: ObjectKey): T | undefined {
     const entry = this.#entries.getByKey(key);
-    return entry && this.#quarantine.objectOf(entry);
+    if (entry !== undefined) return this.#quarantine.objectOf(entry);
+    checkNamespaceOf(key, this.#resource); // only now, as most keys are there
+    return undefined;
   }
 
   /** As `ReadonlyIndexer.byIndex`: the objects that can be read. */

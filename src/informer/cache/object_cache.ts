@@ -107,6 +107,8 @@ export class ObjectCache<T extends KubernetesObject> {
   /** Prepares entries for the store. */
   readonly entryTransform: EntryTransform<T>;
   readonly #fields: FieldTree | undefined;
+  /** The kind of the objects, if they have one. */
+  readonly resource: Resource | undefined;
 
   /**
    * `report` receives the errors of objects that cannot be read, and of index functions. With `counts`, the store
@@ -134,13 +136,14 @@ export class ObjectCache<T extends KubernetesObject> {
     this.entryTransform = new EntryTransform<T>({ transform, parts: this.parts, report }, parse === "eager");
     this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry, cluster);
     this.indexer = new ParsingIndexer(this.store, this.quarantine);
+    this.resource = resource;
     this.#fields = resource?.fields && FieldTree.of(resource.fields);
     this.lister = this.listerOf(this.store);
   }
 
   /** Returns a lister of entries in the form of the cached ones. */
   listerOf(entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">): EntryLister<T> {
-    return new EntryLister<T>(entries, this.quarantine, this.#fields);
+    return new EntryLister<T>(entries, this.quarantine, this.#fields, this.resource);
   }
 
   /** Returns all entries, or the one of a key. */

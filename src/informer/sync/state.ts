@@ -14,9 +14,10 @@ import {
   MemoryLimitError,
   StatusError,
   UnreachableError,
+  UnversionedError,
 } from "../../api/status.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { causesOf } from "../../errors/errors.ts";
+import { causesOf, isDefect } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 
 /**
@@ -181,11 +182,12 @@ export function worstOf(states: readonly StateKeeper[]): StateKeeper {
 
 /**
  * Returns `true` for answers 400, 401, 403 and 404, for missing credentials, for a missing permission of the runtime,
- * and for caches that hold more than they may.
+ * for caches that hold more than they may, for kinds without versions, and for defects of the program.
  */
 function isRefusal(error: unknown): boolean {
   if (isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
   if (error instanceof CredentialsError || error instanceof MemoryLimitError) return true;
+  if (error instanceof UnversionedError || isDefect(error)) return true;
   if (error instanceof StatusError) return error.status.code === 400;
   return causesOf(error).some((cause) => cause instanceof Error && cause.name === "NotCapable");
 }

@@ -1,4 +1,12 @@
-import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
@@ -693,7 +701,7 @@ Deno.test('WatchReader recognizes the bookmark that ends the initial events only
   );
 });
 
-Deno.test("WatchReader refuses a bookmark without a version", async () => {
+Deno.test("WatchReader skips bookmarks without a version, and reports the first one to an informer", async () => {
   for (
     const object of [
       {},
@@ -703,9 +711,13 @@ Deno.test("WatchReader refuses a bookmark without a version", async () => {
       null,
     ]
   ) {
-    const reading = await watchReading([utf8Of(event("BOOKMARK", object))]);
-    assertInstanceOf(reading.error, DecodeError);
-    assert(messageOf(reading).startsWith(`Cannot read a bookmark of "pods": `), messageOf(reading));
+    const lines = [utf8Of(event("BOOKMARK", object)), utf8Of(event("BOOKMARK", object))];
+    assertEquals((await watchReading(lines)).values, []);
+    const reading = await watchReading(lines, { reported: { bookmark: false } });
+    assertEquals(reading.values.length, 1);
+    const [change] = reading.values;
+    assert(change.type !== "BOOKMARK" && change.entry.key === "");
+    assertStringIncludes(String(change.entry.error), `DecodeError: Cannot use the bookmarks of "pods": `);
   }
 });
 

@@ -401,3 +401,49 @@ Deno.test("Client aborts its requests when it is disposed, and disposes its tran
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+Deno.test("Errors redact the credentials that a server repeats, and escape what controls a terminal", async () => {
+  const token = "not-a-secret-0123456789";
+  const said = `denied: Bearer ${token} \u001b[31m\u202e`;
+  const status = { kind: "Status", apiVersion: "v1", status: "Failure", code: 403, reason: "Forbidden", message: said };
+  const details = { name: token, causes: [{ message: said }, 5] };
+  const credentials: Credentials = { apply: (headers) => headers.set("authorization", `Bearer ${token}`) };
+  const list = (pods: ResourceClient<KubernetesObject>): Promise<unknown> => pods.list();
+  const watch = (pods: ResourceClient<KubernetesObject>): Promise<unknown> => collect(pods.watchChanges());
+  const rows: [Answer, typeof list][] = [
+    [json({ ...status, details }, 403), list],
+    [json({ ...status, details: 5 }, 403), list],
+    [json({ ...status, details }), list],
+    [text(403, said), list],
+    [text(200, said), list],
+    [text(404, `<html>${said}`), list],
+    [text(302, "", { location: `https://elsewhere.test/?token=${token}` }), list],
+    [watchOf(`${JSON.stringify({ type: "ERROR", object: { ...status, details } })}\n`), watch],
+    [watchOf(`${JSON.stringify({ type: "PING", object: said })}\n`), watch],
+  ];
+  for (const [answer, ask] of rows) {
+    const { pods } = setUp({ credentials }, answer);
+    const error = await assertRejects(() => ask(pods), Error);
+    const shown = Deno.inspect(error, { depth: 9 });
+    assert(!shown.includes(token), shown);
+    // deno-lint-ignore no-control-regex -- what must not be there
+    assert(!/[\x1b\u202e]/.test(error.message), error.message);
+  }
+});
+
+Deno.test("A TypeError of the program itself is thrown as it is, and is no unreachable server", async () => {
+  const own = new TypeError("Map.groupBy is not a function");
+  const { pods } = setUp({ credentials: { apply: () => undefined } }, own);
+  assertStrictEquals(await assertRejects(() => pods.list()), own);
+});
+
+Deno.test("A read is repeated after the errors of Deno for an HTTP/2 connection that a server ends", async () => {
+  using time = new FakeTime();
+  for (const reason of ["runtime dropped the dispatch task", "connection error received: not a result of an error"]) {
+    const { transport, pods } = setUp({}, new TypeError(reason), json(podList([])));
+    const list = pods.list();
+    await time.tickAsync(1_000);
+    assertEquals((await list).items, []);
+    assertEquals(transport.requests.length, 2);
+  }
+});

@@ -372,3 +372,15 @@ Deno.test("EventRecorder refuses options that are not valid", () => {
   refused({ flushMs: -1 }, "flushMs must be at least 0 milliseconds");
   refused({ rate: { burst: 1, intervalMs: 0 } }, "rate.intervalMs must be at least 1 milliseconds");
 });
+
+Deno.test("EventRecorder names the event of an object whose name is no subdomain by RFC 1123 without it", async () => {
+  for (
+    const [name, isUsed] of [["a.b-c", true], ["a..b", false], ["x-.y", false], ["a.-b", false], ["A", false]] as const
+  ) {
+    await using fixture = new Fixture();
+    await fixture.record(name);
+    const [event] = fixture.server.list(Event);
+    assertEquals(event.metadata.name.startsWith(`${name}.`), isUsed, name);
+    assertEquals(event.regarding?.name, name);
+  }
+});
