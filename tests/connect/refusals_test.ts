@@ -191,6 +191,8 @@ class Connection {
 }
 
 const PIECES = 5;
+/** The most that is taken of an endless body: the longest body, the rest that is read, and the buffers of sockets. */
+const MOST_SENT = 24 * 1_024 * 1_024;
 const MANY = "z".repeat(262_144);
 
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -226,8 +228,12 @@ async function ask(connection: Connection, row: Row, way: Way, keepsReading: boo
     const response = connection.status();
     let isAnswered = false;
     void response.then(() => isAnswered = true);
-    while (!connection.isClosed && !(isAnswered && keepsReading)) await connection.send(chunk(MANY));
-    return await response;
+    let sent = 0;
+    while (!connection.isClosed && !(isAnswered && keepsReading)) {
+      await connection.send(chunk(MANY));
+      sent += MANY.length;
+    }
+    return sent > MOST_SENT ? sent : await response;
   }
   return await connection.status();
 }

@@ -91,6 +91,7 @@ Deno.test("RequestBodies forgets a body that has ended, broken off, is too long 
       true,
       "408",
     ]);
+    assertEquals(bodies.bytes, 0);
   }
 });
 
