@@ -204,8 +204,9 @@ export interface AppliedIfChanged<T> {
   /**
    * A field that stays although your draft lacks it, e.g. `'"kube-informer" owns data.legacy by an update'`. An apply
    * removes only fields that were applied. This one was written by an update: by this field manager, or by the client
-   * without the option `fieldManager`. Call `upgradeManagedFields` once, or put the field into the draft. Absent if
-   * there is no such field, or if the object lacks that manager's entry in managedFields.
+   * without the option `fieldManager`. Call `upgradeManagedFields` once, or put the field into the draft. Leave a
+   * field that an update is meant to own, such as the annotation by `restart()`. Absent if there is no such field, or
+   * if the object lacks that manager's entry in managedFields.
    */
   readonly kept?: string;
 }

@@ -111,8 +111,8 @@ const gone = abortReason("The pod is gone");
  * `pods/eviction`.
  *
  * @throws {InformerError} if pods are in the way.
- * @throws {AggregateError} if pods could not be evicted, or the signal aborts. The message names all pods that are left,
- * each with its last error. After an abort, `cause` is the signal's reason.
+ * @throws {AggregateError} if pods could not be evicted, or the signal aborts. The message names the pods that are
+ * left, each with its last error. After an abort, `cause` is the signal's reason.
  * @throws {StatusError} if the node does not exist (`isNotFound`).
  * @throws the signal's reason if the signal aborts before the pods are listed.
  *

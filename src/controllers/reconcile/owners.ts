@@ -87,7 +87,7 @@ export function controllerOf(object: Ownable): OwnerReference | undefined {
  * If your reconciler `owns()` the object's kind, a change to the object reconciles the owner.
  *
  * - The reference replaces an earlier one to the same owner. Other owners stay. The given object is not changed.
- * - A draft without a namespace gets the owner's. In any other namespace, the garbage collector would delete the object.
+ * - A draft without a namespace gets the owner's. In any other, the garbage collector would delete the object.
  * - Owners are compared by uid. If an earlier owner with the same name controls the object, this throws, because the
  *   garbage collector is going to delete the object. Kubernetes' own controllers do the same, but controller-runtime
  *   adopts it.
