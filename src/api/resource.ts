@@ -353,7 +353,7 @@ export interface ApiResource extends Resource<DynamicObject> {
   readonly preferred: boolean;
 }
 
-/** Returns each resource once, in its best version: the one that the server prefers in its group, else the first. */
+/** Returns each resource once, in its best version: the preferred version of its group, else the first. */
 export function inBestVersion(resources: readonly ApiResource[]): readonly ApiResource[] {
   const found = new Map<string, ApiResource>();
   for (const resource of resources) {

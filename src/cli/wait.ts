@@ -128,7 +128,7 @@ function linesOf(verdicts: readonly Verdict[]): string {
 /** Objects whose state changes with time alone are looked at so often; so often the live line changes, too. */
 const PERIOD_MS = 1_000;
 
-/** The largest number of objects whose names are compared with one that no object has. */
+/** The largest number of objects whose names are compared with a name that is not found. */
 const NAMES = 500;
 
 const TYPO = " (is there a typo?)";
@@ -138,7 +138,7 @@ interface Watched {
   /** The name of the only object, if there is one. */
   readonly name: string | undefined;
   readonly informer: SharedIndexInformer<KubernetesObject>;
-  /** What to say of the name while no object has had it. */
+  /** The words after the name while no object has had it. */
   doubt?: string;
   /** The uids of the objects whose deletion is waited for: those that are there at first. */
   doomed?: ReadonlySet<string>;
@@ -224,7 +224,7 @@ class Waiting implements AsyncDisposable {
     }
   }
 
-  /** Asks for names like the one that no object has. Without an answer, the wait goes on as well. */
+  /** Asks for similar names if no object has the name. Without an answer, the wait goes on as well. */
   async #doubtOf({ resource, name }: Watched, signal: AbortSignal): Promise<string | undefined> {
     if (name === undefined || this.#goal.isDeletion) return undefined;
     const sources = collectionsOf(this.#client, onlyMetadata(resource), this.#selection);

@@ -1,8 +1,8 @@
 /**
  * Reads YAML and JSON in the dialect of kubectl, for kubeconfigs and manifests.
  *
- * {@linkcode readYaml} is the entry point. Values are those of `sigs.k8s.io/yaml`: booleans as in YAML 1.1, so that `no`,
- * `on` and `y` are no texts, and Go's numbers. A key that a mapping has twice is refused, while kubectl takes its last
+ * {@linkcode readYaml} is the entry point. It follows `sigs.k8s.io/yaml`: booleans as in YAML 1.1, so that `no`, `on`
+ * and `y` are no texts, and Go's numbers. A key that a mapping has twice is refused, while kubectl takes its last
  * value. Nothing is written here, see `cli/terminal/yaml.ts`.
  *
  * @module

@@ -11,7 +11,7 @@ const CANCELLED = "A cancelled response body has no reason";
 const CHARSET = "`Response.json()` adds a charset";
 const METHODS = "A `Request` with an unknown method is a GET";
 
-/** The reasons of tests alone, and those that the page names. */
+/** The reasons that only tests have, and the reasons that the page names. */
 export const REASONS = {
   ofTests: [CERTIFICATE, PROXY, FAKE_TIME, MEMORY, FLAGS],
   onPage: [TEXTS, CANCELLED, CHARSET, METHODS],
