@@ -201,8 +201,8 @@ async function readRest(socket: Socket, parts: AsyncIterableIterator<Uint8Array>
       if ((bytes += part.length) <= REST.bytes) continue;
       clearTimeout(late);
       late = setTimeout(close, REST.closeMs);
-      if (!isDeno()) return;
-      bytes = -Infinity; // Deno reads from sockets in any case, and keeps what nobody takes: it is dropped
+      if (!isDeno() && nodeProcess().versions.bun === undefined) return;
+      bytes = -Infinity; // Deno and Bun read from TLS sockets in any case, and keep what nobody takes: it is dropped
     }
     clearTimeout(late);
   } catch {
