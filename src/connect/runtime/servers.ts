@@ -24,7 +24,7 @@ const LIMITS = { keepAliveTimeout: 120_000, headersTimeout: 10_000, requestTimeo
  * How much more is read of a body after the response, so that its client sees the response: bytes, and milliseconds.
  * Then the client has `closeMs` to take it, before the connection is closed.
  */
-const REST = { bytes: 1_024 * 1_024, ms: 5_000, closeMs: 500 };
+const REST = { bytes: 1_024 * 1_024, ms: 5_000, closeMs: 1_000 };
 
 /** The certificate of a server with its chain, and its key, as PEM texts. */
 export type ServerKeys = Required<Pick<TlsMaterial, "cert" | "key">>;
@@ -201,7 +201,8 @@ async function readRest(socket: Socket, parts: AsyncIterableIterator<Uint8Array>
       if ((bytes += part.length) <= REST.bytes) continue;
       clearTimeout(late);
       late = setTimeout(close, REST.closeMs);
-      return;
+      if (!isDeno() && nodeProcess().versions.bun === undefined) return;
+      bytes = -Infinity; // Deno and Bun read from TLS sockets in any case, and keep what nobody takes: it is dropped
     }
     clearTimeout(late);
   } catch {
