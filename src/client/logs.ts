@@ -425,7 +425,6 @@ class ContainerLog {
     this.#id = id;
     this.#place = Place.parse(place);
     this.#isStored = true;
-    this.#since = "";
   }
 
   /** Yields the lines that exist. */
@@ -562,7 +561,7 @@ class ContainerLog {
       before = this.#progress;
       try {
         end = yield* this.#receive(this.#query("previous"), "twice");
-        mayBeOther ||= end === "missed" || end === "other";
+        mayBeOther ||= end === "missed";
       } catch (error) {
         if (!isUnreadable(error)) throw error;
         end = "absent";
@@ -572,8 +571,6 @@ class ContainerLog {
     if (isSettled) {
       this.#place = new Place();
       this.#isGap ||= end === "absent" || this.#completeUntil !== undefined;
-      this.#completeUntil = undefined;
-      this.#isStored = false;
       this.#isCut = true;
     }
     this.#isRead = false;
@@ -628,9 +625,10 @@ class ContainerLog {
     return end ?? "absent";
   }
 
-  /** Forgets a stored place that the log does not have. Any line since its second may be a new one. */
+  /** Forgets a stored place that the log does not have. Any line since the second before it may be a new one. */
   #readAgain(): "other" {
-    this.#since = `${this.#place.time!.slice(0, 19)}.`;
+    const ms = Date.parse(`${this.#place.time!.slice(0, 19)}Z`) - OVERLAP_MS; // as it was requested
+    this.#since = `${rfc3339(ms).slice(0, 19)}.`;
     this.#place = new Place();
     this.#isStored = false;
     this.#isGap = true;

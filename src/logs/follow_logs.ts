@@ -310,7 +310,6 @@ class MergedLogs extends PolledIterator<PodLogLine> {
   #save(): void {
     this.#saving ??= this.#places?.writer.save()?.then(() => {
       this.#saving = undefined;
-      if (!this.#job.signal.aborted) this.#save(); // more was recorded meanwhile
       this.wake();
     });
   }

@@ -2,9 +2,10 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
-import type { LogLine, LogOptions } from "../../src/client/logs.ts";
+import type { LogLine, LogOptions, LogSteering, SteeredLogOptions } from "../../src/client/logs.ts";
 import type { ResourceClient } from "../../src/client/resource_client.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
+import { internals } from "../../src/errors/internals.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
@@ -495,6 +496,7 @@ Deno.test("logs with since marks a gap where lines since then may be missing", a
     [once(0, 20), [text(200, log(35))], ["!35"]], // its first lines may have been rotated away
     [once(1, 20, 5), [...before, text(200, log(35))], ["11", "!35"]],
     [once(1, 45, 11), [text(200, log(30)), text(200, log(30)), text(200, log(46))], ["!30", "46"]],
+    [once(1, 45, 11), [text(200, ""), text(200, log(46))], ["!46"]],
     [podWith("b"), [text(200, log(11))], ["!11"]], // its start is not known
   ];
   for (const [pod, answers, expected] of cases) {
@@ -519,6 +521,32 @@ Deno.test("logs with since knows a container that has just started as complete, 
   body.push(log(45));
   await time.tickAsync(0);
   assertEquals(read.texts, ["45"]);
+});
+
+Deno.test("logs with since marks a gap at the end of a log that was not read, or that may have been rotated", async () => {
+  using time = new FakeTime();
+  const gone = [restarted("b", "a"), restarted("b", "a"), text(404, "no")];
+  const previous = [5, 5].map((second) => text(200, log(second)));
+  await using read = new Read(new Scripted(gone, ...previous, text(200, log(9))), { since: at(1) });
+  await time.tickAsync(5_000);
+  assertEquals([await read.ended, read.texts.at(-1)], ["end", "!"]);
+  for (const [finish, expected] of [[20, []], [50, ["!"]]] as const) {
+    const terminated = { exitCode: 0, containerID: "a", startedAt: at(15), finishedAt: at(finish) };
+    const over = podWith("a", { state: { terminated }, restartCount: 0 }, { restartPolicy: "Never" });
+    await using silent = new Read(new Scripted([over], text(200, ""), text(200, "")), { since: at(10) });
+    await time.tickAsync(5_000);
+    assertEquals([await silent.ended, silent.texts], ["end", [...expected]]);
+  }
+});
+
+Deno.test("logs whose place is stored leaves a last line without a line break to the next reading", async () => {
+  const cases = [[podWith("a"), ["1"]], [podWith("a", ENDED), ["1", "half"]]] as const;
+  for (const [pod, expected] of cases) {
+    const steering: LogSteering = { isStored: true, renewal: new AbortController() };
+    const options: SteeredLogOptions = { follow: false, [internals]: steering };
+    await using read = new Read(new Scripted([pod], text(200, `${log(1)}${at(2)} half`)), options);
+    assertEquals([await read.ended, read.texts], ["end", [...expected]]);
+  }
 });
 
 Deno.test("logs with since finds out that the container restarts while the log before is read", async () => {

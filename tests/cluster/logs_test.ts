@@ -1,4 +1,4 @@
-import { errorLine, SharedIndexInformer } from "@kube/informer";
+import { Checkpoint, errorLine, MemoryCheckpoints, SharedIndexInformer } from "@kube/informer";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { followLogs } from "@kube/informer/logs";
 import { FakeApiServer } from "@kube/informer/testing";
@@ -209,5 +209,46 @@ cluster.withPlane(
     await take();
     assertEquals(seen, ["a 1", "b 2", "c 3", "a 4"]);
     await lines.return?.();
+  },
+);
+
+cluster.withPlane(
+  "logs with since, and followLogs with a checkpoint, read the log before a restart on a real server",
+  async ({ client, namespace }) => {
+    await using kubelet = await LogKubelet.start(client, `node-${namespace}`);
+    const key = await kubelet.add(namespace, "web-0");
+    const store = new MemoryCheckpoints();
+    const take = async (count: number): Promise<string[]> => {
+      await using checkpoint = await Checkpoint.open(store, { name: "lines" });
+      await using pods = new SharedIndexInformer(client.resource(Pod, { namespace }));
+      await runSynced(pods);
+      const taken: string[] = [];
+      await withDeadline(`${count} lines after ${taken}`, async (signal) => {
+        for await (const { text, gap } of followLogs(client, pods, { checkpoint, windowMs: 0, signal })) {
+          taken.push(`${gap ? "!" : ""}${text}`);
+          if (taken.length === count) break;
+        }
+      });
+      return taken;
+    };
+    const since = new Date(Date.now() - 1_000).toISOString();
+    kubelet.fake.writeLog(key, "1");
+    await kubelet.report(key);
+    assertEquals(await take(1), ["1"]);
+    kubelet.fake.writeLog(key, "2");
+    kubelet.fake.restartContainer(key);
+    kubelet.fake.writeLog(key, "3");
+    await kubelet.report(key);
+    assertEquals(await take(3), ["1", "2", "3"]); // nothing was asked for after the first line
+    const pods = client.resource(Pod, { namespace });
+    assertEquals((await Array.fromAsync(pods.logs("web-0", { since }))).map(({ text }) => text), ["1", "2", "3"]);
+    kubelet.fake.restartContainer(key);
+    kubelet.fake.writeLog(key, "4");
+    kubelet.fake.restartContainer(key);
+    kubelet.fake.writeLog(key, "5");
+    await kubelet.report(key);
+    assertEquals(await take(2), ["!4", "5"]);
+    const uid = (await pods.get("web-0")).metadata.uid;
+    assertEquals([...(await store.get("lines"))!.record.objects.keys()], [`${key}/app/${uid}`]);
   },
 );

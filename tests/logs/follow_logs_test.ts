@@ -265,6 +265,7 @@ Deno.test("followLogs ends the streams of deleted pods that a kubelet does not e
   shop.add("b", 2);
   shop.run();
   await time.tickAsync(1_000);
+  const { timers } = time;
   shop.server.delete(Pod, "shop/a");
   await time.tickAsync(9_999);
   assertEquals(shop.streams, ["began a app", "waiting b app"]);
@@ -272,7 +273,12 @@ Deno.test("followLogs ends the streams of deleted pods that a kubelet does not e
   // Its last lines may be missing, as nobody has said that the log is over.
   assertEquals(shop.streams.slice(2), ["ended a app", "began b app"]);
   assertEquals(shop.texts, ["a 1", "a !", "b 2"]);
-  assertEquals(shop.kept, { pods: 1, streams: 1 });
+  assertEquals([shop.kept, time.timers], [{ pods: 1, streams: 1 }, timers]);
+  shop.server.delete(Pod, "shop/b");
+  await time.tickAsync(5_000);
+  await shop.iterator.return!();
+  await shop.pods[Symbol.asyncDispose]();
+  assertEquals(time.timers, 0);
 });
 
 Deno.test("followLogs gives a deleted pod's lines to a slow reader, before it ends their stream", async () => {
@@ -307,7 +313,10 @@ Deno.test("followLogs goes on with a pod that leaves the filter, until it is del
   await time.tickAsync(1_000);
   assertEquals([shop.texts, shop.streams], [["a 1", "a 2"], ["began a app"]]);
   shop.server.patch(Pod, "shop/a", { metadata: { labels: { app: "web" } } });
+  const requests = (): number => shop.server.requests.filter(({ url }) => url.includes("/log")).length;
+  const before = requests();
   await time.tickAsync(100_000);
+  assertEquals(requests(), before);
   shop.write("a", 3);
   shop.server.patch(Pod, "shop/a", { metadata: { labels: { app: "other" } } });
   await time.tickAsync(12_000);

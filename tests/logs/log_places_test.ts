@@ -5,7 +5,7 @@ import { Client } from "../../src/client/client.ts";
 import { Checkpoint, MemoryCheckpoints } from "../../src/informer/events/checkpoint.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { followLogs, type FollowLogsOptions, type PodLogLine } from "../../src/logs/mod.ts";
+import { followLogs, type FollowLogsOptions, type LogStreamEvent, type PodLogLine } from "../../src/logs/mod.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -56,10 +56,11 @@ class Shop {
    */
   async run(
     time: FakeTime,
-    { count = Infinity, intervalMs, killed = false, ...options }: FollowLogsOptions & {
+    { count = Infinity, intervalMs, killed = false, aborts = false, ...options }: FollowLogsOptions & {
       readonly count?: number;
       readonly intervalMs?: number;
       readonly killed?: boolean;
+      readonly aborts?: boolean;
     } = {},
   ): Promise<string[]> {
     const controller = new AbortController();
@@ -83,6 +84,10 @@ class Shop {
       ) {
         lines.push(line);
         if (lines.length < count) continue;
+        if (aborts) {
+          controller.abort();
+          continue;
+        }
         isAlive = !killed;
         return;
       }
@@ -113,6 +118,16 @@ Deno.test("followLogs with a checkpoint continues after the last line that was t
   assertEquals(await shop.run(time, { count: 2 }), ["a 4", "a 5"]);
   assertEquals(await shop.run(time, { count: 1 }), ["a 5"]);
   assertEquals(await shop.run(time, { killed: true }), ["a 5", "a 6"]);
+  assertEquals(await shop.run(time), []);
+  // Two processes of a container are out of order.
+  for (const [text, micros] of [["7", 500], ["8", 0]] as const) {
+    const time = new Date().toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`);
+    shop.server.writeLog("shop/a", text, { time });
+  }
+  assertEquals(await shop.run(time), ["a 7", "a 8"]);
+  shop.write("a", 9);
+  // It asks for another line after the abort, so that the last one was taken.
+  assertEquals(await shop.run(time, { count: 1, aborts: true }), ["a 9"]);
   assertEquals(await shop.run(time), []);
 });
 
@@ -177,6 +192,11 @@ Deno.test("followLogs with a checkpoint marks a gap wherever lines may be missin
       await time.tickAsync(1);
       shop.write("a", 3);
     }, ["a !3"]],
+    "a rotation, and a line that is older than the last one": [(shop) => {
+      shop.server.rotateLog("shop/a");
+      shop.server.writeLog("shop/a", "3", { time: new Date(Date.now() - 6_001).toISOString() });
+      shop.write("a", 4);
+    }, ["a !3", "a 4"]],
     "a rotation before a restart": [async (shop) => {
       shop.server.rotateLog("shop/a");
       shop.write("a", 3);
@@ -238,6 +258,10 @@ Deno.test("followLogs with a checkpoint tells of a pod that is deleted before it
   shop.server.beforeNext(() => void shop.server.delete(Pod, "shop/a"), 1, ({ verb }) => verb === "get");
   assertEquals(await shop.run(time), ["a !"]);
   assertEquals(await shop.places(), {});
+  shop.add("b");
+  shop.write("b", 3);
+  shop.server.beforeNext(() => void shop.server.delete(Pod, "shop/b"), 1, ({ verb }) => verb === "get");
+  assertEquals(await shop.run(time, { follow: false }), ["b !"]);
 });
 
 Deno.test("followLogs with a checkpoint begins as its options say only once", async () => {
@@ -269,6 +293,9 @@ Deno.test("followLogs with a checkpoint and without follow takes the lines since
   assertEquals(await shop.run(time, { follow: false }), ["a !"]);
   shop.write("a", 4);
   assertEquals(await shop.run(time, { follow: false }), ["a !4"]);
+  shop.server.rotateLog("shop/a");
+  shop.server.writeLog("shop/a", "5", { time: new Date(Date.now() - 6_001).toISOString() });
+  assertEquals(await shop.run(time, { follow: false }), ["a !5"]);
 });
 
 Deno.test("followLogs writes each place before the next line, and again after a failure", async () => {
@@ -296,7 +323,7 @@ Deno.test("followLogs ends when another reader opens its checkpoint, and refuses
   using time = new FakeTime();
   const shop = new Shop();
   shop.add("a");
-  shop.write("a", 1);
+  shop.write("a", 1, 2);
   const client = new Client({ server: "http://fake", transport: shop.server });
   await using pods = new SharedIndexInformer(client.resource(Pod, { namespace: "shop" }));
   pods.run();
@@ -328,6 +355,39 @@ Deno.test("followLogs ends when another reader opens its checkpoint, and refuses
     TypeError,
     "Remove previous",
   );
+});
+
+Deno.test("followLogs opens no more streams than allowed while it tells of pods that are gone", async () => {
+  using time = new FakeTime();
+  const shop = new Shop();
+  for (const name of ["a", "b", "c"]) {
+    shop.add(name);
+    shop.write(name, 1);
+  }
+  assertEquals((await shop.run(time)).length, 3);
+  for (const name of ["b", "c"]) shop.server.delete(Pod, `shop/${name}`);
+  shop.add("d");
+  shop.write("d", 2);
+  const began: string[] = [];
+  const onStream = ({ type, pod }: LogStreamEvent): void => void (type === "began" && began.push(pod));
+  assertEquals(await shop.run(time, { maxStreams: 1, onStream }), ["b !", "c !"]);
+  assertEquals(began, ["shop/a"]);
+});
+
+Deno.test("followLogs gives its checkpoint back when it ends", async () => {
+  const shop = new Shop();
+  shop.add("a");
+  shop.write("a", 1);
+  await using checkpoint = await Checkpoint.open(shop.store, { name: "lines" });
+  using client = new Client({ server: "http://fake", transport: shop.server });
+  await using pods = new SharedIndexInformer(client.resource(Pod, { namespace: "shop" }));
+  pods.run();
+  for (const expected of ["1", "1"]) {
+    for await (const { text } of followLogs(client, pods, { checkpoint, windowMs: 0 })) {
+      assertEquals(text, expected);
+      break;
+    }
+  }
 });
 
 for (const { from, to, play } of groupsOf(KINDS.places)) {
