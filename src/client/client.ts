@@ -185,24 +185,20 @@ interface Root {
 
 interface AggregatedGroup {
   readonly metadata?: { readonly name?: string };
-  readonly versions?:
-    | null
-    | readonly {
-      readonly version: string;
-      readonly freshness?: string;
-      readonly resources?:
-        | null
-        | readonly {
-          readonly resource: string;
-          readonly responseKind?: { readonly kind?: string };
-          readonly scope?: string;
-          readonly singularResource?: string;
-          readonly verbs?: readonly string[];
-          readonly shortNames?: readonly string[];
-          readonly categories?: readonly string[];
-          readonly subresources?: readonly { readonly subresource: string }[];
-        }[];
+  readonly versions?: readonly {
+    readonly version: string;
+    readonly freshness?: string;
+    readonly resources?: readonly {
+      readonly resource: string;
+      readonly responseKind?: { readonly kind?: string };
+      readonly scope?: string;
+      readonly singularResource?: string;
+      readonly verbs?: readonly string[];
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+      readonly subresources?: readonly { readonly subresource: string }[];
     }[];
+  }[];
 }
 
 function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
@@ -254,17 +250,15 @@ function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] 
 }
 
 interface ResourceList {
-  readonly resources?:
-    | null
-    | readonly {
-      readonly name: string;
-      readonly singularName?: string;
-      readonly namespaced?: boolean;
-      readonly kind: string;
-      readonly verbs?: readonly string[];
-      readonly shortNames?: readonly string[];
-      readonly categories?: readonly string[];
-    }[];
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly singularName?: string;
+    readonly namespaced?: boolean;
+    readonly kind: string;
+    readonly verbs?: readonly string[];
+    readonly shortNames?: readonly string[];
+    readonly categories?: readonly string[];
+  }[];
 }
 
 async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {

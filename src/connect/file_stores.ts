@@ -206,7 +206,7 @@ export class FileCheckpoints implements CheckpointStore {
       throw new InformerError(
         `Cannot read "${path}": it is not a checkpoint, because it begins with ${
           JSON.stringify(head.slice(0, HEAD_BYTES))
-        }`,
+        }. Remove the file to begin from scratch`,
       );
     }
     const objects = new Map<ObjectKey, DeliveredVersion>();

@@ -291,8 +291,7 @@ class Bytes {
     }
     const { read, written } = encoder.encodeInto(text, this.#bytes);
     if (read !== length || written !== length) {
-      const bytes = this.#bytes;
-      for (let i = 0; i < length; i++) bytes[i] = Math.min(text.charCodeAt(i), 128);
+      for (let i = 0; i < length; i++) this.#bytes[i] = Math.min(text.charCodeAt(i), 128);
     }
     return this.#bytes;
   }

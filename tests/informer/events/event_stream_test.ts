@@ -292,13 +292,19 @@ Deno.test("waitForVersion() rejects on a server whose versions are not numbers",
 });
 
 Deno.test("waitForVersion() that is waiting rejects when the server's versions turn out not to be numbers", async () => {
-  for (const listedAt of ["abc", "10"]) {
-    await using run = new Run(new ScriptedSource().list(part(listedAt, []), END).watch([]));
-    const waiting = assertRejects(() => run.informer.waitForVersion("50"), RangeError, '"abc"');
-    await run.start();
-    if (listedAt === "10") await run.send(added("a", "abc"));
-    await waiting;
-  }
+  await using run = new Run(new ScriptedSource().list(part("abc", []), END).watch([]));
+  const waiting = assertRejects(() => run.informer.waitForVersion("50"), RangeError, '"abc"');
+  await run.start();
+  await waiting;
+});
+
+Deno.test("waitForVersion() goes on after one event whose version is no number", async () => {
+  await using run = new Run(new ScriptedSource().list(part("10", []), END).watch([]));
+  await run.start();
+  const waiting = run.informer.waitForVersion("50");
+  await run.send(added("a", "abc"));
+  await run.send(added("b", "50"));
+  await waiting;
 });
 
 Deno.test("until({ key }) and untilDeleted() read no event of another object, however many wait", async () => {
