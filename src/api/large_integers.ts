@@ -1,5 +1,5 @@
 /**
- * Integers beyond ±(2^53 − 1) in JSON: JavaScript rounds them, so their literals are kept beside the values.
+ * Integers beyond ±(2^53 − 1) in JSON: JavaScript rounds them, so their literals are kept next to the values.
  *
  * {@linkcode keepLiterals} marks what was parsed, {@linkcode exactJson} writes it again with its literals, and
  * {@linkcode refuseRounded} refuses to send it without them. `structuredClone` drops the marks. Fractions are not kept.
@@ -23,7 +23,7 @@ interface Container {
   readonly around: Container | undefined;
   /** Its name in `around`. */
   readonly name?: string;
-  /** What another object has at the same path. */
+  /** The value at the same path of another object. */
   readonly beside?: unknown;
 }
 

@@ -20,7 +20,7 @@ export interface PatchOperation {
 
 type Value = Json | undefined;
 
-/** At this depth, a value that differs is replaced as a whole: a stranger's objects may be nested deeper than a stack. */
+/** At this depth, a value that differs is replaced as a whole: objects may be nested deeper than a stack allows. */
 const MAX_DEPTH = 100;
 /** The depth of lists in which equal elements are compared first. */
 const MAX_LISTS = 10;

@@ -130,7 +130,7 @@ export class Webhooks {
   /** By path. */
   readonly #hooks = new Map<string, Hook>();
   readonly #report: (error: unknown, name: string) => void;
-  /** What {@linkcode #lost} has reported. */
+  /** The paths that {@linkcode #lost} has reported. */
   readonly #lostPaths = new Set<string>();
 
   /** Serves nothing until you add handlers. */
@@ -232,7 +232,8 @@ export class Webhooks {
   /**
    * Answers a request of the API server. It never throws, and needs no `this`.
    *
-   * The body is read up to 7 MiB, and may be nested 10,000 deep. Malformed requests get 400, 404, 405, 413 or 415 with the reason as a `Status`.
+   * The body is read up to 7 MiB, and may be nested 10,000 deep. Malformed requests get 400, 404, 405, 413 or 415 with
+   * the reason as a `Status`.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     const hook = this.#hooks.get(URL.parse(request.url)?.pathname ?? "");
