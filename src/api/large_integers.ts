@@ -1,5 +1,5 @@
 /**
- * Integers beyond ±(2^53 − 1) in JSON: JavaScript rounds them, so their literals are kept beside the values.
+ * Integers beyond ±(2^53 − 1) in JSON: JavaScript rounds them, so their literals are kept next to the values.
  *
  * {@linkcode keepLiterals} marks what was parsed, {@linkcode exactJson} writes it again with its literals, and
  * {@linkcode refuseRounded} refuses to send it without them. `structuredClone` drops the marks. Fractions are not kept.
@@ -23,7 +23,7 @@ interface Container {
   readonly around: Container | undefined;
   /** Its name in `around`. */
   readonly name?: string;
-  /** What another object has at the same path. */
+  /** The value at the same path of another object. */
   readonly beside?: unknown;
 }
 
@@ -33,6 +33,8 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** The bit in which a brace differs from the bracket of the same side. */
 const BRACE_BIT = 32;
+/** A path costs as much as its value is deep. */
+const MAX_REPORTS = 10;
 /** The digits of 2^53. */
 const DIGITS = 16;
 const TOKEN = /["{}[\],]|-?\d[\d.eE+-]*/g;
@@ -220,10 +222,9 @@ function* largeIntegers(root: unknown, beside?: unknown): Generator<[name: strin
 /** Returns true if two equal values have the same integers before they were rounded. */
 export function sameLiterals(a: unknown, b: unknown): boolean {
   if (!holdsLiterals(a) && !holdsLiterals(b)) return true;
-  for (const [name, value, { holder, beside }] of largeIntegers(a, b)) {
-    if (literalOf(holder, name, value) !== literalOf(beside, name, value)) return false;
-  }
-  return true;
+  return [...largeIntegers(a, b)].every(([name, value, { holder, beside }]) =>
+    literalOf(holder, name, value) === literalOf(beside, name, value)
+  );
 }
 
 /** Returns the path of a member: `"spec.list[0].id"`. */
@@ -257,10 +258,11 @@ export function refuseRounded(action: string, body: unknown, text: string): void
 
 /**
  * Returns a copy of what was made of `source`, marked with the literals of `source`: a number that equals a rounded
- * integer gets the literal at its own path, or else the only literal with this value. `lost` gets the path and value of
- * each other one. Without integers that were rounded, it returns `made`.
+ * integer gets the literal at its own path, or else the only literal with this value. `lost` gets the paths of other
+ * ones, at most 10. Without integers that were rounded, it returns `made`.
  */
-export function withLiterals<T>(source: unknown, made: T, lost?: (path: string, value: number) => void): T {
+export function withLiterals<T>(source: unknown, made: T, lost?: (path: string) => void): T {
+  let reports = MAX_REPORTS;
   if (!holdsLiterals(source)) return made;
   /** By value; `undefined` if several literals have it. */
   const known = new Map<number, string | undefined>();
@@ -277,8 +279,8 @@ export function withLiterals<T>(source: unknown, made: T, lost?: (path: string, 
       ? literalOf(beside, name, value) ?? `${value}`
       : undefined;
     const found = literalOf(holder, name, value) ?? same ?? known.get(value);
-    if (found === undefined) lost?.(pathOf(name, within), value);
-    else if (found !== `${value}`) keep(within, name, found);
+    if (found === undefined && reports-- > 0) lost?.(pathOf(name, within));
+    else if (found !== undefined && found !== `${value}`) keep(within, name, found);
   }
   return copy;
 }

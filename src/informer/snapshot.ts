@@ -9,7 +9,7 @@
  */
 import type { CacheEntry, Identity } from "../api/entry.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
-import { isCustom, type TableColumn } from "../api/resource.ts";
+import { isBuiltInGroup, type TableColumn } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
 import { nextTurn, Pacer } from "../async/signals.ts";
@@ -325,7 +325,6 @@ async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
   scope: ScopeRecord,
   reduction: Reduction | undefined,
-  isOfCustomKind: boolean,
   entryTransform: Pick<EntryTransform<T>, "restored">,
 ): Promise<SnapshotContents<T>> {
   const pacer = new Pacer(TURN_MS, 1);
@@ -353,8 +352,7 @@ async function readSnapshot<T extends KubernetesObject>(
       for (const object of objects) {
         const originalKey = object[4] || object[0];
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
-        const isTable = header.scope.representation === "table";
-        const text = entryOf(object, texts, at, { reduction, isTable, isOfCustomKind });
+        const text = entryOf(object, texts, at, reduction, header.scope);
         const entry: CacheEntry<KubernetesObject> = object.length === 12
           ? new RowEntry(text, columns[object[10]], object[11] || undefined)
           : text;
@@ -372,20 +370,18 @@ function entryOf(
   object: ObjectHead,
   texts: Uint8Array,
   at: number,
-  { reduction, isTable, isOfCustomKind }: {
-    readonly reduction: Reduction | undefined;
-    readonly isTable: boolean;
-    readonly isOfCustomKind: boolean;
-  },
+  reduction: Reduction | undefined,
+  { representation, resource }: ScopeRecord,
 ): JsonEntry<KubernetesObject> {
   const identity: Identity = { key: object[0], namespace: object[1], uid: object[2], resourceVersion: object[3] };
   if (object.length === 6) return brokenEntry(identity, new DecodeError(object[5], { key: object[0] }));
   const text = texts.subarray(at, at + object[5]);
-  if (isTable && object.length === 10) {
+  if (representation === "table" && object.length === 10) {
     return new WrittenRowEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
   }
   if (reduction === undefined) {
-    return unreadEntry(identity, text, object[6], object[7], object[8], object[9], isOfCustomKind);
+    const isCustom = !isBuiltInGroup(`${resource}`.replace(/^[^./]*\.?|\/.*/g, ""));
+    return unreadEntry(identity, text, object[6], object[7], object[8], object[9], isCustom);
   }
   return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
 }
@@ -465,7 +461,6 @@ export class CacheSnapshots<T extends KubernetesObject> {
   readonly #scope: CacheScope;
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly #reduction: Reduction | undefined;
-  readonly #isOfCustomKind: boolean;
 
   /** Reads and writes nothing yet. */
   constructor(sync: CollectionSync<T>) {
@@ -473,7 +468,6 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#parts = inOrder(sync.parts);
     const { resource, form } = this.#scope = sync.collection.scope;
     this.#reduction = resource && Reduction.of(resource, form);
-    this.#isOfCustomKind = resource !== undefined && isCustom(resource);
   }
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
@@ -550,8 +544,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   async #read(snapshot: AsyncIterable<Uint8Array>, scope: ScopeRecord): Promise<SnapshotContents<T>> {
     try {
-      const { entryTransform } = this.#sync.cache;
-      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#isOfCustomKind, entryTransform);
+      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.entryTransform);
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
       throw new SnapshotError(

@@ -20,7 +20,7 @@ export interface PatchOperation {
 
 type Value = Json | undefined;
 
-/** At this depth, a value that differs is replaced as a whole: a stranger's objects may be nested deeper than a stack. */
+/** At this depth, a value that differs is replaced as a whole: objects may be nested deeper than a stack allows. */
 const MAX_DEPTH = 100;
 /** The depth of lists in which equal elements are compared first. */
 const MAX_LISTS = 10;
@@ -31,46 +31,32 @@ const MAX_LISTS = 10;
  * Lists keep what they have in common at both ends. The elements between are changed in place, and the rest of them is
  * removed or added.
  */
-export function patchOf(before: Value, after: Value): PatchOperation[] {
-  const patch: PatchOperation[] = [];
-  patchTo(0, before, after, "", patch);
+export function patchOf(before: Value, after: Value, path = "", patch: PatchOperation[] = [], depth = 0): typeof patch {
+  const isShallow = depth < MAX_DEPTH;
+  if (isShallow && isObject(before) && isObject(after)) patchMembers(before, after, path, patch, depth);
+  else if (isShallow && isList(before) && isList(after)) patchItems(before, after, path, patch, depth);
+  else if (!equalJson(before, after)) patch.push({ op: "replace", path, value: after ?? null });
   return patch;
 }
 
-function patchTo(depth: number, before: Value, after: Value, path: string, patch: PatchOperation[]): void {
-  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) patchMembers(depth, before, after, path, patch);
-  else if (depth < MAX_DEPTH && isList(before) && isList(after)) patchItems(depth, before, after, path, patch);
-  else if (!equalJson(before, after)) patch.push({ op: "replace", path, value: after ?? null });
-}
+type Patcher<T> = (before: T, after: T, path: string, patch: PatchOperation[], depth: number) => void;
 
-function patchMembers(
-  depth: number,
-  before: JsonObject,
-  after: JsonObject,
-  path: string,
-  patch: PatchOperation[],
-): void {
+const patchMembers: Patcher<JsonObject> = (before, after, path, patch, depth) => {
   for (const key of Object.keys(before)) {
     const old = before[key];
     const value = Object.hasOwn(after, key) ? after[key] : undefined;
     if (old === undefined || old === value) continue;
     if (value === undefined) patch.push({ op: "remove", path: pathIn(path, key) });
-    else patchTo(depth + 1, old, value, pathIn(path, key), patch);
+    else patchOf(old, value, pathIn(path, key), patch, depth + 1);
   }
   for (const key of Object.keys(after)) {
     const value = after[key];
     const isNew = !Object.hasOwn(before, key) || before[key] === undefined;
     if (isNew && value !== undefined) patch.push({ op: "add", path: pathIn(path, key), value });
   }
-}
+};
 
-function patchItems(
-  depth: number,
-  before: readonly Json[],
-  after: readonly Json[],
-  path: string,
-  patch: PatchOperation[],
-): void {
+const patchItems: Patcher<readonly Json[]> = (before, after, path, patch, depth) => {
   // To compare equal elements first is faster, but costs the same again in each list around them.
   const shorter = depth > MAX_LISTS && before.length === after.length ? 0 : Math.min(before.length, after.length);
   let start = 0;
@@ -78,12 +64,10 @@ function patchItems(
   let end = 0;
   while (end < shorter - start && equalJson(before.at(-1 - end), after.at(-1 - end))) end++;
   const [from, to] = [before.length - end, after.length - end];
-  for (let at = start; at < Math.min(from, to); at++) {
-    patchTo(depth + 1, before[at], after[at], `${path}/${at}`, patch);
-  }
+  for (let at = start; at < Math.min(from, to); at++) patchOf(before[at], after[at], `${path}/${at}`, patch, depth + 1);
   for (let at = from - 1; at >= to; at--) patch.push({ op: "remove", path: `${path}/${at}` });
   for (let at = from; at < to; at++) patch.push({ op: "add", path: `${path}/${at}`, value: after[at] ?? null });
-}
+};
 
 function pathIn(path: string, key: string): string {
   return `${path}/${/[~/]/.test(key) ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { exactJson, isNestedDeeper, keepLiterals, markAround } from "../api/large_integers.ts";
+import { exactJson, isNestedDeeper, keepLiterals, markAround, withLiterals } from "../api/large_integers.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { defined } from "../api/options.ts";
 import { isCustom, isSecret, type Resource } from "../api/resource.ts";
@@ -41,7 +41,6 @@ import {
   type WebhookConfigurations,
 } from "./configurations.ts";
 import { type Conversion, Converter } from "./conversion.ts";
-import { LostIntegers } from "./lost_integers.ts";
 import { RequestBodies } from "./request_bodies.ts";
 
 /**
@@ -52,6 +51,9 @@ const MAX_BODY = 7 * 1_024 * 1_024;
 
 /** The deepest nesting of a body, at which Go refuses to read JSON too (`encoding/json`, `maxNestingDepth`). */
 const MAX_DEPTH = 10_000;
+
+/** The most paths of rounded integers that are reported. */
+const MAX_PATHS = 1_000;
 
 /** The longest time for a review, in seconds: the most that a configuration may have. */
 const MAX_SECONDS = 30;
@@ -136,6 +138,8 @@ export class Webhooks {
   readonly #hooks = new Map<string, Hook>();
   readonly #bodies: RequestBodies;
   readonly #report: (error: unknown, name: string) => void;
+  /** The paths that {@linkcode #lost} has reported. */
+  readonly #lostPaths = new Set<string>();
 
   /**
    * Serves nothing until you add handlers.
@@ -198,8 +202,7 @@ export class Webhooks {
     if (this.#hooks.has(path)) return this;
     const review = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
     const options = { ...HOOK_DEFAULTS, timeoutSeconds: MAX_SECONDS };
-    const lost = new LostIntegers();
-    const answer = (request: JsonObject): Outcome => convertAll(converter, request, lost);
+    const answer = (request: JsonObject): Outcome => convertAll(converter, request, (path) => this.#lost(name, path));
     return this.#add({ verb: "convert", name, kind: hub, path, review, options, converter, answer });
   }
 
@@ -313,6 +316,18 @@ export class Webhooks {
     return this.#add({ verb, name, kind, path: `/${verb}/${name}`, review, options: all, answer });
   }
 
+  /** Reports a path once at which a conversion has a rounded integer. Names in it may come from strangers. */
+  #lost(name: string, path: string): void {
+    const field = quoted(path.replaceAll(/\[\d+\]/g, "[]"));
+    if (this.#lostPaths.size === MAX_PATHS || this.#lostPaths.has(`${name} ${field}`)) return;
+    this.#lostPaths.add(`${name} ${field}`);
+    const why = "Copy such integers, and do not compute with them";
+    this.#report(
+      new InformerError(`Cannot keep ${field} exact in a conversion of ${name}: JavaScript rounds it. ${why}`),
+      name,
+    );
+  }
+
   #add(hook: Omit<Hook, "counts" | "patches" | "seconds">): this {
     if (this.#hooks.has(hook.path)) {
       throw new TypeError(`Cannot ${hook.verb} by "${hook.name}": there is a webhook with this name. Set another name`);
@@ -364,16 +379,16 @@ async function readReview(
 function convertAll(
   converter: Converter,
   { uid, objects, desiredAPIVersion }: JsonObject,
-  lost: LostIntegers,
+  lost: (path: string) => void,
 ): Outcome {
   if (typeof uid !== "string") throw badRequest("the review's uid must be a string");
   if (listOr(objects).length === 0) throw badRequest("the review must have objects");
   try {
     const convertedObjects = objectsOf(objects).map((object) =>
-      lost.without(object, converter.convert(object, desiredAPIVersion))
+      withLiterals(object, converter.convert(object, desiredAPIVersion), lost)
     );
     const response = markAround({ uid, convertedObjects, result: { status: "Success" } }, ...convertedObjects);
-    return { response, result: "allowed", failure: lost.failure() };
+    return { response, result: "allowed" };
   } catch (failure) {
     const result = { status: "Failure", message: redactSecrets(errorLine(failure)) };
     const response = { uid, convertedObjects: [], result };

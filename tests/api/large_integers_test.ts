@@ -142,7 +142,7 @@ Deno.test("what is made of a value gets its literals: by reference, by path, or 
   const made = (source: string, make: (source: any) => unknown): string => {
     lost.length = 0;
     return exactJson(
-      withLiterals(parsed(source), make(parsed(source)), (path, value) => lost.push(`${path} ${value}`)),
+      withLiterals(parsed(source), make(parsed(source)), (path) => lost.push(path)),
     );
   };
   const source =
@@ -156,10 +156,10 @@ Deno.test("what is made of a value gets its literals: by reference, by path, or 
     made(source, (it) => ({ a: { b: [it.other, 5] }, c: -it.other })).slice(0, 34),
     `{"a":{"b":[9007199254740995,5]},"c`,
   );
-  assertEquals(lost, ["c -9007199254740996"]);
+  assertEquals(lost, ["c"]);
   // Two literals have this value, and neither is at this path: nobody can know which one it is.
   assertEquals(made(source, (it) => ({ x: it.id })), `{"x":9007199254740992}`);
-  assertEquals(lost, ["x 9007199254740992"]);
+  assertEquals(lost, ["x"]);
   const [given, other] = [{ a: 2 ** 53 }, { b: 2 ** 60 }];
   assertStrictEquals(withLiterals(given, other), other);
 });

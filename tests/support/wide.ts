@@ -29,7 +29,7 @@ export const Big = defineKind({
   status: { type: "object", properties: { seen: number, note: { type: "string" } } },
 });
 
-/** A fake server whose texts have the integers of {@linkcode WIDE} for those of {@linkcode NARROW}. */
+/** A fake server whose texts have {@linkcode WIDE} integers in place of its {@linkcode NARROW} ones. */
 export function wide(server: FakeApiServer): Transport & Disposable & { readonly bodies: string[] } {
   const bodies: string[] = [];
   const swap = (text: string, from: readonly unknown[], to: readonly unknown[]): string =>

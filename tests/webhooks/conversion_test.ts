@@ -442,7 +442,7 @@ Deno.test("conversions keep large integers, at their path or elsewhere, and repo
     assertEquals(await sent("v2", `{"id":${ID},"sum":4}`), `{"id":${ID},"key":${ID},"sum":18014398509481988}`);
   }
   assertEquals(errors.map((error) => (error as Error).message), [
-    "Cannot keep a large integer exact in a conversion: spec.sum is 18014398509481988, which JavaScript has rounded. " +
-    "Copy such integers, and do not compute with them",
+    "Cannot keep spec.sum exact in a conversion of jobs.example.com: JavaScript rounds it. Copy such integers, and do " +
+    "not compute with them",
   ]);
 });
