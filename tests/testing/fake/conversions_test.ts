@@ -188,6 +188,14 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   assertEquals(found?.spec.container, { image: "y" });
   server.update(Site, { ...found!, spec: { container: { image: "z" } } });
   assertEquals((await old.get("b")).spec, { image: "z" });
+  const current = server.get(Site, "default/b")!;
+  server.update(Site, { ...current, metadata: { ...current.metadata, labels: { tier: "web" } } });
+  assertEquals((await old.get("b")).metadata.labels, { tier: "web" });
+  const before = server.get(OldSite, "default/b")!;
+  server.update(OldSite, { ...before, spec: { image: "first" } });
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve(); // its conversion has begun
+  server.update(OldSite, { ...server.get(OldSite, "default/b")!, spec: { image: "during" } });
+  assertEquals((await sites.get("b")).spec, { container: { image: "during" } });
   server.delete(OldSite, "default/b");
   assertEquals(await sites.getOrUndefined("b"), undefined);
   // A version that is no longer served, and a CRD that is gone.
@@ -200,6 +208,9 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   });
   assertEquals((await sites.list()).items.length, 1);
   await assertRejects(() => old.list(), Error, "404");
+  const draft = { metadata: { name: "a" }, spec: { container: { image: "z" } } };
+  const applied = await sites.apply(draft, { fieldManager: "operator", force: true });
+  assertEquals(applied.metadata.managedFields?.map(({ apiVersion }) => apiVersion), ["example.com/v1"]);
   await crds.delete(name);
   await assertRejects(() => sites.list(), Error, "404");
 });
