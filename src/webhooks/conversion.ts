@@ -35,19 +35,30 @@ export type Converted<T extends KubernetesObject> =
  *
  * @example
  * ```ts
- * import type { Conversion } from "@kube/informer/webhooks";
- * import { assertEquals } from "@std/assert";
+ * import { defineKind } from "@kube/informer/schema";
+ * import { roundTrips, Webhooks } from "@kube/informer/webhooks";
  *
- * type Meta = { metadata: { name: string }; status?: { ready?: boolean } };
- * type Hub = Meta & { spec: { container: { image: string }; replicas?: number } };
- * type Older = Meta & { spec: { image: string; replicas?: number } };
- *
- * const conversion: Conversion<Hub, Older> = {
- *   toHub: ({ spec: { image, replicas }, status }) => ({ spec: { container: { image }, replicas }, status }),
- *   fromHub: ({ spec: { container, replicas }, status }) => ({ spec: { image: container?.image, replicas }, status }),
- * };
- * const older = { metadata: { name: "blog" }, spec: { image: "nginx" } };
- * assertEquals(conversion.toHub(older).spec.container, { image: "nginx" });
+ * const names = { group: "example.com", kind: "Website", plural: "websites" } as const;
+ * const image = { type: "string" } as const;
+ * const status = { type: "object", properties: { ready: { type: "boolean" } } } as const;
+ * const OldWebsite = defineKind({
+ *   ...names,
+ *   version: "v1beta1",
+ *   spec: { type: "object", properties: { image } },
+ *   status,
+ * });
+ * const Website = defineKind({
+ *   ...names,
+ *   version: "v1",
+ *   spec: { type: "object", properties: { container: { type: "object", properties: { image } } } },
+ *   status,
+ *   olderVersions: [OldWebsite],
+ * });
+ * const webhooks = new Webhooks().convert(Website, OldWebsite, {
+ *   toHub: ({ spec: { image }, status }) => ({ spec: { container: { image } }, status }),
+ *   fromHub: ({ spec: { container }, status }) => ({ spec: { image: container?.image }, status }),
+ * });
+ * roundTrips(webhooks, Website, [{ metadata: { name: "blog" }, spec: { container: { image: "nginx" } } }]);
  * ```
  */
 export interface Conversion<Hub extends KubernetesObject, Other extends KubernetesObject> {

@@ -14,7 +14,10 @@ const url = "https://hooks";
 type Loose = any;
 
 /** A fake with both versions, and how often its webhook was asked. */
-async function served(webhooks = siteWebhooks(fail)): Promise<Loose> {
+async function served(
+  webhooks = siteWebhooks(fail),
+  before?: (client: Client) => Promise<void>,
+): Promise<Loose> {
   const server = new FakeApiServer();
   const asked: string[][] = [];
   server.serveWebhooks(async (request) => {
@@ -23,6 +26,7 @@ async function served(webhooks = siteWebhooks(fail)): Promise<Loose> {
     return await webhooks.fetch(request);
   });
   const client = new Client({ server: "http://fake", transport: server, namespace: "default" });
+  await before?.(client);
   await installWebhooks(client, webhooks, { url });
   return {
     server,
@@ -93,11 +97,19 @@ Deno.test("what a conversion does not keep is lost, in the version that was writ
 });
 
 Deno.test("an operator moves to another version and back: applies have parts of objects converted", async () => {
-  const { client, asked } = await served();
+  const play = async (client: Client, releases: readonly (0 | 1 | 2)[]): Promise<void> => {
+    for (let seed = 0; seed < 10; seed++) {
+      const writes = releases.flatMap((release) => siteHistory(seed)[release]);
+      for (const result of await playSites(client, `site-${seed}`, writes)) assert("object" in result);
+    }
+  };
+  const { client, asked } = await served(undefined, async (client) => {
+    await installCrds(client, [OldSite]);
+    await play(client, [0]);
+  });
   using _ = client;
-  for (let seed = 0; seed < 20; seed++) {
-    for (const result of await playSites(client, `site-${seed}`, siteHistory(seed).flat())) assert("object" in result);
-  }
+  await play(client, [1, 2]);
+  assertEquals((await client.resource(Site).list()).items.length, 10);
   const lacks = (name: string): boolean => asked.some((members: string[]) => !members.includes(name));
   assertEquals([lacks("metadata"), lacks("spec"), lacks("apiVersion")], [true, true, false]);
 });
@@ -112,6 +124,17 @@ Deno.test("a test finds a conversion that takes objects as complete", async () =
     500,
     "InternalError",
     "conversion webhook for example.com/v1alpha1, Kind=Site failed: no such site",
+  ]);
+  const messages = answers.filter((answer) => Array.isArray(answer)).map(([, , message]) => message);
+  const returned = "conversion webhook for example.com/v1alpha1, Kind=Site returned ";
+  assertEquals(messages.filter((it) => it.startsWith(returned)).map((it) => it.slice(returned.length)), [
+    "0 objects, expected 1",
+    "invalid object at index 0: invalid groupVersion (expected example.com/v1, received example.com/v2)",
+    "invalid object at index 0: invalid kind (expected Site, received Other)",
+    "invalid object: must have the same name: broken-10 != other",
+    "invalid object: must have the same namespace: default != other",
+    "invalid object: must have the same UID: UID != other",
+    "invalid object: must have the same name: broken-13 != ",
   ]);
   const [, , last] = answers.at(-1) as string[];
   assertStringIncludes(
@@ -165,6 +188,14 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   assertEquals(found?.spec.container, { image: "y" });
   server.update(Site, { ...found!, spec: { container: { image: "z" } } });
   assertEquals((await old.get("b")).spec, { image: "z" });
+  const current = server.get(Site, "default/b")!;
+  server.update(Site, { ...current, metadata: { ...current.metadata, labels: { tier: "web" } } });
+  assertEquals((await old.get("b")).metadata.labels, { tier: "web" });
+  const before = server.get(OldSite, "default/b")!;
+  server.update(OldSite, { ...before, spec: { image: "first" } });
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve(); // its conversion has begun
+  server.update(OldSite, { ...server.get(OldSite, "default/b")!, spec: { image: "during" } });
+  assertEquals((await sites.get("b")).spec, { container: { image: "during" } });
   server.delete(OldSite, "default/b");
   assertEquals(await sites.getOrUndefined("b"), undefined);
   // A version that is no longer served, and a CRD that is gone.
@@ -177,6 +208,9 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   });
   assertEquals((await sites.list()).items.length, 1);
   await assertRejects(() => old.list(), Error, "404");
+  const draft = { metadata: { name: "a" }, spec: { container: { image: "z" } } };
+  const applied = await sites.apply(draft, { fieldManager: "operator", force: true });
+  assertEquals(applied.metadata.managedFields?.map(({ apiVersion }) => apiVersion), ["example.com/v1"]);
   await crds.delete(name);
   await assertRejects(() => sites.list(), Error, "404");
 });

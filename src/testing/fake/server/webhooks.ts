@@ -182,7 +182,7 @@ export class Review implements Reviewer {
     const conversions = this.#conversions;
     const versions = conversions.versionsOf(this.#request.route).map(({ definition }) => definition);
     const of = (apiVersion: string): Definition | undefined => versions.find((it) => it.apiVersion === apiVersion);
-    if (versions.length < 2) return undefined;
+    if (versions.length === 0) return undefined;
     return {
       of,
       convert: (given, apiVersion) => {
