@@ -288,7 +288,7 @@ async function differences({ row, way, scheme }: Run, { ports, ca }: Servers, op
 /** How many clients there are at a time, and how long a request of them may take, in milliseconds. */
 const AT_ONCE = 60;
 const LIMIT_MS = 30_000;
-/** How many responses a busy machine may lose, of those whose connection is closed while the client sends. */
+/** How many responses a busy machine may lose where a connection is closed while its client sends. */
 const MOST_LOST = 3;
 
 const options = { timeout: 120_000 };
