@@ -415,8 +415,18 @@ class MergedLogs extends PolledIterator<PodLogLine> {
 
   #streamOf({ pod, uid, container }: ContainerName, from: string | undefined, isInitial: boolean): LogStream {
     const stream: LogStream = {
-      ...{ pod, uid, container, from, isInitial, isStored: this.#places !== undefined, held: [], length: 0 },
-      ...{ hasEnded: false, isOver: false, resume: undefined, renewal: new AbortController() },
+      pod,
+      uid,
+      container,
+      from,
+      isInitial,
+      isStored: this.#places !== undefined,
+      held: [],
+      length: 0,
+      hasEnded: false,
+      isOver: false,
+      resume: undefined,
+      renewal: new AbortController(),
       grace: new LongTimer(() => this.#renew(stream)),
     };
     return stream;

@@ -300,6 +300,23 @@ Deno.test("followLogs gives a deleted pod's lines to a slow reader, before it en
   assertEquals(shop.streams, ["began a app", "ended a app"]);
 });
 
+Deno.test("followLogs leaves no timer when its reader leaves while a deleted pod has lines for it", async () => {
+  using time = new FakeTime();
+  await using shop = new Shop({ windowMs: 0 });
+  shop.server.endDeletedLogs(false);
+  shop.add("a");
+  for (let line = 0; line < 100; line++) shop.write("a", 1, "x".repeat(5_000));
+  shop.pods.run();
+  const first = shop.iterator.next();
+  await time.tickAsync(1_000);
+  await first;
+  shop.server.delete(Pod, "shop/a");
+  await time.tickAsync(5_000);
+  await shop.iterator.return!();
+  await shop.pods[Symbol.asyncDispose]();
+  assertEquals(time.timers, 0);
+});
+
 Deno.test("followLogs goes on with a pod that leaves the filter, until it is deleted", async () => {
   using time = new FakeTime();
   await using shop = new Shop({ windowMs: 0, filter: ({ metadata }) => metadata.labels?.app !== "other" });
