@@ -235,6 +235,7 @@ Deno.test("informer get prints large integers of custom kinds as the server has 
   const json = `"spec":{"id":${ID},"ids":[${LOW},${ID}],"note":"9007199254740993"}`;
   assertEquals((await get("-o", "json")).split(json).length, 3);
   assertEquals((await get("a", "-o", "json")).replaceAll(/\s+/g, "").split(json).length, 2);
+  assertMatch((await get()).split("\n")[1], new RegExp(`^a +${ID}`));
   const yaml = `spec:\n  id: ${ID}\n  ids:\n  - ${LOW}\n  - ${ID}\n  note: "9007199254740993"`;
   assertEquals((await get("a", "-o", "yaml")).split(yaml).length, 2);
   assertEquals((await get("-o", "yaml")).replaceAll("\n  ", "\n").split(yaml).length, 3);

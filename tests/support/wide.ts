@@ -26,6 +26,7 @@ export const Big = defineKind({
       ids: { type: "array", items: number },
     },
   },
+  columns: [{ name: "Id", type: "integer", jsonPath: ".spec.id" }],
   status: { type: "object", properties: { seen: number, note: { type: "string" } } },
 });
 

@@ -7,7 +7,7 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
-import { keepLiterals } from "../../api/large_integers.ts";
+import { exactJson, keepLiterals } from "../../api/large_integers.ts";
 import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
 import { isCustom } from "../../api/resource.ts";
 import { PassingMap } from "../../async/passing_map.ts";
@@ -75,7 +75,7 @@ export class CacheOverlay<T extends KubernetesObject> {
     key: ObjectKey,
     cover: Cover,
     object?: KubernetesObject,
-    text: string | undefined = object && JSON.stringify(object),
+    text: string | undefined = object && exactJson(object),
   ): void {
     const nowMs = monotonicMs();
     for (let first = this.#covered.first; first !== undefined && first.cover.dueMs <= nowMs;) {
