@@ -184,7 +184,7 @@ interface KnownPod {
 interface LogStream extends ContainerName, LogSteering {
   /** True if it begins as the options say, and not with the first line. */
   readonly isInitial: boolean;
-  /** The lines that were read and not yielded yet, the monotonic times at which they came, and the places after them. */
+  /** The lines that were read and not yielded yet, their monotonic times of arrival, and the places after them. */
   readonly held: { readonly line: PodLogLine; readonly atMs: number; readonly place: string | undefined }[];
   /** The length of their texts. */
   length: number;
