@@ -545,11 +545,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.delete}. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | ApiStatus> {
-    const answer = await this.#json(deleteRequest(this.#target, name, options), options);
+    const request = deleteRequest(this.#target, name, options);
+    const { namespace = "" } = request.place ?? {};
+    const answer = await this.#json(request, options);
     // A deletion of a subresource evicts, or says nothing of the object.
-    if (!options.subresource) {
-      this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
-    }
+    if (!options.subresource) this.#wrote(options, () => deletionOf(this.resource, { namespace, name }, answer));
     return confirmationOr(answer.value as T);
   }
 
@@ -606,11 +606,6 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   #checked(spec: RequestSpec): RequestSpec {
     return { ...spec, beforeSent: this.#options.beforeSent };
-  }
-
-  /** The namespace for objects that are addressed by name, or `""` for cluster-scoped objects. */
-  get #place(): string {
-    return this.resource.scope === "Namespaced" ? this.selection.namespace || this.#options.namespace : "";
   }
 
   get #target(): Target<T> {
