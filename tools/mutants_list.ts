@@ -95,7 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "bookmark-keeps-version",
     breaks: "bookmarks do not move the version",
     file: "src/reflector/requests.ts",
-    line: "if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;",
+    line: "if (isNewer(change.resourceVersion, seen)) seen = change.resourceVersion;",
     replace: "",
   },
   {
