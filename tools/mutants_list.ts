@@ -95,7 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "bookmark-keeps-version",
     breaks: "bookmarks do not move the version",
     file: "src/reflector/requests.ts",
-    line: "if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;",
+    line: "if (isNewer(change.resourceVersion, seen)) seen = change.resourceVersion;",
     replace: "",
   },
   {
@@ -396,9 +396,9 @@ export const MUTANTS: readonly Mutant[] = [
     id: "unchanged-object-delivered",
     breaks: "an informer of fields delivers updates that change none of them, of objects that were read",
     file: "src/entry/entry.ts",
-    line: "return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata);",
+    line: "return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata) &&",
     find: /return .*/,
-    replace: "return false;",
+    replace: "return false &&",
   },
   {
     id: "filter-forgets",
