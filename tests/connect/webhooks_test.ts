@@ -211,7 +211,7 @@ Deno.test("webhooks do not start with a certificate that cannot be used, or a po
   await failure({ certificate: { cert } as never }, '"certificate" needs either key or keyFile');
   await failure({ certificate: { cert, certFile: "a", key } as never }, "needs either cert or certFile");
   await using taken = await FetchServer.listen(() => new Response(), { port: 0 });
-  assertEquals(failureKind(await failure({ certificate: { cert, key }, port: taken.port })), "in use");
+  await failure({ certificate: { cert, key }, port: taken.port }, `Cannot listen on port ${taken.port}: it is in use`);
 });
 
 Deno.test("at the end the webhooks become unready, running reviews finish, then the manager stops", async () => {
