@@ -2,8 +2,8 @@
  * Errors as text: one line, the chain of causes, redaction, similar names, and the console.
  *
  * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. Only this file writes to the console,
- * when a program has no `onError`. It adds no remedies, except for changes to frozen objects: messages contain
- * them, and `cli/shared` has remedies for commands.
+ * when a program has no `onError`. It adds no remedies, except for changes to frozen objects: messages contain them,
+ * and `cli/shared` has remedies for commands.
  *
  * @module
  */
@@ -57,10 +57,6 @@ export function causesOf(error: unknown): readonly unknown[] {
   return found;
 }
 
-/** What runtimes say of a change to a frozen object. */
-const FROZEN = /not extensible|read.?only property|(?:Cannot|Unable to) delete property/;
-const UNFREEZE = "Objects of caches are frozen: change a copy of them, from copyOf()";
-
 /** Errors whose message already says what matters, so that {@linkcode errorLine} leaves out their causes. */
 export const COMPLETE: WeakSet<object> = new WeakSet();
 
@@ -83,8 +79,7 @@ export const COMPLETE: WeakSet<object> = new WeakSet();
 export function errorLine(error: unknown): string {
   let line = "";
   for (const cause of causesOf(error)) {
-    const said = oneLine(messageOf(cause)) || (cause instanceof Error ? cause.name : "");
-    const text = cause instanceof TypeError && FROZEN.test(said) ? withSentence(said, UNFREEZE) : said;
+    const text = oneLine(messageOf(cause)) || (cause instanceof Error ? cause.name : "");
     // The message before it names the flag that is missing.
     const isPermission = cause instanceof Error && cause.name === "NotCapable" && line.includes("--allow-");
     if (text === "" || isPermission || line.includes(text)) continue;
@@ -233,6 +228,16 @@ export class ConsoleReporter {
   }
 }
 
+/** What runtimes say of a change to a frozen object. */
+const FROZEN = /not extensible|read.?only property|(?:Cannot|Unable to) delete property/;
+
+/** Returns an error with the remedy, if a function of the program has changed an object of a cache. */
+function withRemedy(error: unknown): unknown {
+  const isFrozen = causesOf(error).some((cause) => cause instanceof TypeError && FROZEN.test(cause.message));
+  const text = "Cannot change an object of a cache: it is frozen. Change a copy of it, from copyOf()";
+  return isFrozen ? new TypeError(text, { cause: error }) : error;
+}
+
 /**
  * Returns a function that passes an error and its subject to `onError`. Without `onError`, it writes the error to the
  * console, with the text from `subject`. `key` returns the object's key, see {@linkcode ConsoleReporter}.
@@ -244,7 +249,7 @@ export function errorObserver<A extends readonly unknown[]>(
 ): (error: unknown, ...about: A) => void {
   const reporter = new ConsoleReporter();
   const write = (error: unknown, ...about: A): void => reporter.report(subject(...about), error, key(...about));
-  return (error, ...about) => callObserver(() => (onError ?? write)(error, ...about));
+  return (error, ...about) => callObserver(() => (onError ?? write)(withRemedy(error), ...about));
 }
 
 /** Returns a text that all errors with one cause share, whatever request or object they are about. */

@@ -14,7 +14,7 @@ import {
   type RunnableManager,
   type ServedWebhooks,
 } from "../../src/connect/run_manager.ts";
-import { failureKind, isDeno } from "../../src/connect/runtime/runtime.ts";
+import { isDeno } from "../../src/connect/runtime/runtime.ts";
 import { type CertificateFiles, ServedCertificate } from "../../src/connect/served_certificate.ts";
 import { makeCertificates } from "../../src/testing/control_plane/mod.ts";
 
