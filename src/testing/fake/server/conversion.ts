@@ -16,6 +16,8 @@ import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { addressOf, post, type WebhookSource } from "./webhook_call.ts";
 
+type KindName = Pick<Definition, "group" | "plural">;
+
 /** How the versions of a kind are converted. */
 interface Plan {
   /** The API version that is stored. */
@@ -30,19 +32,20 @@ const PLANS = new WeakMap<StoredObject, Plan | "none">();
 /** Converts the objects of kinds whose CRD has a webhook, while somebody answers for webhooks. */
 export class Conversions {
   readonly #store: Store;
-  readonly #source: WebhookSource;
+  /** Who answers for webhooks. */
+  readonly source: WebhookSource;
   /** Objects that other versions do not have yet. */
   readonly #late = new Map<StoredCollection, Set<string>>();
   #settling: Promise<unknown> = Promise.resolve();
 
   /** Converts by the webhooks that `source` answers for. */
   constructor(store: Store, source: WebhookSource) {
-    [this.#store, this.#source] = [store, source];
+    [this.#store, this.source] = [store, source];
   }
 
   /** Returns how a kind is converted; undefined if it is not. */
-  planOf({ group, plural }: Pick<Definition, "group" | "plural">): Plan | undefined {
-    const crd = this.#source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
+  planOf({ group, plural }: KindName): Plan | undefined {
+    const crd = this.source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
     if (crd === undefined) return undefined;
     let plan = PLANS.get(crd);
     if (plan === undefined) PLANS.set(crd, plan = planIn(objectOr(parseStored(crd).spec)) ?? "none");
@@ -50,12 +53,8 @@ export class Conversions {
   }
 
   /** Returns the served versions of a kind that is converted; none for others. */
-  versionsOf(kind: Pick<Definition, "group" | "plural">): StoredCollection[] {
-    return this.planOf(kind) === undefined
-      ? []
-      : [...this.#store.collections()].filter(({ definition }) =>
-        definition.group === kind.group && definition.plural === kind.plural
-      );
+  versionsOf(kind: KindName): StoredCollection[] {
+    return this.planOf(kind) === undefined ? [] : this.#store.versionsOf(kind);
   }
 
   /** Returns an object as it is stored, in all served versions. @throws {StatusError} 500 if the webhook fails. */
@@ -78,7 +77,7 @@ export class Conversions {
     const plan = this.planOf(kind);
     const isEmpty = Object.keys(object).every((name) => name === "apiVersion" || name === "kind");
     if (plan === undefined || isEmpty) return { ...object, apiVersion };
-    const uid = this.#source.uid();
+    const uid = this.source.uid();
     const review = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${plan.reviews[0]}` };
     const request = { ...review, request: { uid, desiredAPIVersion: apiVersion, objects: [object] } };
     const fail = (why: string): Error =>
@@ -86,7 +85,7 @@ export class Conversions {
     let response: JsonObject;
     try {
       const url = `${addressOf(plan.clientConfig)}?timeout=30s`;
-      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.#source)), review, uid);
+      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.source)), review, uid);
     } catch (error) {
       throw fail(`failed: ${(error as Error).message.replace(/^failed to call webhook: /, "")}`);
     }
@@ -114,7 +113,7 @@ export class Conversions {
   }
 
   /** Notes the objects that only some versions of a kind have, after a change of its CRD or its webhook. */
-  compare(kind: Pick<Definition, "group" | "plural">): void {
+  compare(kind: KindName): void {
     const versions = this.versionsOf(kind);
     for (const collection of versions) {
       for (const { key } of collection.slice({ namespace: "", revision: this.#store.revision })) {
@@ -124,16 +123,16 @@ export class Conversions {
   }
 
   /** Converts what was noted: of one kind, or of all. @throws {StatusError} 500 if a webhook fails. */
-  settle(kind?: Pick<Definition, "group" | "plural">): Promise<void> {
+  settle(kind?: KindName): Promise<void> {
     const settled = this.#settling.catch(() => {}).then(() => this.#settle(kind));
     this.#settling = settled;
     return settled;
   }
 
-  async #settle(kind: Pick<Definition, "group" | "plural"> | undefined): Promise<void> {
+  async #settle(kind: KindName | undefined): Promise<void> {
     for (const [collection, keys] of this.#late) {
+      if (kind !== undefined && !this.#store.versionsOf(kind).includes(collection)) continue;
       const { definition } = collection;
-      if (kind !== undefined && (definition.group !== kind.group || definition.plural !== kind.plural)) continue;
       for (const key of keys) {
         const stored = collection.get(key);
         const isGone = stored === undefined || this.planOf(definition) === undefined;

@@ -334,7 +334,7 @@ export class ResourceHandler {
     const pods = this.#podRequests;
     const name = nameIn(key);
     this.#parts.namespaces?.checkOpen(definition, { namespace, name });
-    // AdmissionWebhooks are asked about the body, not about what becomes of it.
+    // Webhooks are asked about the body, not about what becomes of it.
     const { review: _, ...mode } = writeMode(request, "CreateOptions");
     const body = request.review?.create(definition, route.subresource ?? "", name, given, mode.dryRun) ?? given;
     const named = { ...body, metadata: { name, ...objectOr(body.metadata) } };

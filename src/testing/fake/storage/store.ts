@@ -437,6 +437,11 @@ export class Store {
     return this.#collections.values();
   }
 
+  /** Returns the collections of all versions of a kind, in order of definition. */
+  versionsOf({ group, plural }: Omit<ResourceName, "version">): StoredCollection[] {
+    return [...this.collections()].filter(({ definition: it }) => it.group === group && it.plural === plural);
+  }
+
   /** Returns the collection of a resource. */
   collection(resource: ResourceName): StoredCollection | undefined {
     return this.#collections.get(resourceId(resource));
