@@ -412,10 +412,7 @@ export class Network {
   }
 }
 
-function describeTarget(
-  { plural, namespace, name, subresource }: ResourceRoute,
-  record: RecordedRequest | undefined,
-): string {
+function describeTarget({ plural, namespace, name, subresource }: ResourceRoute, record?: RecordedRequest): string {
   const body = record?.body ?? "";
   const key = [namespace, name ?? nameIn(body)].filter((part) => part !== "").join("/");
   const part = subresource === undefined ? "" : `/${subresource}`;

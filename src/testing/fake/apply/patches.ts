@@ -422,7 +422,10 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 }
 
 /** Types of patches, by their `Content-Type`. */
-export type PatchType = "json" | "merge" | "strategic" | "apply";
+export type PatchType = MergeType | "apply";
+
+/** A patch that is no configuration of a server-side apply. */
+export type MergeType = "json" | "merge" | "strategic";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",
@@ -457,12 +460,7 @@ export function repeatedInPatch(text: string, patch: Json, type: PatchType): rea
  *
  * @throws {StatusError} 400 if the patch is malformed, 422 or 500 if it cannot be applied.
  */
-export function applyPatch(
-  object: JsonObject,
-  patch: Json,
-  type: Exclude<PatchType, "apply">,
-  schema: Schema,
-): JsonObject {
+export function applyPatch(object: JsonObject, patch: Json, type: MergeType, schema: Schema): JsonObject {
   if (type === "json") {
     const patched = jsonPatch(object, patch);
     if (!isObject(patched)) throw unprocessable();
