@@ -11,6 +11,7 @@ import { DEFINITIONS } from "../../../api/resource.ts";
 import { refusal } from "../../../client/protocol/refusal.ts";
 import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { oncePer } from "../../../schema/values/object_schema.ts";
 import { prune } from "../../../schema/values/prune.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
@@ -25,9 +26,6 @@ interface Plan {
   readonly clientConfig: JsonObject;
   readonly reviews: readonly string[];
 }
-
-/** Plans by the CRD that has them. */
-const PLANS = new WeakMap<StoredObject, Plan | "none">();
 
 /** Converts the objects of kinds whose CRD has a webhook, while somebody answers for webhooks. */
 export class Conversions {
@@ -46,10 +44,7 @@ export class Conversions {
   /** Returns how a kind is converted; undefined if it is not. */
   planOf({ group, plural }: KindName): Plan | undefined {
     const crd = this.source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
-    if (crd === undefined) return undefined;
-    let plan = PLANS.get(crd);
-    if (plan === undefined) PLANS.set(crd, plan = planIn(objectOr(parseStored(crd).spec)) ?? "none");
-    return plan === "none" ? undefined : plan;
+    return crd && planIn(crd)[0];
   }
 
   /** Returns the served versions of a kind that is converted; none for others. */
@@ -95,11 +90,8 @@ export class Conversions {
     const wrong = wrongIn(object, converted, apiVersion);
     if (wrong !== undefined) throw fail(`returned invalid ${wrong}`);
     const { labels, annotations } = objectOr(converted.metadata);
-    const metadata = {
-      ...objectOr(object.metadata),
-      labels: labels ?? undefined,
-      annotations: annotations ?? undefined,
-    };
+    const own = { labels: labels ?? undefined, annotations: annotations ?? undefined };
+    const metadata = { ...objectOr(object.metadata), ...own };
     const target = this.versionsOf(kind).find(({ definition }) => definition.apiVersion === apiVersion)?.definition;
     const kept = target === undefined ? converted : prune(schemaOfDefinition(target), converted, "", [], false);
     return JSON.parse(JSON.stringify({ ...objectOr(kept), metadata }));
@@ -151,14 +143,16 @@ export class Conversions {
   }
 }
 
-function planIn({ group, conversion, versions }: JsonObject): Plan | undefined {
+/** Returns the plan that a CRD has, or nothing. */
+const planIn = oncePer((crd: StoredObject): readonly Plan[] => {
+  const { group, conversion, versions } = objectOr(parseStored(crd).spec);
   const { strategy, webhook } = objectOr(conversion);
   const { clientConfig, conversionReviewVersions } = objectOr(webhook);
-  if (strategy !== "Webhook") return undefined;
+  if (strategy !== "Webhook") return [];
   const stored = objectsOf(versions).find(({ storage }) => storage === true)?.name;
   const reviews = textsOf(conversionReviewVersions).filter((it) => it === "v1" || it === "v1beta1");
-  return { stored: `${group}/${stored}`, clientConfig: objectOr(clientConfig), reviews };
-}
+  return [{ stored: `${group}/${stored}`, clientConfig: objectOr(clientConfig), reviews }];
+});
 
 /** Returns the response of a review. @throws {Error} if there is none, or it is a failure. */
 function responseIn(answer: JsonObject, review: Readonly<Record<string, unknown>>, uid: string): JsonObject {
