@@ -322,10 +322,8 @@ export class Webhooks {
     if (this.#lostPaths.size === MAX_PATHS || this.#lostPaths.has(`${name} ${field}`)) return;
     this.#lostPaths.add(`${name} ${field}`);
     const why = "Copy such integers, and do not compute with them";
-    this.#report(
-      new InformerError(`Cannot keep ${field} exact in a conversion of ${name}: JavaScript rounds it. ${why}`),
-      name,
-    );
+    const what = `Cannot keep ${field} exact in a conversion of ${name}`;
+    this.#report(new InformerError(`${what}: JavaScript rounds it. ${why}`), name);
   }
 
   #add(hook: Omit<Hook, "counts" | "patches" | "seconds">): this {

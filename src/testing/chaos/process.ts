@@ -127,12 +127,8 @@ class ControllerProcess {
   }
 
   #abort(how: "stopped" | "crashed"): void {
-    this.#stop.abort(
-      new DOMException(
-        `The process ${this.identity} ${how === "crashed" ? "has crashed" : "was stopped"}`,
-        "AbortError",
-      ),
-    );
+    const what = how === "crashed" ? "has crashed" : "was stopped";
+    this.#stop.abort(new DOMException(`The process ${this.identity} ${what}`, "AbortError"));
   }
 }
 
