@@ -210,11 +210,8 @@ function pathFault(faults: FieldFaults, name: string, path: string, roots: reado
   if (path === "") return;
   faults.refuse(!path.startsWith("."), name, "must be a simple json path starting with .");
   const isWithin = !path.startsWith(".") || roots.some((root) => path.startsWith(`${root}.`));
-  faults.refuse(
-    !isWithin,
-    name,
-    `should be a json path under ${roots.length > 1 ? "either " : ""}${roots.join(" or ")}`,
-  );
+  const under = `${roots.length > 1 ? "either " : ""}${roots.join(" or ")}`;
+  faults.refuse(!isWithin, name, `should be a json path under ${under}`);
 }
 
 /** Checks how versions are converted. */

@@ -145,13 +145,8 @@ export async function installCrds(
   const installed: InstalledCrd[] = [];
   for (const { name, before, draft, changes } of plans) {
     const owner = { fieldManager, force, dryRun, signal };
-    const result = await applyOwned(
-      collection,
-      `definition "${name}"`,
-      before,
-      draft as Apply<CustomResourceDefinition>,
-      owner,
-    );
+    const wanted = draft as Apply<CustomResourceDefinition>;
+    const result = await applyOwned(collection, `definition "${name}"`, before, wanted, owner);
     installed.push({ name, result, changes });
   }
   for (const { name } of dryRun ? [] : plans) {
@@ -227,11 +222,8 @@ function explain(what: string): (error: unknown) => never {
 }
 
 /** @throws {InformerError} if the server does not accept the CRD's names. */
-async function isServed(
-  client: Client,
-  { metadata: { name }, spec: { group, names, versions }, status }: CustomResourceDefinition,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+async function isServed(client: Client, crd: CustomResourceDefinition, signal?: AbortSignal): Promise<boolean> {
+  const { metadata: { name }, spec: { group, names, versions }, status } = crd;
   const find = (type: string) => status?.conditions?.find((condition) => condition.type === type);
   const accepted = find("NamesAccepted");
   if (accepted?.status === "False") throw new InformerError(`Cannot serve "${name}": ${accepted.message}`);

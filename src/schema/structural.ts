@@ -117,11 +117,8 @@ interface Place {
 export function structuralCauses(schema: JsonObject, at: string): Causes {
   const causes: Causes = [];
   const unsupported = unsupportedIn(schema);
-  new FieldFaults(schema, at, causes).forbid(
-    schema.nullable === true,
-    "nullable",
-    "nullable cannot be true at the root",
-  );
+  const faults = new FieldFaults(schema, at, causes);
+  faults.forbid(schema.nullable === true, "nullable", "nullable cannot be true at the root");
   if (unsupported === undefined) {
     const structural: Causes = [];
     invariants({ schema, at, isRoot: true }, "at the root", structural);
@@ -134,16 +131,14 @@ export function structuralCauses(schema: JsonObject, at: string): Causes {
   return causes;
 }
 
+type Part = Place & { readonly keyword: string; readonly name: string };
+
 const BY_NAME: readonly string[] = ["properties", "definitions", "dependencies"];
 const ALTERNATIVES: readonly string[] = ["allOf", "oneOf", "anyOf", "not"];
 const PARTS: readonly string[] = [...BY_NAME, ...ALTERNATIVES, "items", "additionalProperties"];
 
 /** The schemas within a schema, with the keyword and the name or number under which they stand. */
-function* within(
-  schema: JsonObject,
-  at: string,
-  keywords = PARTS,
-): Generator<{ readonly schema: JsonObject; readonly at: string; readonly keyword: string; readonly name: string }> {
+function* within(schema: JsonObject, at: string, keywords = PARTS): Generator<Part> {
   for (const keyword of keywords) {
     const value = schema[keyword];
     if (isObject(value) && !BY_NAME.includes(keyword)) {

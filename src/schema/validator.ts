@@ -28,9 +28,7 @@ export async function loadValidator(rules: JsonObject, scale?: ScalePaths): Prom
   const schema = schemaOfKind(rules, UNCHECKED);
   const compiled = hasRules(rules) ? (await loadRules()).compile(rules) : undefined;
   const faults = compiled?.causes ?? [];
-  if (faults.length > 0) {
-    throw new SchemaError(faultsOf(faults));
-  }
+  if (faults.length > 0) throw new SchemaError(faultsOf(faults));
   return (object, previous): readonly StatusCause[] =>
     customCauses(schema, compiled, complete(schema, object), previous && complete(schema, previous), scale);
 }

@@ -206,11 +206,8 @@ export class AdmissionReview {
   /** Returns the response that refuses the request, or allows it with the changes of the draft. */
   response(refused?: AdmissionError): { readonly response: JsonObject; readonly isPatched: boolean } {
     const { texts } = this.#warnings;
-    const common = {
-      uid: this.request.uid,
-      allowed: refused === undefined,
-      ...texts.length > 0 && { warnings: texts },
-    };
+    const { uid } = this.request;
+    const common = { uid, allowed: refused === undefined, ...texts.length > 0 && { warnings: texts } };
     if (refused !== undefined) {
       return { response: { ...common, status: this.#status(refused) as unknown as JsonObject }, isPatched: false };
     }

@@ -322,10 +322,8 @@ export class Webhooks {
     if (this.#lostPaths.size === MAX_PATHS || this.#lostPaths.has(`${name} ${field}`)) return;
     this.#lostPaths.add(`${name} ${field}`);
     const why = "Copy such integers, and do not compute with them";
-    this.#report(
-      new InformerError(`Cannot keep ${field} exact in a conversion of ${name}: JavaScript rounds it. ${why}`),
-      name,
-    );
+    const what = `Cannot keep ${field} exact in a conversion of ${name}`;
+    this.#report(new InformerError(`${what}: JavaScript rounds it. ${why}`), name);
   }
 
   #add(hook: Omit<Hook, "counts" | "patches" | "seconds">): this {
@@ -350,11 +348,12 @@ const HOOK_OPTIONS = namesOf<HookOptions>()(
  */
 async function readReview(
   request: Request,
-  { review: { apiVersion, kind }, kind: of }: Hook,
+  hook: Hook,
   bodies: RequestBodies,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const { method, headers } = request;
+  const { apiVersion, kind } = hook.review;
   if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);
   if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? "")) {
     throw refusal(415, "the content type must be application/json");
@@ -371,16 +370,13 @@ async function readReview(
   if (review.apiVersion !== apiVersion || review.kind !== kind) {
     throw badRequest(`the body must be of kind ${kind} and version ${apiVersion}`);
   }
-  if (isCustom(of)) keepLiterals(review, text);
+  if (isCustom(hook.kind)) keepLiterals(review, text);
   if (!isObject(review.request)) throw badRequest(`the ${kind} has no request`);
   return review.request;
 }
 
-function convertAll(
-  converter: Converter,
-  { uid, objects, desiredAPIVersion }: JsonObject,
-  lost: (path: string) => void,
-): Outcome {
+function convertAll(converter: Converter, request: JsonObject, lost: (path: string) => void): Outcome {
+  const { uid, objects, desiredAPIVersion } = request;
   if (typeof uid !== "string") throw badRequest("the review's uid must be a string");
   if (listOr(objects).length === 0) throw badRequest("the review must have objects");
   try {

@@ -33,6 +33,8 @@ const [CALL_BUDGET, OBJECT_BUDGET] = [1_000_000, 10_000_000];
 const MAX_MESSAGE_BYTES = 5 * 1024;
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const NO_OLD_SELF = "may not be set if oldSelf is not used in rule";
+/** The name of the whole object; what is in it has longer names. */
+const ROOT = "self";
 const BREAK = /[\n\r]/;
 
 /** The compiled rules of one schema. */
@@ -77,6 +79,8 @@ interface Place {
   readonly element: Place | undefined;
 }
 
+const FIRST_SCHEMA = "spec.versions[0].schema.openAPIV3Schema";
+
 const environments = new Map<number, Environment>();
 
 /** Returns the environment of a version, without types. Environments are kept, because registering takes a while. */
@@ -96,20 +100,10 @@ function environmentOf(version: number): Environment {
  *
  * @default at `"spec.versions[0].schema.openAPIV3Schema"`; version `37`
  */
-export function compile(
-  schema: JsonObject,
-  at = "spec.versions[0].schema.openAPIV3Schema",
-  version = 37,
-): CompiledRules {
+export function compile(schema: JsonObject, at = FIRST_SCHEMA, version = 37): CompiledRules {
   const environment = environmentOf(version).clone();
   const declarations = new Declarations(environment);
-  const root = placeOf(
-    schema,
-    { at, cardinality: 1, missing: [], uncorrelated: undefined },
-    declarations,
-    "self",
-    true,
-  );
+  const root = placeOf(schema, { at, cardinality: 1, missing: [], uncorrelated: undefined }, declarations, ROOT);
   const compiler = new Compiler(environment, version);
   compiler.compile(root);
   return {
@@ -167,11 +161,10 @@ function placeOf(
   above: Pick<Place, "at" | "cardinality" | "missing" | "uncorrelated">,
   declarations: Declarations,
   name: string,
-  isRoot: boolean,
   known?: Declared,
 ): Place {
   const { properties, items, additionalProperties } = schema;
-  const declared = known ?? declarations.of(schema, name, isRoot || undefined);
+  const declared = known ?? declarations.of(schema, name, name === ROOT || undefined);
   const limit = items !== undefined ? "maxItems" : additionalProperties !== undefined ? "maxProperties" : undefined;
   const most = limit === undefined ? 1 : schema[limit];
   const missing = most === undefined ? [...above.missing, `${limit} of ${name}`] : above.missing;
@@ -184,14 +177,8 @@ function placeOf(
     const uncorrelated = items !== undefined && schema["x-kubernetes-list-type"] !== "map"
       ? above.at
       : above.uncorrelated;
-    return placeOf(
-      own,
-      { at: `${above.at}.${at}`, cardinality, missing, uncorrelated },
-      declarations,
-      place,
-      false,
-      type,
-    );
+    const around = { at: `${above.at}.${at}`, cardinality, missing, uncorrelated };
+    return placeOf(own, around, declarations, place, type);
   };
   const fields = Object.entries(objectOr(properties)).map(([field, value]) =>
     [
@@ -258,10 +245,8 @@ class Compiler {
       const times = place.cardinality ?? Math.floor(REQUEST_BYTES / (declared.least + 1));
       this.#observe(`${at}.rule`, "rule", program, times, place.cardinality === undefined ? place.missing : []);
       if (program.usesOldSelf && place.uncorrelated !== undefined) {
-        refuse(
-          "rule",
-          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelated}`,
-        );
+        const why = "oldSelf cannot be used on the uncorrelatable portion of the schema within";
+        refuse("rule", `${why} ${place.uncorrelated}`);
       } else if (!program.usesOldSelf && source.optionalOldSelf !== undefined) {
         refuse("optionalOldSelf", NO_OLD_SELF);
       }

@@ -47,10 +47,8 @@ export class Address {
   /** Returns the canonical form. */
   toString(): string {
     if (this.family === 4) return this.bytes.join(".");
-    const groups = Array.from(
-      { length: 8 },
-      (_, at) => (this.bytes[2 * at] * 256 + this.bytes[2 * at + 1]).toString(16),
-    );
+    const group = (at: number): string => (this.bytes[2 * at] * 256 + this.bytes[2 * at + 1]).toString(16);
+    const groups = [0, 1, 2, 3, 4, 5, 6, 7].map(group);
     return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
   }
 }

@@ -134,26 +134,18 @@ function previousItems(schema: ListOf, previous: Json | undefined): (item: Json)
   return (item) => known.find(({ id }) => equalJson(id, identity(item)))?.item;
 }
 
-function custom(
-  schema: Schema,
-  value: Json | undefined,
-  previous: Json | undefined,
-  at: string,
-  causes: Causes,
-): void {
+/** Checks a value of a schema, and adds what is wrong with it. */
+type Checks = (schema: Schema, value: Json | undefined, previous: Json | undefined, at: string, causes: Causes) => void;
+
+const custom: Checks = (schema, value, previous, at, causes) => {
   if (previous !== undefined && equalJson(value, previous)) return;
   const rules: JsonObject = schema.rules ?? {};
   const isNull = value === null && rules.nullable === true;
   const wrong = isNull ? undefined : typeFault(schema, rules, value);
   if (wrong !== undefined) {
-    causes.push({
-      ...invalidField(
-        at || "<nil>",
-        JSON.stringify(wrong.found),
-        `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`,
-      ),
-      reason: "FieldValueTypeInvalid",
-    });
+    const why = `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`;
+    const cause = invalidField(at || "<nil>", JSON.stringify(wrong.found), why);
+    causes.push({ ...cause, reason: "FieldValueTypeInvalid" });
     if (wrong.wanted === "integer" && wrong.found === "number") {
       causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
     }
@@ -173,15 +165,9 @@ function custom(
   }
   combined(rules, value, at, causes);
   customMembers(schema, value, previous, at, causes);
-}
+};
 
-function customMembers(
-  schema: Schema,
-  value: Json | undefined,
-  previous: Json | undefined,
-  at: string,
-  causes: Causes,
-): void {
+const customMembers: Checks = (schema, value, previous, at, causes) => {
   const before = objectOr(previous);
   if (schema.type === "list" && isList(value)) {
     const known = previousItems(schema, previous);
@@ -201,7 +187,7 @@ function customMembers(
     }
     absent(schema, value, at, causes);
   }
-}
+};
 
 /** Reports required members of which the schema says nothing. */
 function absent(schema: Struct | MapOf, value: JsonObject, at: string, causes: Causes): void {
@@ -233,27 +219,26 @@ function typeFault(
   if (format === "date-time" && typeof value === "string" && !DATE_TIME.test(value)) {
     return { wanted: format, found: value };
   }
-  return wanted === "" || wanted === found || (wanted === "number" && found === "integer")
-    ? undefined
-    : { wanted, found };
+  const isRight = wanted === "" || wanted === found || (wanted === "number" && found === "integer");
+  return isRight ? undefined : { wanted, found };
 }
 
 /** Finds what is wrong with a value by one rule of its schema. */
 type Check = (value: Json, limit: Json, at: string) => Required<StatusCause> | undefined;
 
+type Measure = (value: Json) => number | undefined;
+type Holds = (value: number, limit: number) => boolean;
+type Refuse = (at: string, limit: Json, found: number) => Required<StatusCause>;
+
 /** Returns the check of a number, or of a size; `measure` returns undefined for values of other types. */
-function bound(
-  measure: (value: Json) => number | undefined,
-  holds: (value: number, limit: number) => boolean,
-  refuse: (at: string, limit: Json, found: number) => Required<StatusCause>,
-): Check {
+function bound(measure: Measure, holds: Holds, refuse: Refuse): Check {
   return (value, limit, at) => {
     const found = measure(value);
     return found === undefined || holds(found, Number(limit)) ? undefined : refuse(at, limit, found);
   };
 }
 
-function inBody(what: string, unit = ""): (at: string, limit: Json, found: number) => Required<StatusCause> {
+function inBody(what: string, unit = ""): Refuse {
   return (at, limit, found) => invalidField(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
 }
 
@@ -261,12 +246,12 @@ function tooMany(at: string, limit: Json, found: number): Required<StatusCause> 
   return { reason: "FieldValueTooMany", message: `Too many: ${found}: must have at most ${limit} items`, field: at };
 }
 
-const atLeast = (value: number, limit: number): boolean => value >= limit;
-const atMost = (value: number, limit: number): boolean => value <= limit;
-const numberIn = (value: Json): number | undefined => typeof value === "number" ? value : undefined;
-const charactersOf = (value: Json): number | undefined => typeof value === "string" ? [...value].length : undefined;
-const itemsOf = (value: Json): number | undefined => isList(value) ? value.length : undefined;
-const membersOf = (value: Json): number | undefined => isObject(value) ? Object.keys(value).length : undefined;
+const atLeast: Holds = (value, limit) => value >= limit;
+const atMost: Holds = (value, limit) => value <= limit;
+const numberIn: Measure = (value) => typeof value === "number" ? value : undefined;
+const charactersOf: Measure = (value) => typeof value === "string" ? [...value].length : undefined;
+const itemsOf: Measure = (value) => isList(value) ? value.length : undefined;
+const membersOf: Measure = (value) => isObject(value) ? Object.keys(value).length : undefined;
 
 /** Rules of one value, by their name in the schema. */
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -320,13 +305,12 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
 
 /** Checks a value by a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
 function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
-  const members = isObject(value) ? value : undefined;
-  if (members !== undefined) {
+  if (isObject(value)) {
     for (const name of textsOf(rules.required)) {
-      if (members[name] === undefined) causes.push(requiredField(join(at, name)));
+      if (value[name] === undefined) causes.push(requiredField(join(at, name)));
     }
-    for (const [name, rule] of Object.entries(isObject(rules.properties) ? rules.properties : {})) {
-      if (isObject(rule) && members[name] !== undefined) partial(rule, members[name], join(at, name), causes);
+    for (const [name, rule] of Object.entries(objectOr(rules.properties))) {
+      if (isObject(rule) && value[name] !== undefined) partial(rule, value[name], join(at, name), causes);
     }
   }
   const { type, ...others } = rules;

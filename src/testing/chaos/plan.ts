@@ -140,10 +140,10 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
       writes: random.next() < 0.4 ? "deletion" : 1 + random.below(random.pick([5, 25])),
       ms: faultMs(random),
     }),
-    describe: ({ writes, ms }) =>
-      `the process crashes, and starts on an API server that is ${
-        writes === "deletion" ? "still at the last deletion" : `${writes} writes behind`
-      } for ${seconds(ms)}`,
+    describe: ({ writes, ms }) => {
+      const state = writes === "deletion" ? "still at the last deletion" : `${writes} writes behind`;
+      return `the process crashes, and starts on an API server that is ${state} for ${seconds(ms)}`;
+    },
   },
   stall: {
     of: "views",

@@ -127,12 +127,8 @@ class ControllerProcess {
   }
 
   #abort(how: "stopped" | "crashed"): void {
-    this.#stop.abort(
-      new DOMException(
-        `The process ${this.identity} ${how === "crashed" ? "has crashed" : "was stopped"}`,
-        "AbortError",
-      ),
-    );
+    const what = how === "crashed" ? "has crashed" : "was stopped";
+    this.#stop.abort(new DOMException(`The process ${this.identity} ${what}`, "AbortError"));
   }
 }
 
@@ -412,10 +408,7 @@ export class Network {
   }
 }
 
-function describeTarget(
-  { plural, namespace, name, subresource }: ResourceRoute,
-  record: RecordedRequest | undefined,
-): string {
+function describeTarget({ plural, namespace, name, subresource }: ResourceRoute, record?: RecordedRequest): string {
   const body = record?.body ?? "";
   const key = [namespace, name ?? nameIn(body)].filter((part) => part !== "").join("/");
   const part = subresource === undefined ? "" : `/${subresource}`;

@@ -399,22 +399,16 @@ export class ControlPlane implements Transport, AsyncDisposable {
  * @throws {Error} with the code `ENOENT` if there is no such file or folder.
  */
 export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomResourceDefinition>[]> {
-  const files = [path];
+  let files = [path];
   if ((await stat(path)).isDirectory()) {
     const folder = path instanceof URL ? fileURLToPath(path) : path;
     const names = await readdir(folder);
-    files.splice(
-      0,
-      1,
-      ...names.filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort().map((name) => join(folder, name)),
-    );
+    files = names.filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort().map((name) => join(folder, name));
   }
   const found: ObjectDraft<CustomResourceDefinition>[] = [];
   for (const file of files) {
     try {
-      const documents = readYaml(
-        await readFile(file, "utf8"),
-      ) as (ObjectDraft<CustomResourceDefinition> | null | undefined)[];
+      const documents = readYaml(await readFile(file, "utf8")) as (typeof found[number] | null | undefined)[];
       found.push(...documents.filter((document) => document?.kind === "CustomResourceDefinition") as typeof found);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;

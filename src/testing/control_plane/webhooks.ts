@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/options.ts";
 import type { Resource } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import type { Apply, ObjectDraft } from "../../api/written.ts";
@@ -57,11 +58,8 @@ const LABEL = "informer-webhooks-probe";
  * @throws {StatusError} if the server refuses a configuration.
  * @throws {InformerError} if the server does not call them within 30 s. @throws the signal's reason.
  */
-export async function serveWebhooks(
-  client: Client,
-  webhooks: TestWebhooks,
-  { signal }: { readonly signal?: AbortSignal } = {},
-): Promise<FetchServer> {
+export async function serveWebhooks(client: Client, webhooks: TestWebhooks, options: Abortable): Promise<FetchServer> {
+  const { signal } = options;
   const { ca, ...certificate } = await makeCertificates({ hosts: ["127.0.0.1"] });
   const id = crypto.randomUUID();
   const called = new Set<string>();
@@ -100,12 +98,7 @@ export async function serveWebhooks(
 }
 
 /** Sends dry runs until `isCalled` returns `true`. */
-async function untilCalled(
-  client: Client,
-  id: string,
-  isCalled: () => boolean,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function untilCalled(client: Client, id: string, isCalled: () => boolean, signal?: AbortSignal): Promise<void> {
   using limit = timedController(ACTIVE_MS, "It did not call them in time", signal);
   const probe = { metadata: { name: `${LABEL}-${id}`, labels: { [LABEL]: id } } };
   let refusal: StatusError | undefined;

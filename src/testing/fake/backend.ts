@@ -14,7 +14,7 @@ import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { Conversions } from "./server/conversion.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import type { ResourceParts } from "./server/resource_handler.ts";
-import type { WebhookHandler, WebhookSource } from "./server/webhook_call.ts";
+import type { WebhookHandler } from "./server/webhook_call.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
@@ -111,9 +111,7 @@ export class Backend {
   readonly faults: Faults = new Faults();
   /** The registered admission hooks. */
   readonly admission: Admission = new Admission();
-  /** Answers for the webhooks whose configurations are in the store. */
-  readonly webhooks: WebhookSource;
-  /** Converts the objects of kinds with a conversion webhook. */
+  /** Converts the objects of kinds with a conversion webhook, and has what answers for all webhooks. */
   readonly conversions: Conversions;
   /** Optional server features; faults switch them off and on. */
   readonly features: ServerFeatures;
@@ -162,8 +160,7 @@ export class Backend {
     for (const resource of options.resources ?? []) store.define(definitionOf(resource));
     this.store = store;
     const reviews = new Random(seed + 2);
-    this.webhooks = { handler: undefined, uid: () => reviews.uid() };
-    this.conversions = new Conversions(store, this.webhooks);
+    this.conversions = new Conversions(store, { handler: undefined, uid: () => reviews.uid() });
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
     const now = this.now = (): number => clock() + this.faults.skewMs;
@@ -194,7 +191,6 @@ export class Backend {
       ...parts,
       chunkBytes,
       access: new AccessControl(options.tokens, options.authorize),
-      webhooks: this.webhooks,
       conversions: this.conversions,
       faults: this.faults,
       record: (request) => {
@@ -231,7 +227,7 @@ export class Backend {
 
   /** Asks a handler about writes and conversions from now on. */
   serveWebhooks(handler: WebhookHandler): void {
-    this.webhooks.handler = handler;
+    this.conversions.source.handler = handler;
     for (const { definition } of [...this.store.collections()]) {
       if (definition.custom) this.conversions.compare(definition);
     }

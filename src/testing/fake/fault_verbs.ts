@@ -15,7 +15,8 @@ import type { Backend } from "./backend.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";
 import { isStreamingList } from "./wire/exchange.ts";
-import { BrokenConnection, type RequestFailure, type RequestFilter, type RequestHook } from "./wire/faults.ts";
+import type { BodyFault, RequestFailure, RequestFilter, RequestHook } from "./wire/faults.ts";
+import { BrokenConnection } from "./wire/faults.ts";
 
 /** The highest version that fits exactly into every number type in use. */
 const HIGHEST_REVISION = 999_999_999_999_999;
@@ -391,21 +392,13 @@ export abstract class FaultVerbs {
   }
 
   /** Arms a fault on response bodies. Dispose the result to disarm it and to restore the bodies that have it. */
-  #slow(
-    slow: (body: ByteBody) => void,
-    restore: (body: ByteBody) => void,
-    times: number,
-    filter: RequestFilter | undefined,
-  ): Disposable {
+  #slow(slow: BodyFault, restore: BodyFault, times: number, filter?: RequestFilter): Disposable {
     const slowed: WeakRef<ByteBody>[] = [];
-    const disarm = this.#backend.faults.bodies.arm(
-      (body) => {
-        slow(body);
-        slowed.push(new WeakRef(body));
-      },
-      times,
-      filter,
-    );
+    const fault: BodyFault = (body) => {
+      slow(body);
+      slowed.push(new WeakRef(body));
+    };
+    const disarm = this.#backend.faults.bodies.arm(fault, times, filter);
     return {
       [Symbol.dispose]: (): void => {
         disarm();

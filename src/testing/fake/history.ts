@@ -266,14 +266,8 @@ const stallMs = (random: Random): number => random.pick([5_000, 60_000, 400_000]
 
 /** Faults that a client survives without a relist. */
 const HARMLESS: readonly MakeFault[] = [
-  () => ({ do: "drop" }),
-  () => ({ do: "end" }),
-  () => ({ do: "truncate" }),
-  () => ({ do: "truncateNext" }),
-  () => ({ do: "cutInCharacter" }),
-  () => ({ do: "duplicate" }),
-  () => ({ do: "reorder" }),
-  () => ({ do: "bookmark" }),
+  ...(["drop", "end", "truncate", "truncateNext", "cutInCharacter", "duplicate", "reorder", "bookmark"] as const)
+    .map((name): MakeFault => () => ({ do: name })),
   (random) => ({ do: "stall", ms: stallMs(random) }),
   (random) => stalledResponses(random, "stallNext"),
   (random) => stalledResponses(random, "drip"),

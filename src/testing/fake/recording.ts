@@ -163,7 +163,7 @@ class LineOrder {
     const state = this.#states[line.kind];
     if (state === undefined) throw new SyntaxError(`"kind" must be a position in the header, but it is ${line.kind}`);
     const { at, kind, type } = line;
-    const step = (does: Step["does"], version: number, key: ObjectKey = "", of = ""): void => {
+    const step: AddStep = (does, version, key = "", of = "") => {
       state.last = Math.max(state.last, version);
       this.#steps.push({ version, at, kind, does, key, text: of });
     };
@@ -203,12 +203,7 @@ class LineOrder {
   }
 
   /** Ends a list: what differs from the state before it has changed since. */
-  #listed(
-    state: ReadKind,
-    version: number,
-    at: number,
-    step: (does: Step["does"], version: number, key?: ObjectKey, text?: string) => void,
-  ): boolean {
+  #listed(state: ReadKind, version: number, at: number, step: AddStep): boolean {
     const { staged, versions } = state;
     if (staged === undefined) throw new SyntaxError("a list ends that did not begin");
     if (version < state.last) return false;
@@ -240,6 +235,9 @@ class LineOrder {
     return { kinds: this.#kinds, base, before: writes.filter(({ version }) => version <= base), steps, cut };
   }
 }
+
+/** Adds a step of the line that is read. */
+type AddStep = (does: Step["does"], version: number, key?: ObjectKey, text?: string) => void;
 
 function versionOf(text: string | undefined): number {
   const version = Number(text);

@@ -250,16 +250,12 @@ function recordUpdate(
   managers.set(id, { ...identity, time, fields: fields.union(managers.get(id)?.fields ?? NO_FIELDS) });
 }
 
-type Differences = Record<"changed" | "removed", FieldSet>;
+/** Compares two states of an object in a version. */
+type Compare = (apiVersion: string) => Record<"changed" | "removed", FieldSet>;
 
 /** Returns a function that compares two states of an object in a version, once. */
-function comparing(
-  before: JsonObject,
-  after: JsonObject,
-  kind: ManagedKind,
-  manager: FieldManager,
-): (apiVersion: string) => Differences {
-  const made = new Map<ManagedKind, Differences>();
+function comparing(before: JsonObject, after: JsonObject, kind: ManagedKind, manager: FieldManager): Compare {
+  const made = new Map<ManagedKind, ReturnType<Compare>>();
   return (apiVersion) => {
     const own = versionOf(apiVersion, kind, manager)!;
     let differences = made.get(own);
@@ -430,12 +426,7 @@ function attemptApply(
 }
 
 /** Takes what an apply changes from the other managers. */
-function yieldFields(
-  managers: Managers,
-  own: string,
-  differences: (apiVersion: string) => Differences,
-  force: boolean,
-): void {
+function yieldFields(managers: Managers, own: string, differences: Compare, force: boolean): void {
   const conflicts: Conflict[] = [];
   const kept = new Map<string, FieldSet>();
   for (const [id, entry] of managers) {

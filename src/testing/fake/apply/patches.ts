@@ -144,10 +144,8 @@ function mutable(value: Json & object): Json[] | MutableJson {
 
 /** 422: the patch does not apply. kube-apiserver does not say why. */
 function unprocessable(): Error {
-  return refusal(422, "the server rejected our request due to an error in our request", {
-    reason: "Invalid",
-    details: {},
-  });
+  const why = "the server rejected our request due to an error in our request";
+  return refusal(422, why, { reason: "Invalid", details: {} });
 }
 
 const DIRECTIVE = "$patch";
@@ -370,9 +368,7 @@ function listSchema(schema: Schema, key: string): ListOf {
 
 /** Leaves out objects with a directive, and what they are in. */
 function withoutDirectives(value: Json): Json | undefined {
-  if (isList(value)) {
-    return value.map(withoutDirectives).filter((item) => item !== undefined);
-  }
+  if (isList(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isObject(value)) return value;
   if (DIRECTIVE in value) return undefined;
   const kept: MutableJson = {};
@@ -408,9 +404,7 @@ function failure(message: string): Error {
 
 /** Applies a JSON merge patch (RFC 7386); the arguments stay unchanged. Objects in lists lose members that are null. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
-  if (isList(patch)) {
-    return patch.map((item) => item === null ? null : mergePatch({}, item));
-  }
+  if (isList(patch)) return patch.map((item) => item === null ? null : mergePatch({}, item));
   if (!isObject(patch)) return patch;
   const merged: MutableJson = { ...objectOr(target) };
   for (const key in patch) {
@@ -422,7 +416,10 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 }
 
 /** Types of patches, by their `Content-Type`. */
-export type PatchType = "json" | "merge" | "strategic" | "apply";
+export type PatchType = MergeType | "apply";
+
+/** A patch that is no configuration of a server-side apply. */
+export type MergeType = "json" | "merge" | "strategic";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",
@@ -457,12 +454,7 @@ export function repeatedInPatch(text: string, patch: Json, type: PatchType): rea
  *
  * @throws {StatusError} 400 if the patch is malformed, 422 or 500 if it cannot be applied.
  */
-export function applyPatch(
-  object: JsonObject,
-  patch: Json,
-  type: Exclude<PatchType, "apply">,
-  schema: Schema,
-): JsonObject {
+export function applyPatch(object: JsonObject, patch: Json, type: MergeType, schema: Schema): JsonObject {
   if (type === "json") {
     const patched = jsonPatch(object, patch);
     if (!isObject(patched)) throw unprocessable();

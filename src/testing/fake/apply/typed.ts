@@ -168,16 +168,12 @@ export class TypedComparison {
     const [old, next] = [objectOf(before), objectOf(after)];
     const zeros = zerosOf(schema);
     if (schema.atomic || (isEmpty(old, zeros) && isEmpty(next, zeros))) return this.#leaf(before, after);
-    this.#members(old, next, schema, zeros);
+    this.#members(old, next, schema);
     return false;
   }
 
-  #members(
-    before: JsonObject | undefined,
-    after: JsonObject | undefined,
-    schema: Struct | MapOf,
-    zeros: ReadonlyMap<string, Json>,
-  ): void {
+  #members(before: JsonObject | undefined, after: JsonObject | undefined, schema: Struct | MapOf): void {
+    const zeros = zerosOf(schema);
     const visit = (name: string): void => {
       let [old, next] = [before?.[name], after?.[name]];
       if (before !== undefined && old === undefined) old = zeros.get(name);
@@ -255,7 +251,7 @@ export function newFields(zero: Value, value: Value, declared: Schema): JsonObje
     const zeros = zerosOf(schema);
     const object = objectOf(value);
     if (!schema.atomic && !(isEmpty(objectOf(zero), zeros) && isEmpty(object, zeros))) {
-      fields = newMembers(objectOf(zero), object, schema, zeros);
+      fields = newMembers(objectOf(zero), object, schema);
     }
   }
   if (fields === undefined) return zero !== undefined && equalJson(zero, value) ? undefined : OWN;
@@ -264,12 +260,8 @@ export function newFields(zero: Value, value: Value, declared: Schema): JsonObje
   return undefined;
 }
 
-function newMembers(
-  zero: JsonObject | undefined,
-  object: JsonObject | undefined,
-  schema: Struct | MapOf,
-  zeros: ReadonlyMap<string, Json>,
-): MutableJson {
+function newMembers(zero: JsonObject | undefined, object: JsonObject | undefined, schema: Struct | MapOf): MutableJson {
+  const zeros = zerosOf(schema);
   const names = Object.keys(object ?? {}).filter((name) => object![name] !== undefined);
   if (zero === undefined) { for (const name of zeros.keys()) if (object?.[name] === undefined) names.push(name); }
   const fields: MutableJson = {};

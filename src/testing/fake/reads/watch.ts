@@ -172,7 +172,17 @@ export class Watch {
   }
 
   #bookmarkBytes(end: boolean): Uint8Array {
-    return this.#eventOf("BOOKMARK", bookmarkObject(this.plan, this.#now(), end, () => this.#first()));
+    const { collection: { definition }, view } = this.plan;
+    const resourceVersion = String(this.#now());
+    const annotations = end ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
+    const metadata = { resourceVersion, ...annotations };
+    if (view.as === "table") {
+      return this.#eventOf("BOOKMARK", JSON.parse(bookmarkTable(definition, metadata, this.#first())));
+    }
+    const partial = view.as === "partial";
+    const { kind, apiVersion } = partial ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" } : definition;
+    const sorted = { apiVersion, kind, metadata: { ...annotations, resourceVersion } };
+    return this.#eventOf("BOOKMARK", definition.custom && !partial ? sorted : { kind, apiVersion, metadata });
   }
 
   /** Returns an event of an object that is not stored. */
@@ -236,24 +246,6 @@ export class Watch {
     this.#endTimer = undefined;
     this.#onEnd(this);
   }
-}
-
-function bookmarkObject(
-  { collection: { definition }, view }: WatchPlan,
-  revision: number,
-  end: boolean,
-  first: () => boolean,
-): JsonObject {
-  const partial = view.as === "partial";
-  const resourceVersion = String(revision);
-  const annotations = end ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
-  if (view.as === "table") {
-    return JSON.parse(bookmarkTable(definition, { resourceVersion, ...annotations }, first()));
-  }
-  const { kind, apiVersion } = partial ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" } : definition;
-  return definition.custom && !partial
-    ? { apiVersion, kind, metadata: { ...annotations, resourceVersion } }
-    : { kind, apiVersion, metadata: { resourceVersion, ...annotations } };
 }
 
 /** Optional features of the server; they may change while it runs. */

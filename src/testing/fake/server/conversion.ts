@@ -11,10 +11,13 @@ import { DEFINITIONS } from "../../../api/resource.ts";
 import { refusal } from "../../../client/protocol/refusal.ts";
 import { isObject, type JsonObject } from "../../../schema/values/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { oncePer } from "../../../schema/values/object_schema.ts";
 import { prune } from "../../../schema/values/prune.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { addressOf, post, type WebhookSource } from "./webhook_call.ts";
+
+type KindName = Pick<Definition, "group" | "plural">;
 
 /** How the versions of a kind are converted. */
 interface Plan {
@@ -24,38 +27,29 @@ interface Plan {
   readonly reviews: readonly string[];
 }
 
-/** Plans by the CRD that has them. */
-const PLANS = new WeakMap<StoredObject, Plan | "none">();
-
 /** Converts the objects of kinds whose CRD has a webhook, while somebody answers for webhooks. */
 export class Conversions {
   readonly #store: Store;
-  readonly #source: WebhookSource;
+  /** Who answers for webhooks. */
+  readonly source: WebhookSource;
   /** Objects that other versions do not have yet. */
   readonly #late = new Map<StoredCollection, Set<string>>();
   #settling: Promise<unknown> = Promise.resolve();
 
   /** Converts by the webhooks that `source` answers for. */
   constructor(store: Store, source: WebhookSource) {
-    [this.#store, this.#source] = [store, source];
+    [this.#store, this.source] = [store, source];
   }
 
   /** Returns how a kind is converted; undefined if it is not. */
-  planOf({ group, plural }: Pick<Definition, "group" | "plural">): Plan | undefined {
-    const crd = this.#source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
-    if (crd === undefined) return undefined;
-    let plan = PLANS.get(crd);
-    if (plan === undefined) PLANS.set(crd, plan = planIn(objectOr(parseStored(crd).spec)) ?? "none");
-    return plan === "none" ? undefined : plan;
+  planOf({ group, plural }: KindName): Plan | undefined {
+    const crd = this.source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
+    return crd && planIn(crd)[0];
   }
 
   /** Returns the served versions of a kind that is converted; none for others. */
-  versionsOf(kind: Pick<Definition, "group" | "plural">): StoredCollection[] {
-    return this.planOf(kind) === undefined
-      ? []
-      : [...this.#store.collections()].filter(({ definition }) =>
-        definition.group === kind.group && definition.plural === kind.plural
-      );
+  versionsOf(kind: KindName): StoredCollection[] {
+    return this.planOf(kind) === undefined ? [] : this.#store.versionsOf(kind);
   }
 
   /** Returns an object as it is stored, in all served versions. @throws {StatusError} 500 if the webhook fails. */
@@ -78,7 +72,7 @@ export class Conversions {
     const plan = this.planOf(kind);
     const isEmpty = Object.keys(object).every((name) => name === "apiVersion" || name === "kind");
     if (plan === undefined || isEmpty) return { ...object, apiVersion };
-    const uid = this.#source.uid();
+    const uid = this.source.uid();
     const review = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${plan.reviews[0]}` };
     const request = { ...review, request: { uid, desiredAPIVersion: apiVersion, objects: [object] } };
     const fail = (why: string): Error =>
@@ -86,7 +80,7 @@ export class Conversions {
     let response: JsonObject;
     try {
       const url = `${addressOf(plan.clientConfig)}?timeout=30s`;
-      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.#source)), review, uid);
+      response = responseIn(JSON.parse(await post(url, JSON.stringify(request), 30, this.source)), review, uid);
     } catch (error) {
       throw fail(`failed: ${(error as Error).message.replace(/^failed to call webhook: /, "")}`);
     }
@@ -96,11 +90,8 @@ export class Conversions {
     const wrong = wrongIn(object, converted, apiVersion);
     if (wrong !== undefined) throw fail(`returned invalid ${wrong}`);
     const { labels, annotations } = objectOr(converted.metadata);
-    const metadata = {
-      ...objectOr(object.metadata),
-      labels: labels ?? undefined,
-      annotations: annotations ?? undefined,
-    };
+    const own = { labels: labels ?? undefined, annotations: annotations ?? undefined };
+    const metadata = { ...objectOr(object.metadata), ...own };
     const target = this.versionsOf(kind).find(({ definition }) => definition.apiVersion === apiVersion)?.definition;
     const kept = target === undefined ? converted : prune(schemaOfDefinition(target), converted, "", [], false);
     return JSON.parse(JSON.stringify({ ...objectOr(kept), metadata }));
@@ -114,7 +105,7 @@ export class Conversions {
   }
 
   /** Notes the objects that only some versions of a kind have, after a change of its CRD or its webhook. */
-  compare(kind: Pick<Definition, "group" | "plural">): void {
+  compare(kind: KindName): void {
     const versions = this.versionsOf(kind);
     for (const collection of versions) {
       for (const { key } of collection.slice({ namespace: "", revision: this.#store.revision })) {
@@ -124,16 +115,16 @@ export class Conversions {
   }
 
   /** Converts what was noted: of one kind, or of all. @throws {StatusError} 500 if a webhook fails. */
-  settle(kind?: Pick<Definition, "group" | "plural">): Promise<void> {
+  settle(kind?: KindName): Promise<void> {
     const settled = this.#settling.catch(() => {}).then(() => this.#settle(kind));
     this.#settling = settled;
     return settled;
   }
 
-  async #settle(kind: Pick<Definition, "group" | "plural"> | undefined): Promise<void> {
+  async #settle(kind: KindName | undefined): Promise<void> {
     for (const [collection, keys] of this.#late) {
+      if (kind !== undefined && !this.#store.versionsOf(kind).includes(collection)) continue;
       const { definition } = collection;
-      if (kind !== undefined && (definition.group !== kind.group || definition.plural !== kind.plural)) continue;
       for (const key of keys) {
         const stored = collection.get(key);
         const isGone = stored === undefined || this.planOf(definition) === undefined;
@@ -152,14 +143,16 @@ export class Conversions {
   }
 }
 
-function planIn({ group, conversion, versions }: JsonObject): Plan | undefined {
+/** Returns the plan that a CRD has, or nothing. */
+const planIn = oncePer((crd: StoredObject): readonly Plan[] => {
+  const { group, conversion, versions } = objectOr(parseStored(crd).spec);
   const { strategy, webhook } = objectOr(conversion);
   const { clientConfig, conversionReviewVersions } = objectOr(webhook);
-  if (strategy !== "Webhook") return undefined;
+  if (strategy !== "Webhook") return [];
   const stored = objectsOf(versions).find(({ storage }) => storage === true)?.name;
   const reviews = textsOf(conversionReviewVersions).filter((it) => it === "v1" || it === "v1beta1");
-  return { stored: `${group}/${stored}`, clientConfig: objectOr(clientConfig), reviews };
-}
+  return [{ stored: `${group}/${stored}`, clientConfig: objectOr(clientConfig), reviews }];
+});
 
 /** Returns the response of a review. @throws {Error} if there is none, or it is a failure. */
 function responseIn(answer: JsonObject, review: Readonly<Record<string, unknown>>, uid: string): JsonObject {

@@ -33,7 +33,6 @@ import { objectOr, textOf } from "../../../schema/values/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 import type { Conversions } from "./conversion.ts";
-import type { WebhookSource } from "./webhook_call.ts";
 import type { Review } from "./webhooks.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
@@ -159,9 +158,7 @@ function reviewed(kind: string, spec: unknown, status: JsonObject, group: string
 interface RequestHandlerParts extends ResourceParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
-  /** Answers for webhooks that are asked about writes. */
-  readonly webhooks: WebhookSource;
-  /** Converts the objects of kinds with a conversion webhook. */
+  /** Converts the objects of kinds with a conversion webhook, and has what answers for all webhooks. */
   readonly conversions: Conversions;
   /** Armed faults. */
   readonly faults: Faults;
@@ -241,7 +238,7 @@ export class RequestHandler {
     attributes: RequestAttributes,
     body: string,
   ): Promise<Response> {
-    const { access, conversions, discovery, store, webhooks } = this.#parts;
+    const { access, conversions, discovery, store } = this.#parts;
     if (route === undefined) throw noPath();
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
@@ -249,13 +246,10 @@ export class RequestHandler {
       const loading = this.#resources.loading(route, body);
       if (loading !== undefined) await loading;
       if (conversions.isLate) await conversions.settle(route);
-      if (webhooks.handler === undefined) return this.#resources.answer(context, route, attributes, body);
+      if (conversions.source.handler === undefined) return this.#resources.answer(context, route, attributes, body);
       const answer = (review?: Review): Response => this.#resources.answer(context, route, attributes, body, review);
-      const { AdmissionWebhooks } = await import("./webhooks.ts");
-      return await new AdmissionWebhooks(store, webhooks, conversions).during(
-        { context, route, attributes, body },
-        answer,
-      );
+      const { underReview } = await import("./webhooks.ts");
+      return await underReview({ context, route, attributes, body }, { store, conversions }, answer);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

@@ -32,7 +32,7 @@ import {
   type ResourceRoute,
   type ServerListOptions,
 } from "../../../client/protocol/requests.ts";
-import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../apply/patches.ts";
+import { applyPatch, type MergeType, patchType, repeatedInPatch } from "../apply/patches.ts";
 import { CollectionLister, type ListPage, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import type { PodLogs } from "../reads/pod_logs.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
@@ -334,7 +334,7 @@ export class ResourceHandler {
     const pods = this.#podRequests;
     const name = nameIn(key);
     this.#parts.namespaces?.checkOpen(definition, { namespace, name });
-    // AdmissionWebhooks are asked about the body, not about what becomes of it.
+    // Webhooks are asked about the body, not about what becomes of it.
     const { review: _, ...mode } = writeMode(request, "CreateOptions");
     const body = request.review?.create(definition, route.subresource ?? "", name, given, mode.dryRun) ?? given;
     const named = { ...body, metadata: { name, ...objectOr(body.metadata) } };
@@ -493,12 +493,7 @@ function addWarning(headers: Headers, text: string): void {
 }
 
 /** Applies a patch. Of a built-in kind, a strategic merge does not see kind and apiVersion. */
-function patched(
-  object: JsonObject,
-  patch: Json,
-  type: Exclude<PatchType, "apply">,
-  definition: Definition,
-): JsonObject {
+function patched(object: JsonObject, patch: Json, type: MergeType, definition: Definition): JsonObject {
   const result = applyPatch(object, patch, type, schemaOfDefinition(definition));
   if (type !== "strategic") return result;
   const { kind = "", apiVersion = "" } = result;

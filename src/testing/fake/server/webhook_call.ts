@@ -50,9 +50,7 @@ export interface Asked {
 }
 
 /** What a call needs in addition to the webhook and the write. */
-export interface Means {
-  readonly handler: WebhookHandler;
-  readonly uid: () => string;
+export interface Means extends Readonly<WebhookSource> {
   /** Returns the labels of a namespace. */
   readonly labels: (namespace: string) => Readonly<Record<string, string>>;
   /** Returns the other versions in which a custom kind is served. */
@@ -283,7 +281,7 @@ export async function post(
   url: string,
   body: string,
   seconds: number,
-  { handler, signal }: { readonly handler: WebhookHandler | undefined; readonly signal?: AbortSignal | undefined },
+  { handler, signal }: Partial<Pick<Means, "handler" | "signal">>,
 ): Promise<string> {
   const headers = { accept: "application/json, */*", "content-type": "application/json" };
   using limit = timedController(seconds * 1_000, "context deadline exceeded", signal);

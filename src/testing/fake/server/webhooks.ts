@@ -1,7 +1,7 @@
 /**
  * Admission webhooks: the configurations in the store are followed for writes by requests.
  *
- * {@linkcode AdmissionWebhooks} is the entry point. Writes are synchronous and webhooks are not: a write that a
+ * {@linkcode underReview} is the entry point. Writes are synchronous and webhooks are not: a write that a
  * webhook is asked about throws {@linkcode Pause} at this step, and is performed again from there with the answers. A
  * write whose object has changed meanwhile begins again, like on the server. Requests and responses are in
  * `webhook_call.ts`.
@@ -22,7 +22,7 @@ import { Pause } from "../writes/admission.ts";
 import { type Draft, readAgain, type Reviewer } from "../writes/steps.ts";
 import type { Conversions } from "./conversion.ts";
 import { scaled, scaleOf } from "./subresources.ts";
-import { type Asked, askedIn, call, internalError, type Means, versionIn, type WebhookSource } from "./webhook_call.ts";
+import { type Asked, askedIn, call, internalError, type Means, versionIn } from "./webhook_call.ts";
 
 type HookType = "mutating" | "validating";
 
@@ -40,65 +40,38 @@ interface WriteRequest {
   readonly body: string;
 }
 
-/** The configurations in a store, and who answers for their webhooks. */
-export class AdmissionWebhooks {
-  readonly #store: Store;
-  readonly #source: WebhookSource;
-  readonly #conversions: Conversions;
+/** The objects on the server, and what converts and answers for webhooks. */
+interface ReviewParts {
+  readonly store: Store;
+  readonly conversions: Conversions;
+}
 
-  /** Reads the configurations in `store`. */
-  constructor(store: Store, source: WebhookSource, conversions: Conversions) {
-    this.#store = store;
-    this.#source = source;
-    this.#conversions = conversions;
-  }
-
-  /** Performs a request: `perform` is called again after each pause for webhooks. */
-  async during<R>(request: WriteRequest, perform: (review: Review | undefined) => R): Promise<R> {
-    const { route: { group }, attributes: { verb }, context: { signal } } = request;
-    const { handler, uid } = this.#source;
-    // The server asks no webhook about configurations and policies, which are all kinds of this group.
-    if (handler === undefined || group === GROUP || !WRITES.includes(verb)) return perform(undefined);
-    const means: Means = {
-      handler,
-      uid,
-      signal,
-      warnings: [],
-      labels: (name) => {
-        const stored = this.#store.collection({ group: "", version: "v1", plural: "namespaces" })?.get(name);
-        return { "kubernetes.io/metadata.name": name, ...stored?.labels };
-      },
-      versions: ({ custom, group, plural, version }) =>
-        [...this.#store.collections()].map(({ definition }) => definition)
-          .filter((it) => custom && it.group === group && it.plural === plural && it.version !== version)
-          .map((it) => it.version),
-      convert: (object, apiVersion, kind) => this.#conversions.convert(object, apiVersion, kind),
-    };
-    const review = new Review(request, means, this.#conversions, (plural) => this.#hooks(plural));
-    for (;;) {
-      try {
-        return perform(review);
-      } catch (error) {
-        if (!(error instanceof Pause)) throw error;
-        await error.over;
-      }
+/** Performs a request: `perform` is called again after each pause for webhooks. */
+export async function underReview<R>(
+  request: WriteRequest,
+  parts: ReviewParts,
+  perform: (review: Review | undefined) => R,
+): Promise<R> {
+  const { route: { group }, attributes: { verb } } = request;
+  // The server asks no webhook about configurations and policies, which are all kinds of this group.
+  if (group === GROUP || !WRITES.includes(verb)) return perform(undefined);
+  const review = new Review(request, parts);
+  for (;;) {
+    try {
+      return perform(review);
+    } catch (error) {
+      if (!(error instanceof Pause)) throw error;
+      await error.over;
     }
-  }
-
-  /** The webhooks of all configurations of a kind, in their order. */
-  #hooks(plural: string): JsonObject[] {
-    const all = this.#store.collection({ group: GROUP, version: "v1", plural })
-      ?.slice({ namespace: "", revision: this.#store.revision }) ?? [];
-    return [...all].sort((a, b) => a.name < b.name ? -1 : 1).flatMap((it) => objectsOf(parseStored(it).webhooks));
   }
 }
 
 /** The answers of webhooks to one request. */
 export class Review implements Reviewer {
   readonly #request: WriteRequest;
-  readonly #means: Means;
+  readonly #store: Store;
   readonly #conversions: Conversions;
-  readonly #hooks: (plural: string) => JsonObject[];
+  readonly #means: Means;
   /** The write that webhooks are asked about, and the step that comes next. */
   #paused: { readonly draft: Draft; readonly at: number; readonly verdict: Verdict } | undefined;
   /** Verdicts about writes without steps: deletions by the object's state, and the creation. */
@@ -107,17 +80,24 @@ export class Review implements Reviewer {
   /** The results of conversions, by the object and its new version. */
   readonly #converted = new Map<string, () => JsonObject>();
 
-  /** Asks the webhooks that `hooks` returns for each kind of configuration. */
-  constructor(
-    request: WriteRequest,
-    means: Means,
-    conversions: Conversions,
-    hooks: (plural: string) => JsonObject[],
-  ) {
+  /** Asks the webhooks of all configurations in the store. */
+  constructor(request: WriteRequest, { store, conversions }: ReviewParts) {
     this.#request = request;
-    this.#means = means;
+    this.#store = store;
     this.#conversions = conversions;
-    this.#hooks = hooks;
+    this.#means = {
+      ...conversions.source,
+      signal: request.context.signal,
+      warnings: [],
+      labels: (name) => {
+        const stored = store.collection({ group: "", version: "v1", plural: "namespaces" })?.get(name);
+        return { "kubernetes.io/metadata.name": name, ...stored?.labels };
+      },
+      versions: (definition) =>
+        store.versionsOf(definition).map(({ definition: { version } }) => version)
+          .filter((version) => definition.custom && version !== definition.version),
+      convert: (object, apiVersion, kind) => conversions.convert(object, apiVersion, kind),
+    };
   }
 
   /** Returns these warnings and the warnings of webhooks so far, each once. */
@@ -238,9 +218,14 @@ export class Review implements Reviewer {
     }, (verdict) => this.#verdicts.set(key, verdict));
   }
 
+  /** The webhooks of all configurations of a kind that may be asked, in their order. */
   #matching(type: HookType, asked: Asked): JsonObject[] {
-    const all = this.#hooks(`${type}webhookconfigurations`);
-    return all.filter((hook) => versionIn(hook, asked, this.#means) !== undefined);
+    const plural = `${type}webhookconfigurations`;
+    const configurations = this.#store.collection({ group: GROUP, version: "v1", plural })
+      ?.slice({ namespace: "", revision: this.#store.revision }) ?? [];
+    return [...configurations].sort((a, b) => a.name < b.name ? -1 : 1)
+      .flatMap((it) => objectsOf(parseStored(it).webhooks))
+      .filter((hook) => versionIn(hook, asked, this.#means) !== undefined);
   }
 
   /** The form of an object that a subresource has. */

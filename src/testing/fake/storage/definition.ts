@@ -186,13 +186,9 @@ export function crdDefaults(object: MutableJson, time: string): void {
   const kind = textOf(names.kind);
   const accepted = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
   object.spec = { ...spec, names: accepted, conversion: spec.conversion ?? { strategy: "None" } };
-  const condition = (type: string, reason: string, message: string): JsonObject => ({
-    type,
-    status: "True",
-    lastTransitionTime: time,
-    reason,
-    message,
-  });
+  const condition = (type: string, reason: string, message: string): JsonObject => {
+    return { type, status: "True", lastTransitionTime: time, reason, message };
+  };
   object.status = {
     conditions: [
       condition("NamesAccepted", "NoConflicts", "no conflicts found"),
@@ -331,12 +327,8 @@ function readResource(block: string, described: Map<string, string>): BuiltIn {
     plural,
     kind,
     scope: scope === "Cluster" ? scope : "Namespaced",
-    ...defined({
-      singular: mark.singular,
-      shortNames: list("short"),
-      categories: list("categories"),
-      verbs: list("verbs"),
-    }),
+    ...defined({ singular: mark.singular, shortNames: list("short"), categories: list("categories") }),
+    ...defined({ verbs: list("verbs") }),
     fields: FIELDS[id]?.split(" ") ?? [],
     generation: METADATA_COUNTED[plural] ?? COUNTED.has(plural),
     unconditionalUpdate: !CONDITIONAL.has(plural),

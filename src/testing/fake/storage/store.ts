@@ -98,6 +98,9 @@ export function toStoredObject(
   };
 }
 
+/** Returns other metadata; undefined if nothing is to be written. */
+type MetadataChange = (metadata: JsonObject) => JsonObject | undefined;
+
 /**
  * Returns the state `before` under another revision, with the metadata that `change` returns; undefined if `change`
  * returns undefined.
@@ -109,7 +112,7 @@ function rewriteMetadata(
   definition: Definition,
   before: StoredObject,
   revision: number,
-  change: (metadata: JsonObject) => JsonObject | undefined,
+  change: MetadataChange,
 ): StoredObject | undefined {
   const text = decoder.decode(before.bytes.subarray(before.metadataStart, before.metadataEnd));
   // Serialized by this file, they come last, and no string in the JSON can contain this text: its quotes would be
@@ -437,6 +440,11 @@ export class Store {
     return this.#collections.values();
   }
 
+  /** Returns the collections of all versions of a kind, in order of definition. */
+  versionsOf({ group, plural }: Omit<ResourceName, "version">): StoredCollection[] {
+    return [...this.collections()].filter(({ definition: it }) => it.group === group && it.plural === plural);
+  }
+
   /** Returns the collection of a resource. */
   collection(resource: ResourceName): StoredCollection | undefined {
     return this.#collections.get(resourceId(resource));
@@ -496,11 +504,7 @@ export class Store {
   }
 
   /** Commits new metadata of an object, except for managedFields; see {@linkcode rewriteMetadata}. */
-  rewrite(
-    collection: StoredCollection,
-    before: StoredObject,
-    change: (metadata: JsonObject) => JsonObject | undefined,
-  ): void {
+  rewrite(collection: StoredCollection, before: StoredObject, change: MetadataChange): void {
     const stored = rewriteMetadata(collection.definition, before, this.#revision + 1, change);
     if (stored !== undefined) this.#commit({ type: "MODIFIED", collection, stored, before });
   }

@@ -102,13 +102,10 @@ export class Faults {
 
   /** Fails the next `times` requests that match the filter. */
   fail(error: () => Error, times: number, filter?: RequestFilter): void {
-    this.instead.arm(
-      () => {
-        throw error();
-      },
-      times,
-      filter,
-    );
+    const refuse = (): never => {
+      throw error();
+    };
+    this.instead.arm(refuse, times, filter);
   }
 
   /** Disarms what no request has met. */

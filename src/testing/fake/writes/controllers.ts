@@ -142,10 +142,8 @@ export function finalizeNamespaces(store: Store, writer: ControllerWrites): numb
     const { finalizers } = objectOr(object.spec);
     if (!isList(finalizers) || !finalizers.includes("kubernetes") || !isEmpty(store, stored.name)) continue;
     const kept = finalizers.filter((finalizer) => finalizer !== "kubernetes");
-    writer.update(spaces, stored.key, { ...object, spec: { finalizers: kept } }, {
-      ...DIRECT,
-      subresource: "finalize",
-    });
+    const finalized = { ...object, spec: { finalizers: kept } };
+    writer.update(spaces, stored.key, finalized, { ...DIRECT, subresource: "finalize" });
     changes++;
   }
   return changes;

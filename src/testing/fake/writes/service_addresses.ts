@@ -167,15 +167,8 @@ export class ServiceAddresses {
   release(service: JsonObject): void {
     const { clusterIPs, ports, healthCheckNodePort } = objectOr(service.spec);
     const holder = objectOr(service.metadata).uid;
-    for (
-      const key of [
-        ...listOr(clusterIPs),
-        ...objectsOf(ports).map(({ nodePort }) => nodePort),
-        healthCheckNodePort,
-      ]
-    ) {
-      if (this.#holders.get(key) === holder) this.#holders.delete(key);
-    }
+    const keys = [...listOr(clusterIPs), ...objectsOf(ports).map(({ nodePort }) => nodePort), healthCheckNodePort];
+    for (const key of keys) if (this.#holders.get(key) === holder) this.#holders.delete(key);
   }
 }
 
