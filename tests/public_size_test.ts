@@ -8,8 +8,8 @@ const ENTRY = new URL("../mod.ts", import.meta.url).href;
 /** The modules that `mod.ts` loads, itself among them; 96 in November 2026. */
 const MODULES = 100;
 
-/** Their bytes as one bundle, minified and compressed by brotli; 92,400 in November 2026. */
-const BYTES = 95_000;
+/** Their bytes as one bundle, minified and compressed by brotli; 95,900 in November 2026. */
+const BYTES = 97_000;
 
 Deno.test(`mod.ts loads at most ${MODULES} modules, and none of Node or npm`, async () => {
   const { code, out, err } = await deno(["info", "--json", "--no-lock", ENTRY]);

@@ -95,6 +95,8 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
     "readableNamespaces": () => core.readableNamespaces(client, [Pod], { ...typo }),
     "retryOnConflict": () => reconcile.retryOnConflict(() => Promise.resolve(), { ...typo }),
     "rolesYaml": () => core.rolesYaml([], { name: "shop", ...typo }),
+    "upgradeManagedFields": () =>
+      reconcile.upgradeManagedFields(client.resource(ConfigMap), map, { from: "old", fieldManager: "shop", ...typo }),
     "withController": () => reconcile.withController(map, map, { ...typo }),
     "withOwner": () => reconcile.withOwner(map, map, { ...typo }),
     "writeStatus": () => reconcile.writeStatus(client.resource(Pod), pod, pod.status, { ...typo }),
