@@ -12,18 +12,10 @@ import { formatFieldPath, parseFieldPath } from "./selector.ts";
 import type { EnumLiterals, Scalar } from "./written.ts";
 
 /** The fields that every projection keeps. They identify an object, its version and its owners. */
-const ALWAYS: readonly string[] = [
-  "apiVersion",
-  "kind",
-  "metadata.name",
-  "metadata.namespace",
-  "metadata.uid",
-  "metadata.resourceVersion",
-  "metadata.generation",
-  "metadata.creationTimestamp",
-  "metadata.deletionTimestamp",
-  "metadata.ownerReferences",
-];
+const ALWAYS: readonly string[] = (
+  "apiVersion kind metadata.name metadata.namespace metadata.uid metadata.resourceVersion " +
+  "metadata.generation metadata.creationTimestamp metadata.deletionTimestamp metadata.ownerReferences"
+).split(" ");
 
 /** The path to an object's managed fields, which can be dropped when the other metadata is kept. */
 export const MANAGED_FIELDS = "metadata.managedFields";

@@ -51,10 +51,8 @@ export function namespacesOf(
   }
   if (!Array.isArray(namespaces) || namespaces.length === 0) {
     throw new TypeError(
-      `Cannot select namespaces: "namespaces" is ${
-        JSON.stringify(namespaces)
-      }. Name at least one, or leave the option ` +
-        "out for all namespaces",
+      `Cannot select namespaces: "namespaces" is ${JSON.stringify(namespaces)}. Name at least one, or leave the ` +
+        "option out for all namespaces",
     );
   }
   for (const name of namespaces as readonly unknown[]) {
@@ -235,10 +233,8 @@ export class WatchRenewal extends UnreachableError {}
  */
 export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
   return new UnreachableError(
-    `Cannot ${action}: the server has not ended the watch ${
-      WATCH_GRACE_MS / 1_000
-    } s after the ${timeoutSeconds} s that ` +
-      `were requested, so the connection may be dead`,
+    `Cannot ${action}: the server has not ended the watch ${WATCH_GRACE_MS / 1_000} s after the ${timeoutSeconds} s ` +
+      `that were requested, so the connection may be dead`,
   );
 }
 

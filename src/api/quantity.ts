@@ -151,18 +151,15 @@ const [RECENT, RECENT_LENGTH] = [1_000, 20];
 function readQuantity(text: string): ParsedQuantity {
   if (text.length > MAX_DIGITS) {
     throw new RangeError(
-      `Cannot read the quantity "${
-        text.slice(0, 20)
-      }…": it has ${text.length} characters, but a quantity may have at most ${MAX_DIGITS}`,
+      `Cannot read the quantity "${text.slice(0, 20)}…": it has ${text.length} characters, but a quantity may have ` +
+        `at most ${MAX_DIGITS}`,
     );
   }
   const parts = QUANTITY.exec(text);
   if (parts === null) {
     throw new SyntaxError(
-      `Cannot read the quantity ${
-        JSON.stringify(text)
-      }: it must be a number and a suffix, such as "500m", "1.5Gi" or "2e3". ` +
-        `The suffixes are n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, and e with a power of ten`,
+      `Cannot read the quantity ${JSON.stringify(text)}: it must be a number and a suffix, such as "500m", "1.5Gi" ` +
+        `or "2e3". The suffixes are n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, and e with a power of ten`,
     );
   }
   const [, sign, whole, fraction = "", suffix = ""] = parts;

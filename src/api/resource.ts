@@ -180,10 +180,8 @@ export function asTable<T extends KubernetesObject>(resource: Resource<T>): Reso
 function refuseFields(resource: Resource, representation: string): void {
   if (resource.fields === undefined) return;
   throw new TypeError(
-    `Cannot use the representation "${representation}" of "${
-      resourceName(resource)
-    }": the resource is reduced to fields. ` +
-      `Use the resource itself`,
+    `Cannot use the representation "${representation}" of "${resourceName(resource)}": the resource is reduced to ` +
+      `fields. Use the resource itself`,
   );
 }
 
@@ -413,35 +411,17 @@ export function isSecret({ group, plural }: Resource): boolean {
   return group === "" && plural === "secrets";
 }
 
-/** Kubernetes' own groups. All other groups are custom, even if the name ends in `k8s.io`. */
-const GROUPS: ReadonlySet<string> = new Set([
-  "",
-  "admissionregistration.k8s.io",
-  "apiextensions.k8s.io",
-  "apiregistration.k8s.io",
-  "apps",
-  "authentication.k8s.io",
-  "authorization.k8s.io",
-  "autoscaling",
-  "batch",
-  "certificates.k8s.io",
-  "coordination.k8s.io",
-  "discovery.k8s.io",
-  "events.k8s.io",
-  "flowcontrol.apiserver.k8s.io",
-  "networking.k8s.io",
-  "node.k8s.io",
-  "policy",
-  "rbac.authorization.k8s.io",
-  "resource.k8s.io",
-  "scheduling.k8s.io",
-  "storage.k8s.io",
-  "storagemigration.k8s.io",
-]);
+/** Kubernetes' own groups with names. All other groups are custom, even if the name ends in `k8s.io`. */
+const GROUPS: ReadonlySet<string> = new Set((
+  "admissionregistration.k8s.io apiextensions.k8s.io apiregistration.k8s.io apps authentication.k8s.io " +
+  "authorization.k8s.io autoscaling batch certificates.k8s.io coordination.k8s.io discovery.k8s.io " +
+  "events.k8s.io flowcontrol.apiserver.k8s.io networking.k8s.io node.k8s.io policy rbac.authorization.k8s.io " +
+  "resource.k8s.io scheduling.k8s.io storage.k8s.io storagemigration.k8s.io"
+).split(" "));
 
 /** Returns true if the group is part of Kubernetes itself. */
 export function isBuiltInGroup(group: string): boolean {
-  return GROUPS.has(group);
+  return group === "" || GROUPS.has(group);
 }
 
 /** Returns true for the objects of a kind that is not part of Kubernetes, if they are more than metadata. */

@@ -287,9 +287,7 @@ class Parser {
   /** Returns the token, and reads the next token. @throws {SyntaxError} if the token is not accepted. */
   #take(expected: string, accepts: (text: string) => boolean): string {
     const token = this.#token;
-    if (token === undefined || !accepts(token)) {
-      refuse("parse label selector", this.#text, this.#at, expected, token);
-    }
+    if (token === undefined || !accepts(token)) refuse("parse label selector", this.#text, this.#at, expected, token);
     this.#advance();
     return token;
   }

@@ -343,9 +343,7 @@ function is(error: unknown, code: number, reason: string): error is StatusError 
  * @throws {RangeError} if a version is not such a number.
  */
 export function compareResourceVersions(a: string, b: string): number {
-  for (const version of [a, b]) {
-    if (!isResourceVersion(version)) throw cannotOrder(version);
-  }
+  for (const version of [a, b]) if (!isResourceVersion(version)) throw cannotOrder(version);
   return order(a, b);
 }
 

@@ -65,11 +65,8 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   if (output === "json") terminal.result(jsonText(changes, 2));
   else for (const { breaks, message } of changes) terminal.result(plain(`${message} (breaks ${breaks})`));
   const breaking = changes.filter(({ breaks }) => breaks !== "possibly stored objects").length;
-  terminal.say(
-    `${before.length} compared, ${breaking} breaking ${breaking === 1 ? "change" : "changes"}, ${
-      changes.length - breaking
-    } to check`,
-  );
+  const breakingChanges = `${breaking} breaking ${breaking === 1 ? "change" : "changes"}`;
+  terminal.say(`${before.length} compared, ${breakingChanges}, ${changes.length - breaking} to check`);
   return breaking > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
 }
 

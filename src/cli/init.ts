@@ -41,6 +41,8 @@ const RESERVED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 /** The folder of this package, where the program runs from a clone: not from an address, and not installed by npm. */
 const CLONE = /^file:.*\.ts$/.test(import.meta.url) ? new URL("../../", import.meta.url).href : undefined;
 
+const { "deno.json": _, ...SHARED_FILES } = PROJECT_FILES;
+
 /** The file of `deno task npm` in a project for Node. */
 const PACKED = "informer.tgz";
 
@@ -58,7 +60,7 @@ const PROJECTS = {
     next: "deno task test; kubectl apply -f definition.yaml; deno task start",
   },
   node: {
-    files: nodeFiles(),
+    files: { ...SHARED_FILES, ...NODE_FILES },
     manifest: "package.json",
     published: /npm:@jsr[^"]+/,
     linked: `file:${PACKED}`,
@@ -67,11 +69,6 @@ const PROJECTS = {
     next: "npm install; npm test; kubectl apply -f definition.yaml; npm start",
   },
 };
-
-function nodeFiles(): Readonly<Record<string, string>> {
-  const { "deno.json": _, ...files } = PROJECT_FILES;
-  return { ...files, ...NODE_FILES };
-}
 
 /**
  * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone, or from
@@ -139,9 +136,7 @@ function wordsOf(
     );
   }
   if (usedNames().has(kind)) {
-    throw new UsageError(
-      `--kind "${kind}" clashes with another name in the project's files; choose another kind`,
-    );
+    throw new UsageError(`--kind "${kind}" clashes with another name in the project's files; choose another kind`);
   }
   if (!LABEL.test(plural) || /^\d/.test(plural)) {
     throw new UsageError(`--plural must have ${LABEL_RULE}, and begin with a letter, but it is "${plural}"`);

@@ -55,12 +55,10 @@ export async function kinds(flags: KindsFlags, _args: readonly string[], context
     throw new Error("Cannot generate types: the server serves no version of these CustomResourceDefinitions");
   }
   const groups = [...new Set(module.kinds.map(({ resource }) => resource.group))].sort();
+  const where = groups.length === 1 ? `group ${groups[0]}` : `the groups ${groups.join(", ")}`;
   const text = "// deno-fmt-ignore-file: generated\n" + emitModule(module, {
     header: [
-      `Custom kinds of ${
-        groups.length === 1 ? `group ${groups[0]}` : `the groups ${groups.join(", ")}`
-      }: a type and a ` +
-      "`Resource` value of one name each.",
+      `Custom kinds of ${where}: a type and a \`Resource\` value of one name each.`,
       `${ORIGIN} from ${file === undefined ? "the definitions of a server" : basename(file)}; do not edit.`,
     ],
     importedFrom: () => "@kube/informer",

@@ -175,9 +175,7 @@ function printerOf(flags: LogsFlags, terminal: Terminal): {
     const { pod, text, time, gap, truncated } = line;
     const isEnd = gap && text === "";
     const isText = output !== "json";
-    if (gap && isText) {
-      terminal.say(`${nameOf(line)}: lines may be missing ${isEnd ? "at the end" : `before ${time}`}`);
-    }
+    if (gap && isText) terminal.say(`${nameOf(line)}: lines may be missing ${isEnd ? "at the end" : `before ${time}`}`);
     if ((isEnd && isText) || include?.test(text) === false || exclude?.test(text)) return;
     if (!isText) return terminal.result(jsonText(line));
     const shown = `${terminal.hasFullScreen ? safe(text) : text}${truncated ? "…" : ""}`;

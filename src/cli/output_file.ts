@@ -100,10 +100,7 @@ export function unwritable(flag: string, path: string, cause: unknown): UsageErr
  *
  * @throws {Error} when it cannot be written; an existing file stays unchanged.
  */
-export async function writeCacheFile(
-  path: string,
-  objects: Iterable<KubernetesObject>,
-): Promise<void> {
+export async function writeCacheFile(path: string, objects: Iterable<KubernetesObject>): Promise<void> {
   await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
     await using file = await open(beside, "wx", 0o600);
     let text = "[";

@@ -287,9 +287,7 @@ const FIELD = /^((?:[^=["]|\["(?:[^"\\]|\\.)*"\])+)(?:=(.*))?$/s;
  * @throws {SyntaxError} when the path is none.
  */
 function goalOf(text: string): Goal {
-  if (text === "ready") {
-    return { name: text, judge: (_, own) => ({ met: own.state === text, text: textOf(own) }) };
-  }
+  if (text === "ready") return { name: text, judge: (_, own) => ({ met: own.state === text, text: textOf(own) }) };
   if (text === "deleted") {
     const here = (own: Readiness): string => own.state === "terminating" ? own.message : "is there";
     return { name: text, isDeletion: true, judge: (_, own) => ({ met: false, text: here(own) }) };

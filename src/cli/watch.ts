@@ -242,18 +242,11 @@ function unsyncedOf(watched: readonly Watched[]): string {
 }
 
 /** Reports resources that did not sync in time, with the cause of one of them. */
-function explainUnsynced(
-  watched: readonly Watched[],
-  { timeout }: WatchFlags,
-  terminal: Terminal,
-): number {
+function explainUnsynced(watched: readonly Watched[], { timeout }: WatchFlags, terminal: Terminal): number {
   const cause = watched.map(({ informer }) => informer.status().cause).find((cause) => cause !== undefined);
   const why = cause === undefined ? "" : `: ${errorLine(cause)}`;
-  terminal.say(
-    `error: ${
-      unsyncedOf(watched)
-    } not synced within --timeout ${timeout}${why}; check the server, or give it more time`,
-  );
+  const late = `not synced within --timeout ${timeout}${why}; check the server, or give it more time`;
+  terminal.say(`error: ${unsyncedOf(watched)} ${late}`);
   return EXIT_CODE.failed;
 }
 
@@ -336,12 +329,7 @@ function print(
 }
 
 /** Writes the cache if all resources are synced; otherwise the file of an earlier run stays. */
-async function save(
-  path: string,
-  watched: readonly Watched[],
-  secretData: boolean,
-  terminal: Terminal,
-): Promise<void> {
+async function save(path: string, watched: readonly Watched[], secretData: boolean, terminal: Terminal): Promise<void> {
   const unsynced = unsyncedOf(watched);
   if (unsynced !== "") {
     terminal.say(`--cache: "${path}" was not written, because ${unsynced} never synced`);

@@ -30,9 +30,7 @@ const CLIENT_OPTIONS =
   "server namespace transport credentials userAgent compress retries maxObjectBytes validate onWarning onRequest";
 
 /** The names of the options of `Client.resource`, which reconciles call often. */
-const SELECTION_OPTIONS = namesOf<Selection>()(
-  "namespace namespaces labelSelector fieldSelector",
-);
+const SELECTION_OPTIONS = namesOf<Selection>()("namespace namespaces labelSelector fieldSelector");
 const COLLECTION_OPTIONS = namesOf<ResourceClientOptions>()("onWrite onUnanswered cached beforeSent signal");
 
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
@@ -266,11 +264,8 @@ async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]>
   const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const list = await get(path, JSON_TYPE) as ResourceList | null;
   if (typeof list !== "object" || list === null) {
-    throw new DecodeError(
-      `Cannot discover "${apiVersionOf(place)}": the server sent ${
-        JSON.stringify(list)
-      } instead of a list of resources`,
-    );
+    const sent = `the server sent ${JSON.stringify(list)} instead of a list of resources`;
+    throw new DecodeError(`Cannot discover "${apiVersionOf(place)}": ${sent}`);
   }
   const resources = list.resources ?? []; // Go writes an empty list as null
   return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
@@ -602,10 +597,8 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
   const namespaces = namespacesOf(selection)!;
   if (namespaces.length === 1) return { ...rest, namespace: namespaces[0] };
   throw new TypeError(
-    `Cannot request "${resourceName(resource)}" in namespaces ${
-      JSON.stringify(namespaces)
-    }: one request cannot cover ` +
-      `several namespaces. Use a collection for each namespace, or a SharedInformerFactory`,
+    `Cannot request "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: one request cannot ` +
+      `cover several namespaces. Use a collection for each namespace, or a SharedInformerFactory`,
   );
 }
 
@@ -630,9 +623,7 @@ function serverOf(server: string | URL): URL {
     throw new TypeError(`Cannot use "${shown}" as server: it begins with neither "http://" nor "https://"`);
   }
   if (url.search !== "" || url.hash !== "") {
-    throw new TypeError(
-      `Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`,
-    );
+    throw new TypeError(`Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`);
   }
   return url;
 }

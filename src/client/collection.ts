@@ -366,12 +366,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
    * Creates a client for the objects in `resource` that match `selection`. If the selection has no namespace, objects
    * that are addressed by name are in `options.namespace`, where `""` means none.
    */
-  constructor(
-    connection: Connection,
-    resource: Resource<T>,
-    selection: Selection,
-    options: CollectionOptions,
-  ) {
+  constructor(connection: Connection, resource: Resource<T>, selection: Selection, options: CollectionOptions) {
     this.resource = resource;
     this.#connection = connection;
     this.selection = selection;

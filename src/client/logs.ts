@@ -490,11 +490,8 @@ class ContainerLog {
     this.#name = containerOf(pod, this.#options.container) ?? "";
     const facts = factsOf(pod, this.#name);
     if (this.#name !== "" && !facts.isKnown) {
-      throw new RangeError(
-        `Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${
-          containerNames(pod).join(", ")
-        }`,
-      );
+      const found = containerNames(pod).join(", ");
+      throw new RangeError(`Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${found}`);
     }
     if (facts.id === this.#id) this.#knownMs = monotonicMs();
     return facts;

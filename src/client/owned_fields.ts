@@ -165,9 +165,7 @@ export const KNOWN_FIELDS = {
       "strategy template.metadata updateStrategy",
   ),
   /** Maps that are left out when they are empty. */
-  omittedMaps: names(
-    "hard limits matchLabels metadata.annotations metadata.labels nodeSelector requests",
-  ),
+  omittedMaps: names("hard limits matchLabels metadata.annotations metadata.labels nodeSelector requests"),
   /** Fields that are left out when they are `false`, 0 or `""`. */
   omittedZeros: names(
     "env.value hostIPC hostNetwork hostPID initialDelaySeconds minReadySeconds paused prefix priorityClassName " +

@@ -508,10 +508,7 @@ export interface ResourceClient<T extends KubernetesObject> {
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
 
   /** Replaces the subresource `scale`. Its resourceVersion is the version of the object. */
-  update(
-    scale: Mutable<Scale> & Complete,
-    options: WriteOptions & { readonly subresource: "scale" },
-  ): Promise<Scale>;
+  update(scale: Mutable<Scale> & Complete, options: WriteOptions & { readonly subresource: "scale" }): Promise<Scale>;
   /**
    * Replaces an object. Change a copy from `copyOf`, and pass the copy. If its resourceVersion is not the newest, the
    * server responds with 409 (`isConflict`).
@@ -583,13 +580,7 @@ const OPTIONS = {
 } as const;
 
 /** Parameters that options or the client set, under the server's names. */
-const PARAMETERS = [
-  ...new Set(Object.values(OPTIONS).flat()),
-  "watch",
-  "allowWatchBookmarks",
-  "force",
-  "pretty",
-];
+const PARAMETERS = [...new Set(Object.values(OPTIONS).flat()), "watch", "allowWatchBookmarks", "force", "pretty"];
 
 /** A request without its place and options. */
 interface Call {
@@ -867,10 +858,8 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   if (resource.scope === "Cluster") {
     if (parts.namespace) {
       throw new TypeError(
-        `Cannot ${
-          describe(verb, resource, parts)
-        }: the object has namespace "${parts.namespace}", but ${resource.kind} ` +
-          "is cluster-scoped. Remove the namespace. If it comes from an owner, the object cannot have that owner",
+        `Cannot ${describe(verb, resource, parts)}: the object has namespace "${parts.namespace}", but ` +
+          `${resource.kind} is cluster-scoped. Remove the namespace. If it comes from an owner, the object cannot have that owner`,
       );
     }
     return {

@@ -410,9 +410,7 @@ export function tokenLogin(token: (options: Required<Abortable>) => string | Pro
       throw new InformerError(`Cannot get a token: the function of option "token" failed`, { cause });
     }
     const problem = typeof text === "string" ? tokenProblem(text) : `is of type ${typeof text} and not a string`;
-    if (problem !== undefined) {
-      throw new TypeError(`Cannot use the token that option "token" returned: it ${problem}`);
-    }
+    if (problem !== undefined) throw new TypeError(`Cannot use the token that option "token" returned: it ${problem}`);
     return new ExecCredential({ token: new Secret(text), expiresMs: termOfToken(text)?.untilMs });
   });
 }

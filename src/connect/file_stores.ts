@@ -87,10 +87,7 @@ export class FileSnapshots implements SnapshotStore {
 }
 
 /** Replaces a file, which its owner alone can read. @throws a `RangeError` of the chunks as it is. */
-async function replaceByChunks(
-  path: string,
-  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<void> {
+async function replaceByChunks(path: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> {
   try {
     await replaceFile(path, `Cannot write "${path}"`, async (beside) => {
       await using file = await builtin("fs/promises").open(beside, "wx", 0o600);
@@ -203,11 +200,8 @@ export class FileCheckpoints implements CheckpointStore {
     const [head, ...lines] = text.split("\n");
     const holder = holderOf(head);
     if (holder === undefined) {
-      throw new InformerError(
-        `Cannot read "${path}": it is not a checkpoint, because it begins with ${
-          JSON.stringify(head.slice(0, HEAD_BYTES))
-        }. Remove the file to begin from scratch`,
-      );
+      const found = JSON.stringify(head.slice(0, HEAD_BYTES));
+      throw damaged(path, `it is not a checkpoint, because it begins with ${found}`);
     }
     const objects = new Map<ObjectKey, DeliveredVersion>();
     let version = "";
@@ -220,10 +214,7 @@ export class FileCheckpoints implements CheckpointStore {
           else objects.set(key, [uid, resourceVersion]);
         }
       } catch (cause) {
-        throw new InformerError(
-          `Cannot read "${path}": line ${i + 2} is damaged. Remove the file to begin from scratch`,
-          { cause },
-        );
+        throw damaged(path, `line ${i + 2} is damaged`, { cause });
       }
     }
     return { record: { holder, version, objects }, stamp: holder };
@@ -275,6 +266,10 @@ async function holderIn(file: FileHandle | undefined): Promise<string | undefine
   const head = new Uint8Array(HEAD_BYTES);
   const { bytesRead = 0 } = await file?.read(head, 0, HEAD_BYTES, 0) ?? {};
   return holderOf(decoder.decode(head.subarray(0, bytesRead)));
+}
+
+function damaged(path: string, problem: string, options?: ErrorOptions): InformerError {
+  return new InformerError(`Cannot read "${path}": ${problem}. Remove the file to begin from scratch`, options);
 }
 
 function holderOf(head: string): string | undefined {

@@ -234,10 +234,7 @@ function splitList(list: string, host: Host): string[] {
  *
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
  */
-async function planFromKubeconfig(
-  options: ConnectOptions,
-  host: Host,
-): Promise<ConnectionPlan | ConnectAttempt> {
+async function planFromKubeconfig(options: ConnectOptions, host: Host): Promise<ConnectionPlan | ConnectAttempt> {
   const config = await loadKubeconfig(options, host);
   if ("problem" in config) return config;
   const plan = planFromContext(config, options, host);

@@ -165,7 +165,7 @@ async function readPeer(server: URL, serverName: string | undefined, signal: Abo
     rejectUnauthorized: false,
     ALPNProtocols: ["http/1.1"],
     // An address is no server name (RFC 6066 3).
-    ...(isAddress(servername) ? {} : { servername }),
+    ...(/:|^[\d.]+$/.test(servername) ? {} : { servername }),
   });
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   let chain: readonly PeerCertificate[] = [];
@@ -219,10 +219,6 @@ function chainOf(first: NodeCertificate): PeerCertificate[] {
 /** Returns the common name, else the organization; the first if there are several. */
 function nameOf(name: NodeCertificate["subject"] | undefined): string | undefined {
   return [name?.CN, name?.O, name?.OU].flat().find((part) => part !== undefined && part !== "");
-}
-
-function isAddress(host: string): boolean {
-  return host.includes(":") || /^[\d.]+$/.test(host);
 }
 
 /** Checks the TLS handshake, and the trust and expiry of the server's certificate. */
@@ -304,9 +300,7 @@ function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
 
 function untrusted(failure: unknown, peer: Peer | string): Finding {
   const { what, remedy, code } = reasonFor(failure);
-  if (typeof peer === "string" || peer.chain.length === 0) {
-    return { status: "fail", what, remedy, code };
-  }
+  if (typeof peer === "string" || peer.chain.length === 0) return { status: "fail", what, remedy, code };
   const now = Date.now();
   const ill = peer.chain.find((certificate) => expiryOf(certificate, now, true).status === "fail");
   const words = ill === undefined ? "" : `, ${expiryOf(ill, now, true).words}`;

@@ -28,10 +28,7 @@ export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u206
 
 /** Returns the text on one line, safe for a terminal: line ends become spaces, other control characters `\u001b`. */
 export function plain(text: string): string {
-  return text.trim().replace(/[^\S\n\r]*[\r\n]+\s*/g, " ").replace(
-    UNPRINTABLE,
-    escaped,
-  );
+  return text.trim().replace(/[^\S\n\r]*[\r\n]+\s*/g, " ").replace(UNPRINTABLE, escaped);
 }
 
 /** `JSON.rawJSON`, which TypeScript does not know yet: `JSON.stringify` writes its result as `text`. */

@@ -186,10 +186,11 @@ function statusOf(response: Response, method: string, text: string, resource: st
     }
   }
   const location = response.headers.get("location");
-  const message = isRedirect(response)
-    ? `the server redirects${
-      location === null ? "" : ` to "${location}"`
-    }, which the client does not follow. Check the server's address`
+  const target = location === null ? "" : ` to "${location}"`;
+  // Browsers hide the status of a redirect that is not followed, and show only its type.
+  const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
+  const message = isRedirect
+    ? `the server redirects${target}, which the client does not follow. Check the server's address`
     : oneLine(text).slice(0, MAX_TEXT_BYTES);
   if (code === 404 && resource !== undefined && message === "404 page not found") {
     return statusFrom({
@@ -199,11 +200,6 @@ function statusOf(response: Response, method: string, text: string, resource: st
   }
   const reason = code === 409 && method === "POST" ? "AlreadyExists" : undefined;
   return statusFrom({ message, reason }, code);
-}
-
-/** Browsers hide the status of a redirect that is not followed, and show only its type. */
-function isRedirect(response: Response): boolean {
-  return response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
 }
 
 function explain(status: ApiStatus): string {

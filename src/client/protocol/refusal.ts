@@ -171,13 +171,10 @@ export function invalid(
   // The server says nothing twice.
   const byText = new Map(given.map((cause) => [`${cause.field}: ${cause.message}`, cause]));
   const [texts, causes] = [[...byText.keys()], [...byText.values()]];
-  return refusal(
-    422,
-    `${resourceName({ group, plural: kind })} "${name}" is invalid: ${
-      texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`
-    }`,
-    { details: { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind, causes } },
-  );
+  const why = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  return refusal(422, `${resourceName({ group, plural: kind })} "${name}" is invalid: ${why}`, {
+    details: { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind, causes },
+  });
 }
 
 /** An object's faults, with one cause for each. */

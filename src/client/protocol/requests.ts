@@ -112,9 +112,8 @@ export function parseListOptions(parameters: URLSearchParams, streamingList: boo
 export function parseRevision(resourceVersion: string, watch: boolean): number {
   if (resourceVersion === "") return 0;
   if (/^[0-9]{1,15}$/.test(resourceVersion)) return Number(resourceVersion);
-  const why = `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: strconv.ParseUint: parsing ${
-    JSON.stringify(resourceVersion)
-  }: invalid syntax`;
+  const text = JSON.stringify(resourceVersion);
+  const why = `resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`;
   // A watch answers without a reason: the error of the storage layer is passed on as it is.
   throw watch ? refusal(500, why, { reason: "" }) : badRequest(`invalid resource version: ${why}`);
 }
@@ -201,9 +200,8 @@ export function parseContinueToken(text: string): ContinueToken {
   const { v, rv, start } = decodeToken(text);
   if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
     throw badRequest(
-      `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version ${
-        quoted(String(v))
-      })`,
+      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion " +
+        `(version ${quoted(String(v))})`,
     );
   }
   // Tokens from the watch cache begin with a slash, tokens from etcd do not.

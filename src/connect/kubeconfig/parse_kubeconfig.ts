@@ -273,34 +273,15 @@ function firstOfEach(maps: readonly ReadonlyMap<string, KubeconfigEntry>[]): Rea
 
 /** The fields of each kind of entry (clientcmd/api/v1 `Cluster`, `Context`, `AuthInfo`). */
 export const ENTRY_FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
-  cluster: [
-    "server",
-    "certificate-authority",
-    "certificate-authority-data",
-    "insecure-skip-tls-verify",
-    "tls-server-name",
-    "proxy-url",
-    "disable-compression",
-    "extensions",
-  ],
+  cluster: (
+    "server certificate-authority certificate-authority-data insecure-skip-tls-verify tls-server-name " +
+    "proxy-url disable-compression extensions"
+  ).split(" "),
   context: ["cluster", "user", "namespace", "extensions"],
-  user: [
-    "client-certificate",
-    "client-certificate-data",
-    "client-key",
-    "client-key-data",
-    "token",
-    "tokenFile",
-    "username",
-    "password",
-    "as",
-    "as-uid",
-    "as-groups",
-    "as-user-extra",
-    "exec",
-    "auth-provider",
-    "extensions",
-  ],
+  user: (
+    "client-certificate client-certificate-data client-key client-key-data token tokenFile username password " +
+    "as as-uid as-groups as-user-extra exec auth-provider extensions"
+  ).split(" "),
 };
 
 /** The place of a setting, for messages and as the base of relative paths. */

@@ -29,12 +29,6 @@ const MOST_STREAMS = 90;
 /** By what is read: paths of requests that last. Slow readers of logs would hold watches up on their connection. */
 const LONG = { watch: /[?&]watch=(?:1|true)/, log: /\/(?:log|attach|exec|portforward|proxy)(?:[/?]|$)/ };
 
-/** A client for requests that last, and how many of them it has sent. */
-interface LongClient {
-  readonly client: Deno.HttpClient;
-  sent: number;
-}
-
 /** Connections of Deno. None is opened before the first request. */
 export class DenoConnections implements Connections {
   readonly #options: ConnectionsOptions;
@@ -42,8 +36,11 @@ export class DenoConnections implements Connections {
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
-  /** With HTTP/2, the clients of requests that last. A client whose streams may run out is replaced. */
-  readonly #long = new Map<string, LongClient>();
+  /**
+   * With HTTP/2, the clients of requests that last, and how many of them each has sent. A client whose streams may run
+   * out is replaced.
+   */
+  readonly #long = new Map<string, { readonly client: Deno.HttpClient; sent: number }>();
   /** The proxy of the server's name; `undefined` before the first request. */
   #nameProxy: TlsNameProxy | undefined;
 

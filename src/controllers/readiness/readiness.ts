@@ -332,16 +332,10 @@ function ofDefinition(object: Unseen<CustomResourceDefinition>): Readiness {
 }
 
 /** Reasons for which a container waits until somebody fixes the cause. */
-const FAILURES: readonly unknown[] = [
-  "CrashLoopBackOff",
-  "CreateContainerConfigError",
-  "CreateContainerError",
-  "ErrImageNeverPull",
-  "ImageInspectError",
-  "ImagePullBackOff",
-  "InvalidImageName",
-  "RunContainerError",
-];
+const FAILURES: readonly unknown[] = (
+  "CrashLoopBackOff CreateContainerConfigError CreateContainerError ErrImageNeverPull ImageInspectError " +
+  "ImagePullBackOff InvalidImageName RunContainerError"
+).split(" ");
 
 function ofPod(pod: Unseen<Pod>): Readiness {
   const { phase = "", initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};

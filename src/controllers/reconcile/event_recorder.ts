@@ -197,9 +197,7 @@ export class EventRecorder implements AsyncDisposable {
     this.#sweep[Symbol.dispose]();
     const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
     this.#series.clear();
-    for (const series of behind) {
-      if (!this.#writing.has(series)) this.#queue.add(series);
-    }
+    for (const series of behind) if (!this.#writing.has(series)) this.#queue.add(series);
     this.#stopping.abort();
     using timer = new LongTimer(() => {
       this.#counts.dropped += this.#queue.size;
@@ -293,9 +291,7 @@ export class EventRecorder implements AsyncDisposable {
       }
       series.writtenCount = count;
       series.writtenMs = monotonicMs();
-      for (const key of this.#reported) {
-        if (key.endsWith(`/${series.namespace}`)) this.#reported.delete(key);
-      }
+      for (const key of this.#reported) if (key.endsWith(`/${series.namespace}`)) this.#reported.delete(key);
       // It has become a series meanwhile, or nobody will look at it again.
       return series.count > count && (count === 1 || this.#series.get(series.key) !== series);
     } catch (error) {

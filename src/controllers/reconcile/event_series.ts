@@ -99,11 +99,8 @@ export class EventSeries {
     }
     for (const [field, value] of Object.entries({ reason, action })) {
       if (typeof value !== "string" || value === "" || value.length > WORD_CHARACTERS) {
-        throw new TypeError(
-          `Cannot record an event: ${field} must have 1 to ${WORD_CHARACTERS} characters, but it is ${
-            JSON.stringify(value)
-          }`,
-        );
+        const problem = `must have 1 to ${WORD_CHARACTERS} characters, but it is ${JSON.stringify(value)}`;
+        throw new TypeError(`Cannot record an event: ${field} ${problem}`);
       }
     }
     this.regarding = objectReferenceTo(object);

@@ -370,10 +370,8 @@ export class LeaderElector {
     const { sinceRenewalMs = 0 } = this.status();
     if (sinceRenewalMs <= this.#options.leaseMs + toleranceMs) return;
     throw new Error(
-      `Cannot confirm leadership: the last renewal of ${this.#description} was ${
-        Math.round(sinceRenewalMs)
-      } ms ago, and ` +
-        `the work has not ended. Restart the process`,
+      `Cannot confirm leadership: the last renewal of ${this.#description} was ${Math.round(sinceRenewalMs)} ms ago, ` +
+        `and the work has not ended. Restart the process`,
     );
   }
 
@@ -516,11 +514,7 @@ export class LeaderElector {
   }
 
   /** Calls `request` with a signal that aborts with `signal`, and after `ms`. */
-  #limited<R>(
-    ms: number,
-    signal: AbortSignal | undefined,
-    request: (options: Abortable) => Promise<R>,
-  ): Promise<R> {
+  #limited<R>(ms: number, signal: AbortSignal | undefined, request: (options: Abortable) => Promise<R>): Promise<R> {
     return limitedBy(this.#clock, ms, this.#description, signal, request);
   }
 

@@ -60,10 +60,8 @@ export function ownerReferenceTo(
   for (const [field, value] of Object.entries({ apiVersion, kind, "metadata.name": name, "metadata.uid": uid })) {
     if (!value) {
       throw new TypeError(
-        `Cannot refer to ${
-          kind ?? "an object"
-        } "${name}" as owner: ${field} is missing. Pass the object as the server ` +
-          `returned it`,
+        `Cannot refer to ${kind ?? "an object"} "${name}" as owner: ${field} is missing. Pass the object as the ` +
+          `server returned it`,
       );
     }
   }

@@ -285,7 +285,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, but ` +
           `"${
             resourceName(this.#resource)
-          }" have namespaces. Find them with labels and watches(), and delete them in finalize()`,
+          }" have namespaces. Find them with labels and watches(), and delete them in ` +
+          "finalize()",
       );
     }
     this.#follow(source, options, ({ metadata, namespace }) => {

@@ -596,8 +596,7 @@ function added<I>(set: Set<I>, item: I): Disposable {
 function checkName(field: string, value: string, form: RegExp): void {
   if (typeof value === "string" && form.test(value)) return;
   throw new TypeError(
-    `Cannot create a shard group: ${field} must be usable in names of Leases (lower-case letters, digits and "-"), but it is ${
-      JSON.stringify(value)
-    }`,
+    `Cannot create a shard group: ${field} must be usable in names of Leases (lower-case letters, digits and "-"), ` +
+      `but it is ${JSON.stringify(value)}`,
   );
 }

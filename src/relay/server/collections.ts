@@ -73,12 +73,7 @@ export class ListBody implements ReadList {
    * Begins when the body is first read. `textsFrom` returns the selected objects of the version from an index on;
    * `head` has the members beside the objects.
    */
-  constructor(
-    version: ListedVersion,
-    textsFrom: (index: number) => ObjectTexts,
-    head: object,
-    open: OpenRequest,
-  ) {
+  constructor(version: ListedVersion, textsFrom: (index: number) => ObjectTexts, head: object, open: OpenRequest) {
     this.#version = version;
     this.#textsFrom = textsFrom;
     this.#open = open;
@@ -390,11 +385,7 @@ export class ServedCollection implements Disposable {
   }
 
   /** Returns a digest of the objects that a right has; `name` is that of the present version of the cache. */
-  async #seenBy(
-    right: Right,
-    name: string,
-    entries: readonly CacheEntry<KubernetesObject>[],
-  ): Promise<string> {
+  async #seenBy(right: Right, name: string, entries: readonly CacheEntry<KubernetesObject>[]): Promise<string> {
     const known = this.#seen.get(right.id);
     if (known?.name === name) return known.digest;
     const versions: string[] = [];
@@ -461,9 +452,7 @@ export function planCollections(
     const names = [...collections.keys()].join(", ");
     return refused({ status: 404, reason: `the relay has no collection with this name. Its collections are ${names}` });
   }
-  if (!isRead) {
-    return refused({ status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
-  }
+  if (!isRead) return refused({ status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
   const isList = route === "api";
   const type = isList ? "application/json" : "text/event-stream";
   if (accepts(request, type) === undefined) {

@@ -251,11 +251,7 @@ export class Feed extends CacheFeed {
   }
 
   /** An object has changed from one state to another. */
-  #put(
-    event: ObjectEvent<KubernetesObject>,
-    before: ShownObject | undefined,
-    after: ShownObject | undefined,
-  ): void {
+  #put(event: ObjectEvent<KubernetesObject>, before: ShownObject | undefined, after: ShownObject | undefined): void {
     if (!this.isSynced) return; // the snapshot will have it
     const { key, uid, resourceVersion: version, namespace } = event;
     const position = this.#nextPosition;

@@ -299,12 +299,8 @@ export class RequestGuard {
     if (request.method.length > MAX_METHOD) {
       return { status: 501, reason: `the method is longer than ${MAX_METHOD} characters` };
     }
-    if (pathname.length > MAX_PATH) {
-      return { status: 414, reason: `the path is longer than ${MAX_PATH} characters` };
-    }
-    if (search.length > MAX_QUERY) {
-      return { status: 414, reason: `the query is longer than ${MAX_QUERY} characters` };
-    }
+    if (pathname.length > MAX_PATH) return { status: 414, reason: `the path is longer than ${MAX_PATH} characters` };
+    if (search.length > MAX_QUERY) return { status: 414, reason: `the query is longer than ${MAX_QUERY} characters` };
     const long = READ_HEADERS.find((name) => (request.headers.get(name) ?? "").length > MAX_HEADER);
     if (long !== undefined) {
       return { status: 431, reason: `the header "${long}" is longer than ${MAX_HEADER} characters` };

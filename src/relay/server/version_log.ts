@@ -163,12 +163,7 @@ export class VersionLog<C extends LoggedChange> implements Evictable, Disposable
   #isBroken = true;
 
   /** A log of the informer of `held`, or of one of its namespaces. */
-  constructor(
-    held: AcquiredInformer<KubernetesObject>,
-    budget: ByteBudget,
-    owner: LogOwner<C>,
-    namespace?: string,
-  ) {
+  constructor(held: AcquiredInformer<KubernetesObject>, budget: ByteBudget, owner: LogOwner<C>, namespace?: string) {
     this.#held = held;
     this.#budget = budget;
     this.#owner = owner;

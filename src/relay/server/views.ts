@@ -238,9 +238,7 @@ export class ViewStream extends RelayStream {
 
   /** Replaces the views: those that differ in the window alone are moved, others are opened and closed. */
   replace(selections: ReadonlyMap<string, ViewSelection>): void {
-    for (const [name, { selection }] of this.#views) {
-      if (selections.get(name)?.id !== selection.id) this.#close(name);
-    }
+    for (const [name, { selection }] of this.#views) if (selections.get(name)?.id !== selection.id) this.#close(name);
     for (const [name, selection] of selections) {
       const known = this.#views.get(name);
       if (known === undefined) this.#open(name, selection);
@@ -596,11 +594,7 @@ const VIEWS = /^\/views(?:\/([\w-]+))?$/;
 /**
  * Reads a request whose path is one of views, which is answered as `ViewEvents` describes; `undefined` for other paths.
  */
-export async function planViews(
-  request: Request,
-  hub: ViewHub,
-  open: OpenRequest,
-): Promise<RequestPlan | undefined> {
+export async function planViews(request: Request, hub: ViewHub, open: OpenRequest): Promise<RequestPlan | undefined> {
   const { pathname, searchParams } = new URL(request.url);
   const match = VIEWS.exec(pathname);
   if (match === null) return undefined;
