@@ -83,12 +83,7 @@ const MACROS: Readonly<Record<string, readonly [first: number, step: number, res
  *
  * @throws {Error} if kube-apiserver would not compile it: the message says why.
  */
-export function rewrite(
-  source: string,
-  environment: Environment,
-  self: Declared,
-  twoVariables: boolean,
-): Rewritten {
+export function rewrite(source: string, environment: Environment, self: Declared, twoVariables: boolean): Rewritten {
   const rewriter = new Rewriter(self, twoVariables);
   const { text, cost } = rewriter.part(environment.parse(source).ast, { environment, locals: new Map() });
   const type = typeIn(environment, text);

@@ -33,12 +33,7 @@ export interface ScalePaths {
  * Finds what is wrong with an object of a custom kind, by its structural schema and the paths of its scale. In an
  * update from `previous`, parts that have not changed are not checked: the server calls this ratcheting.
  */
-export function validateCustom(
-  schema: Struct,
-  object: JsonObject,
-  scale?: ScalePaths,
-  previous?: JsonObject,
-): Causes {
+export function validateCustom(schema: Struct, object: JsonObject, scale?: ScalePaths, previous?: JsonObject): Causes {
   const causes: Causes = [];
   custom(schema, object, previous, "", causes);
   for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {

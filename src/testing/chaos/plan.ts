@@ -148,11 +148,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
   stall: {
     of: "views",
     weight: 4,
-    make: (random) => ({
-      do: "stall",
-      ms: faultMs(random),
-      ...(random.next() < 0.5 ? {} : { of: random.below(3) }),
-    }),
+    make: (random) => ({ do: "stall", ms: faultMs(random), ...(random.next() < 0.5 ? {} : { of: random.below(3) }) }),
     describe: ({ ms, of }) =>
       `the events of ${of === undefined ? "all watches" : `watch ${of}`} arrive ${seconds(ms)} late`,
   },

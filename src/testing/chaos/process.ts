@@ -327,12 +327,7 @@ export class Network {
   }
 
   /** Sends a request that is no watch, with the faults of its way. */
-  async #exchange(
-    process: ControllerProcess,
-    request: Request,
-    route: ResourceRoute,
-    verb: string,
-  ): Promise<Response> {
+  async #exchange(process: ControllerProcess, request: Request, route: ResourceRoute, verb: string): Promise<Response> {
     const { record } = this.#checks;
     const lost = route.plural === "leases" ? process.lostRenewals : undefined;
     if (lost === "requests") return await neverAnswered(request.signal);

@@ -530,10 +530,7 @@ export interface ChurnStep {
  * An update increments an annotation, and every eighth update to a pod also sets the phase. Updates and deletions pick
  * among the objects that existed at the start or that churn has created. If there are none, the step creates one.
  */
-export function churn<T extends KubernetesObject>(
-  server: FakeApiServer,
-  options: ChurnOptions<T>,
-): () => ChurnStep {
+export function churn<T extends KubernetesObject>(server: FakeApiServer, options: ChurnOptions<T>): () => ChurnStep {
   checkNames("create churn", options, "resource mix seed make");
   const { resource, mix = "update", seed = 1 } = options;
   const isPods = resource.plural === "pods" && resource.group === "";

@@ -195,12 +195,7 @@ export function lease(options: LeaseBuildOptions): BuiltLease {
   const { holder = options.name, durationSeconds = 40, renewTime = "2026-01-01T00:00:00.000000Z" } = options;
   return {
     ...built<Lease, "Lease", "coordination.k8s.io/v1">("Lease", "coordination.k8s.io/v1", options),
-    spec: copyOf({
-      holderIdentity: holder,
-      leaseDurationSeconds: durationSeconds,
-      renewTime,
-      ...options.spec,
-    }),
+    spec: copyOf({ holderIdentity: holder, leaseDurationSeconds: durationSeconds, renewTime, ...options.spec }),
   };
 }
 

@@ -22,13 +22,7 @@ interface Column extends PrintedColumn {
 }
 
 const ABOUT = { type: "string", description: "", priority: 0 };
-const NAME: Column = {
-  ...ABOUT,
-  name: "Name",
-  format: "name",
-  description: "Name of the object.",
-  cell: COMMON.Name,
-};
+const NAME: Column = { ...ABOUT, name: "Name", format: "name", description: "Name of the object.", cell: COMMON.Name };
 const AGE: Column = { ...ABOUT, name: "Age", format: "", description: "Time since creation.", cell: COMMON.Age };
 
 /** Returns the columns of a kind: its own if defined; else mostly name and age. */

@@ -232,9 +232,7 @@ const readSpecial: Readonly<Record<string, (value: Json) => Json>> = {
     try {
       return String(parseQuantity(value as string | number));
     } catch {
-      throw new Mismatch(
-        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-      );
+      throw new Mismatch("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
     }
   },
 };

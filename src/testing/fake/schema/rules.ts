@@ -288,12 +288,7 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
       "sessionAffinityConfig.clientIP.timeoutSeconds": between(1, 86_400),
     }),
   ),
-  "core/v1.ServicePort": fields({
-    name: "dnsLabel",
-    port: port,
-    targetPort: portOrName,
-    appProtocol: "labelKey",
-  }),
+  "core/v1.ServicePort": fields({ name: "dnsLabel", port: port, targetPort: portOrName, appProtocol: "labelKey" }),
 };
 
 /** A name of a host, which may begin with `*.`. */
@@ -374,10 +369,7 @@ const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.IPBlock": fields({ cidr: "addressRange", "except[]": "addressRange" }),
   "networking/v1.IngressLoadBalancerIngress": fields({ ip: "address", hostname: formed(host) }),
   "networking/v1.IngressRule": fields({ host: formed(host) }),
-  "networking/v1.IngressSpec": all(
-    ingressSpec,
-    fields({ ingressClassName: "subdomain", defaultBackend: backend }),
-  ),
+  "networking/v1.IngressSpec": all(ingressSpec, fields({ ingressClassName: "subdomain", defaultBackend: backend })),
   "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: "subdomain" }),
   "networking/v1.NetworkPolicyPeer": policyPeer,
   "networking/v1.NetworkPolicyPort": all(fields({ port: portOrName, endPort: port }), policyPort),

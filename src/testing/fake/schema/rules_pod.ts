@@ -158,13 +158,7 @@ const envFrom: Rule = ({ configMapRef, secretRef }, at, causes) => {
 };
 
 /** Reports sources or handlers after the first, and that there is none. */
-function checkOneMember(
-  object: JsonObject,
-  names: readonly string[],
-  what: string,
-  at: string,
-  causes: Causes,
-): void {
+function checkOneMember(object: JsonObject, names: readonly string[], what: string, at: string, causes: Causes): void {
   const [first, ...others] = names.filter((name) => object[name] !== undefined);
   if (first === undefined) causes.push(requiredField(at, `must specify a ${what} type`));
   for (const name of others) causes.push(forbiddenField(`${at}.${name}`, `may not specify more than 1 ${what} type`));
@@ -223,12 +217,7 @@ function checkRunning(container: JsonObject, ends: boolean, at: string, grace: n
 }
 
 /** Reports mounts of volumes that the pod does not have, and paths that are mounted twice. */
-function checkMounts(
-  { volumeMounts }: JsonObject,
-  volumes: ReadonlySet<string>,
-  at: string,
-  causes: Causes,
-): void {
+function checkMounts({ volumeMounts }: JsonObject, volumes: ReadonlySet<string>, at: string, causes: Causes): void {
   const paths = new Set<Json | undefined>();
   objectsOf(volumeMounts).forEach(({ name = "", mountPath = "", subPath, subPathExpr, mountPropagation }, index) => {
     const list = `${at}.volumeMounts`;
@@ -415,11 +404,7 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ContainerPort": fields({ name: "portName", "containerPort!": port, hostPort: port }),
   "core/v1.EnvVar": all(fields({ name: formed(variableName) }), envVar),
   "core/v1.EnvFromSource": all(
-    fields({
-      prefix: formed(variableName),
-      "configMapRef.name!": "subdomain",
-      "secretRef.name!": "subdomain",
-    }),
+    fields({ prefix: formed(variableName), "configMapRef.name!": "subdomain", "secretRef.name!": "subdomain" }),
     envFrom,
   ),
   "core/v1.ConfigMapKeySelector": keySelector,

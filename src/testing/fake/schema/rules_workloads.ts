@@ -274,12 +274,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
     whenDeleted: oneOf("Retain", "Delete"),
     whenScaled: oneOf("Retain", "Delete"),
   }),
-  "apps/v1.StatefulSetSpec": all(
-    podsOfReadable,
-    noneBelowZero,
-    statefulSet,
-    fields({ serviceName: "dnsLabel" }),
-  ),
+  "apps/v1.StatefulSetSpec": all(podsOfReadable, noneBelowZero, statefulSet, fields({ serviceName: "dnsLabel" })),
   "apps/v1.StatefulSetStatus": all(
     noneBelowZero,
     atMost("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),

@@ -202,10 +202,7 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "apps/v1.DaemonSet": [selector],
   "apps/v1.Deployment": [selector],
   "apps/v1.ReplicaSet": [selector],
-  "apps/v1.StatefulSet": [
-    selector,
-    fixed("spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"),
-  ],
+  "apps/v1.StatefulSet": [selector, fixed("spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy")],
   "batch/v1.Job": [job],
   "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
   "core/v1.Namespace": [namespace],

@@ -33,10 +33,7 @@ export function scaleOf(definition: Definition, object: JsonObject): JsonObject 
     apiVersion: "autoscaling/v1",
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
     spec: { replicas: numberAt(object, specReplicasPath) ?? (definition.custom ? 0 : 1) },
-    status: {
-      replicas: numberAt(object, statusReplicasPath) ?? 0,
-      ...(selector === "" ? {} : { selector }),
-    },
+    status: { replicas: numberAt(object, statusReplicasPath) ?? 0, ...(selector === "" ? {} : { selector }) },
   };
 }
 

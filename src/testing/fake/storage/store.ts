@@ -128,15 +128,7 @@ function rewriteMetadata(
   bytes.set(before.bytes.subarray(0, before.metadataStart));
   bytes.set(written, before.metadataStart);
   bytes.set(tail, metadataEnd);
-  return {
-    ...before,
-    revision,
-    bytes,
-    metadataEnd,
-    labels: labelsOf(changed),
-    previous: before,
-    partial: undefined,
-  };
+  return { ...before, revision, bytes, metadataEnd, labels: labelsOf(changed), previous: before, partial: undefined };
 }
 
 const MANAGED_FIELDS = ',"managedFields":[';
