@@ -120,5 +120,8 @@ testOfAssets("the fake says what a real server says when a conversion fails", as
   fake.serveWebhooks(webhook);
   using inMemory = new Client({ server: "http://fake", transport: fake, namespace: "default" });
   const url = `https://127.0.0.1:${port.port}`;
-  assertEquals(await webhook.answers(inMemory, { url }), await webhook.answers(client, { url }, ca));
+  const answers = JSON.stringify(await webhook.answers(client, { url }, ca));
+  // From Kubernetes 1.37 on, a read says which revision of etcd it could not decode.
+  const expected = JSON.parse(answers.replaceAll(/object not decodable revision=\d+: /g, ""));
+  assertEquals(JSON.parse(JSON.stringify(await webhook.answers(inMemory, { url }))), expected);
 });
