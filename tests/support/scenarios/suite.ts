@@ -53,9 +53,9 @@ function lists(streamingList: "on" | "off"): Scenario {
           newest = metadata.resourceVersion;
         }
       });
-      await using observed = await new ObservedInformer(server, ConfigMap, { reflector: { streamingList } }).synced();
       // The first list is of the server's watch cache, which may be some milliseconds behind its last writes.
-      await withDeadline("the last of the 30", (signal) => observed.informer.waitForVersion(newest, { signal }));
+      await maps.list({ resourceVersion: newest, resourceVersionMatch: "NotOlderThan" });
+      await using observed = await new ObservedInformer(server, ConfigMap, { reflector: { streamingList } }).synced();
       assertEquals(observed.informer.indexer.size, 30);
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "one" } } });
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "two" } } });
