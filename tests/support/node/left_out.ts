@@ -28,7 +28,10 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, string>>>
     "httpTransport with tlsServerName sends bodies, and connects to one server only": "Node has no such limit",
     "TlsNameProxy": "Node needs no proxy for tls-server-name",
   },
-  "connect/transport_test.ts": { "httpTransport offers HTTP/2 only when that is enabled": "node:https has no HTTP/2" },
+  "connect/transport_test.ts": {
+    "httpTransport offers HTTP/2 only when that is enabled": "node:https has no HTTP/2",
+    "httpTransport never runs out of streams over HTTP/2": "node:https has no HTTP/2",
+  },
   "errors/nobody_is_silent_test.ts": {
     "every declaration of": "reads the sources, as on Deno",
     "without onError each new cause is written to the console once, with it never: connect/run_manager.ts":
