@@ -98,7 +98,7 @@ export interface LogSteering {
 
 /** Options for a log that is steered. */
 export interface SteeredLogOptions extends LogOptions {
-  /** The steering. */
+  /** What `followLogs()` asks of this log, and learns of it. */
   readonly [internals]?: LogSteering;
 }
 

@@ -205,7 +205,7 @@ export class FileCheckpoints implements CheckpointStore {
     }
     const objects = new Map<ObjectKey, DeliveredVersion>();
     let version = "";
-    for (const [i, text] of lines.slice(0, -1).entries()) { // behind the last line there is nothing, or a part of one
+    for (const [i, text] of lines.slice(0, -1).entries()) { // the last line break is followed by nothing, or by a part of a line
       try {
         const line = JSON.parse(text) as Line;
         version = line.version;

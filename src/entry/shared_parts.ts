@@ -242,7 +242,7 @@ const EQUAL_ELEMENT = 4;
 const CHANGED_PART = 12;
 /** So much a comparison may cost in addition to what it earns by the bytes of values. */
 const CREDIT = 100;
-/** Strings are parsed quickly: a value earns no more than one of this many bytes. */
+/** JSON.parse reads strings quickly, so a longer value earns no more than this many bytes. */
 const MOST_EARNING = 24;
 /** Numbers from here on have two characters. */
 const LONG = 0x8000;

@@ -387,7 +387,7 @@ export async function writeStatus<T extends KubernetesObject>(
   } catch (cause) {
     // The answer is the same whether the object or the subresource is missing.
     const there = isNotFound(cause)
-      ? await own.getOrUndefined(name, { signal: options.signal }).catch(() => {})
+      ? await own.getOrUndefined(name, { signal: options.signal }).catch(() => {}) // the write's own error is thrown
       : undefined;
     if (there === undefined || there.metadata.uid !== object.metadata.uid) throw cause;
     const problem = "its kind has no subresource status. Add it to the CRD, or write the field with patch()";
