@@ -29,12 +29,12 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     errors: { folders: ["async"], packages: [] },
     api: { folders: ["errors"], packages: [] },
     entry: { folders: ["api"], packages: [] },
-    client: { folders: ["api", "entry", "async", "errors", "kinds", "client/protocol"], packages: [] },
+    client: { folders: ["api", "entry", "async", "errors", "kinds", "protocol"], packages: [] },
     reflector: { folders: ["api", "async", "errors"], packages: [] },
     queue: { folders: ["errors"], packages: [] },
     store: { folders: ["errors"], packages: [] },
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
-    "client/protocol": { folders: ["api", "errors"], packages: [] },
+    protocol: { folders: ["api", "errors"], packages: [] },
     workqueue: { folders: ["async", "errors"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
     "controllers/reconcile": {
@@ -49,7 +49,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     "controllers/clusters": { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     logs: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     "relay/server": {
-      folders: ["api", "entry", "async", "client", "client/protocol", "errors", "informer", "kinds", "store"],
+      folders: ["api", "entry", "async", "client", "protocol", "errors", "informer", "kinds", "store"],
       packages: ["@std/http"],
     },
     "relay/client": { folders: ["api", "async", "errors", "informer", "relay/server"], packages: [] },
@@ -91,10 +91,10 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "async", "errors", "client", "reflector", "informer", "controllers/reconcile"],
       packages: ["@opentelemetry/api"],
     },
-    "schema/values": { folders: ["api", "client/protocol"], packages: [] },
-    "schema/rules": { folders: ["api", "client/protocol", "schema/values"], packages: ["@marcbachmann/cel-js"] },
+    "schema/values": { folders: ["api", "protocol"], packages: [] },
+    "schema/rules": { folders: ["api", "protocol", "schema/values"], packages: ["@marcbachmann/cel-js"] },
     schema: {
-      folders: ["api", "async", "errors", "client", "client/protocol", "kinds", "schema/values", "schema/rules"],
+      folders: ["api", "async", "errors", "client", "protocol", "kinds", "schema/values", "schema/rules"],
       packages: [],
     },
     webhooks: {
@@ -102,7 +102,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "api",
         "async",
         "client",
-        "client/protocol",
+        "protocol",
         "errors",
         "informer",
         "kinds",
@@ -118,7 +118,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "async",
         "errors",
         "kinds",
-        "client/protocol",
+        "protocol",
         "schema",
         "schema/values",
         "schema/rules",
@@ -126,7 +126,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: ["@std/async"],
     },
     "testing/chaos": {
-      folders: ["api", "async", "client", "client/protocol", "errors", "testing"],
+      folders: ["api", "async", "client", "protocol", "errors", "testing"],
       packages: ["@std/async"],
     },
     "testing/control_plane": {
@@ -239,7 +239,7 @@ const CONSOLE = "errors/errors.ts";
 const BUNDLE = "cli/page_html.ts";
 
 /** Folders that read what strangers send to a relay or a webhook, before anybody has authorized it. */
-const UNTRUSTED = ["api", "relay/server", "entry", "client/protocol", "webhooks"];
+const UNTRUSTED = ["api", "relay/server", "entry", "protocol", "webhooks"];
 
 /** Folders that may name the runtime. */
 const RUNTIME = ["connect/runtime", "cli"];

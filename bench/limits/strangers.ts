@@ -11,7 +11,7 @@ import {
   parseContinueToken,
   parseListOptions,
   parseRoute,
-} from "../../src/client/protocol/requests.ts";
+} from "../../src/protocol/requests.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { parseToken } from "../../src/relay/server/feed.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";

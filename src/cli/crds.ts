@@ -13,7 +13,7 @@ import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../schema/compare_definitions.ts";
 import { SchemaError } from "../schema/lower_schema.ts";
 import { completeCrds } from "../schema/install_crds.ts";
-import { at, listOr, objectOr, textOf } from "../schema/values/members.ts";
+import { at, listOr, objectOr, textOf } from "../api/members.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";

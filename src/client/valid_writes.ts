@@ -8,7 +8,7 @@
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { failureOf } from "./http/response.ts";
-import { type Causes, invalid } from "./protocol/refusal.ts";
+import { type Causes, invalid } from "../protocol/refusal.ts";
 
 /**
  * Refuses a create or an update of a complete object that does not fit its kind.

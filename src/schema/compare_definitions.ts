@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "./values/json.ts";
-import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
+import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../api/json.ts";
+import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "../api/members.ts";
 
 type Broken = DefinitionChange["breaks"];
 

@@ -13,7 +13,7 @@ import type { ObjectDraft } from "../api/written.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../kinds/apiextensions/v1.ts";
 import { definitionCauses } from "./definition.ts";
-import { isDeeper, type JsonObject, MAX_SCHEMA_DEPTH } from "./values/json.ts";
+import { isDeeper, type JsonObject, MAX_SCHEMA_DEPTH } from "../api/json.ts";
 import type { JsonSchema, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "./lower_schema.ts";
 import type { ScalePaths } from "./values/validate.ts";

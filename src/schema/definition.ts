@@ -7,11 +7,11 @@
  * @module
  */
 import { hasRules, type RuleCompiler } from "./rules/load.ts";
-import { type Causes, duplicateField } from "../client/protocol/refusal.ts";
+import { type Causes, duplicateField } from "../protocol/refusal.ts";
 import { clientConfigCauses } from "./values/client_config.ts";
 import { letterLabel, subdomain } from "./values/forms.ts";
-import { equalJson, isObject, type JsonObject } from "./values/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "./values/members.ts";
+import { equalJson, isObject, type JsonObject } from "../api/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../api/members.ts";
 import { FieldFaults, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */

@@ -20,8 +20,8 @@ import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
 import { hasWrongBundle } from "./values/client_config.ts";
-import { equalJson, type JsonObject } from "./values/json.ts";
-import { at, objectsOf, textOf } from "./values/members.ts";
+import { equalJson, type JsonObject } from "../api/json.ts";
+import { at, objectsOf, textOf } from "../api/members.ts";
 
 /** Options for {@linkcode installCrds}. */
 export interface InstallCrdsOptions extends Abortable {

@@ -7,8 +7,8 @@
  * @module
  */
 import { messageOf, nearest, quoted } from "../errors/errors.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "./values/json.ts";
-import { at as memberAt, listOr, objectOr, textOf, textsOf } from "./values/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../api/json.ts";
+import { at as memberAt, listOr, objectOr, textOf, textsOf } from "../api/members.ts";
 import { re2 } from "./values/re2.ts";
 import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
 import { join } from "./values/validate.ts";

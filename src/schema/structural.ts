@@ -7,15 +7,9 @@
  *
  * @module
  */
-import {
-  type Causes,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedField,
-} from "../client/protocol/refusal.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "./values/json.ts";
-import { at as memberAt, objectOr, textOf, textsOf } from "./values/members.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, unsupportedField } from "../protocol/refusal.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../api/json.ts";
+import { at as memberAt, objectOr, textOf, textsOf } from "../api/members.ts";
 import { schemaOfOpenApi } from "./values/object_schema.ts";
 import { prune } from "./values/prune.ts";
 import { re2 } from "./values/re2.ts";

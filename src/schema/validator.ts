@@ -6,8 +6,8 @@
  * @module
  */
 import type { StatusCause } from "../api/status.ts";
-import type { JsonObject } from "./values/json.ts";
-import { objectOr } from "./values/members.ts";
+import type { JsonObject } from "../api/json.ts";
+import { objectOr } from "../api/members.ts";
 import { type ScalarSchema, schemaOfKind, type Struct } from "./values/object_schema.ts";
 import { prune } from "./values/prune.ts";
 import { hasRules, loadRules } from "./rules/load.ts";

@@ -11,12 +11,12 @@ import { base64Of, keyOf } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { reasonOf, type StatusCause } from "../api/status.ts";
 import type { Mutable } from "../api/written.ts";
-import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
+import { badRequest, refusal, statusJson } from "../protocol/refusal.ts";
 import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { cloneJson, isList, isObject, type JsonObject } from "../schema/values/json.ts";
-import { at, objectOr, textOf, textsOf } from "../schema/values/members.ts";
+import { cloneJson, isList, isObject, type JsonObject } from "../api/json.ts";
+import { at, objectOr, textOf, textsOf } from "../api/members.ts";
 import { patchOf } from "./json_patch.ts";
 
 /** What a user wants to do with an object. */

@@ -13,8 +13,8 @@ import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
-import { isList, isObject, type JsonObject, type MutableJson, setMember } from "../schema/values/json.ts";
-import { objectOr, textOf } from "../schema/values/members.ts";
+import { isList, isObject, type JsonObject, type MutableJson, setMember } from "../api/json.ts";
+import { objectOr, textOf } from "../api/members.ts";
 
 /** An object that a conversion returns: `T` without the members that the package fills in. */
 export type Converted<T extends KubernetesObject> =

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../schema/values/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../api/json.ts";
 
 /** An operation of a JSON patch. */
 export interface PatchOperation {

@@ -8,7 +8,7 @@
  */
 import { monotonicMs } from "../async/time.ts";
 import { ByteBuffer } from "../client/decode/body_reader.ts";
-import { badRequest, refusal } from "../client/protocol/refusal.ts";
+import { badRequest, refusal } from "../protocol/refusal.ts";
 
 /** A body that is being read. */
 interface OpenBody {

@@ -11,16 +11,8 @@ import type { Resource } from "../api/resource.ts";
 import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
-import {
-  cloneJson,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  setMember,
-} from "../schema/values/json.ts";
-import { at, objectOr } from "../schema/values/members.ts";
+import { cloneJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../api/json.ts";
+import { at, objectOr } from "../api/members.ts";
 import { patchOf } from "./json_patch.ts";
 import type { Webhooks } from "./webhooks.ts";
 

@@ -14,15 +14,15 @@ import { Histogram } from "../async/histogram.ts";
 import { Latch } from "../async/signals.ts";
 import { checkCounts } from "../async/checks.ts";
 import { monotonicMs, timedController } from "../async/time.ts";
-import { badRequest, refusal, statusJson } from "../client/protocol/refusal.ts";
+import { badRequest, refusal, statusJson } from "../protocol/refusal.ts";
 import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import { counter, histogram, type MetricFamily, openMetricsText, secondsSample } from "../informer/metrics.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
-import { isObject, type JsonObject } from "../schema/values/json.ts";
-import { listOr, objectOr, objectsOf } from "../schema/values/members.ts";
+import { isObject, type JsonObject } from "../api/json.ts";
+import { listOr, objectOr, objectsOf } from "../api/members.ts";
 import {
   AdmissionError,
   type AdmissionOperation,

@@ -1,7 +1,7 @@
 import { type Client, defineResource, type KubernetesObject, type Resource, StatusError } from "@kube/informer";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/schema/values/json.ts";
+import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/api/json.ts";
 import { hasRules, loadRules } from "../../src/schema/rules/load.ts";
 import { define, Definition, definitionName, onceServed, versionsOf } from "../support/cluster/definitions.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { compareDefinitions } from "../../src/schema/compare_definitions.ts";
-import { isObject, type Json, type JsonObject } from "../../src/schema/values/json.ts";
+import { isObject, type Json, type JsonObject } from "../../src/api/json.ts";
 import { schemaOfOpenApi, type Struct } from "../../src/schema/values/object_schema.ts";
 import { prune } from "../../src/schema/values/prune.ts";
 import { validateCustom } from "../../src/schema/values/validate.ts";

@@ -1,7 +1,7 @@
 // Definitions that kube-apiserver refuses, with its paths and texts. tests/cluster/structural_test.ts compares many.
 import { assertEquals } from "@std/assert";
 import { definitionCauses } from "../../src/schema/definition.ts";
-import type { Json, JsonObject } from "../../src/schema/values/json.ts";
+import type { Json, JsonObject } from "../../src/api/json.ts";
 import { structuralCauses } from "../../src/schema/structural.ts";
 import { goodCases } from "../support/schema/definitions.ts";
 

@@ -1,6 +1,6 @@
 // The lowering of JSON Schema to structural schemas: each row of the table, and what is refused with which remedy.
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../src/schema/values/json.ts";
+import type { JsonObject } from "../../src/api/json.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "../../src/schema/lower_schema.ts";
 import { structuralCauses } from "../../src/schema/structural.ts";
 import { LOWERED } from "../support/schema/lowered.ts";

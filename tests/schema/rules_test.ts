@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Environment } from "@marcbachmann/cel-js";
-import { equalJson, type JsonObject } from "../../src/schema/values/json.ts";
+import { equalJson, type JsonObject } from "../../src/api/json.ts";
 import { compile } from "../../src/schema/rules/compile.ts";
 import { Declarations } from "../../src/schema/rules/declared_types.ts";
 import { rewrite } from "../../src/schema/rules/expression.ts";

@@ -7,7 +7,7 @@ import {
   type Json,
   type JsonObject,
   type MutableJson,
-} from "../../src/schema/values/json.ts";
+} from "../../src/api/json.ts";
 import { applyPatch } from "../../src/testing/fake/apply/patches.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { patchOf } from "../../src/webhooks/json_patch.ts";

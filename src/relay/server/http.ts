@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { refusal as statusError, statusJson } from "../../client/protocol/refusal.ts";
+import { refusal as statusError, statusJson } from "../../protocol/refusal.ts";
 import { quoted } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { ConnectionInfo, Grant, RelaySettings, RequestedData, RequestedPart } from "./options.ts";

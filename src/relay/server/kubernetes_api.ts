@@ -9,7 +9,7 @@
 import { type ApiResource, verbOf } from "../../api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";
-import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../client/protocol/discovery.ts";
+import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../protocol/discovery.ts";
 import {
   badRequest,
   expired,
@@ -23,7 +23,7 @@ import {
   refusal,
   statusJson,
   tooLarge,
-} from "../../client/protocol/refusal.ts";
+} from "../../protocol/refusal.ts";
 import {
   type ContinueToken,
   formatContinueToken,
@@ -35,7 +35,7 @@ import {
   type ResourceRoute,
   type Route,
   type ServerListOptions,
-} from "../../client/protocol/requests.ts";
+} from "../../protocol/requests.ts";
 import { quoted } from "../../errors/errors.ts";
 import { internals } from "../../errors/internals.ts";
 import { ListBody, type ListedVersion, type ServedCollection, SharedLists } from "./collections.ts";

@@ -13,7 +13,7 @@ import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { isOlder, type StatusError } from "../../api/status.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
-import { badRequest, expired, statusJson } from "../../client/protocol/refusal.ts";
+import { badRequest, expired, statusJson } from "../../protocol/refusal.ts";
 import { entryText, entryWithin } from "../../entry/entry.ts";
 import { EntrySelector } from "../../entry/entry_selector.ts";
 import type { AcquiredInformer } from "../../informer/acquired_informer.ts";

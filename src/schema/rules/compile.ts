@@ -9,15 +9,9 @@
  */
 import { Environment, EvaluationError, Optional, type ParseResult } from "@marcbachmann/cel-js";
 import type { StatusCause } from "../../api/status.ts";
-import {
-  type Causes,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedField,
-} from "../../client/protocol/refusal.ts";
-import type { Json, JsonObject } from "../values/json.ts";
-import { objectOr, objectsOf, textOf } from "../values/members.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, unsupportedField } from "../../protocol/refusal.ts";
+import type { Json, JsonObject } from "../../api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../api/members.ts";
 import { join } from "../values/validate.ts";
 import { Meter } from "./cost.ts";
 import { oldItem, type Pair, Ratchet } from "./correlation.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../values/json.ts";
-import { textsOf } from "../values/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../api/json.ts";
+import { textsOf } from "../../api/members.ts";
 
 /** A value, its value before the update, and their schema. */
 export interface Pair {

@@ -6,8 +6,8 @@
  * @module
  */
 import type { Environment } from "@marcbachmann/cel-js";
-import { isList, isObject, type Json, type JsonObject } from "../values/json.ts";
-import { objectOr, textOf, textsOf } from "../values/members.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../api/json.ts";
+import { objectOr, textOf, textsOf } from "../../api/members.ts";
 import { oncePer } from "../values/object_schema.ts";
 
 /** The bytes that a request may have. They bound what has no limit in the schema. */

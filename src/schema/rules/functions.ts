@@ -8,8 +8,8 @@
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
-import { equalJson, isObject, type Json } from "../values/json.ts";
-import { textsOf } from "../values/members.ts";
+import { equalJson, isObject, type Json } from "../../api/json.ts";
+import { textsOf } from "../../api/members.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";

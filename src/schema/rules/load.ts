@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../values/json.ts";
+import type { JsonObject } from "../../api/json.ts";
 import type { CompiledExpression, CompiledRules } from "./compile.ts";
 
 export type { CompiledExpression, CompiledRules };

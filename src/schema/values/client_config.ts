@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { type Causes, invalidField, requiredField } from "../../client/protocol/refusal.ts";
-import type { JsonObject } from "./json.ts";
-import { objectOr, textOf } from "./members.ts";
+import { type Causes, invalidField, requiredField } from "../../protocol/refusal.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { objectOr, textOf } from "../../api/members.ts";
 
 const FORM = "; desired format: https://host[/path]";
 

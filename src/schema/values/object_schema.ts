@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { isList, isObject, type Json, type JsonObject } from "./json.ts";
-import { objectOr, objectsOf, textOf } from "./members.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../api/members.ts";
 
 /** The types of values without members. */
 export const SCALAR_TYPES = [

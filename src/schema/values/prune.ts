@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { cloneJson, isList, isObject, type Json, type MutableJson, setMember } from "./json.ts";
+import { cloneJson, isList, isObject, type Json, type MutableJson, setMember } from "../../api/json.ts";
 import type { Schema } from "./object_schema.ts";
 
 const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);

@@ -13,9 +13,9 @@ import {
   requiredField,
   tooLong,
   unsupportedField,
-} from "../../client/protocol/refusal.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "./json.ts";
-import { objectOr, textOf, textsOf } from "./members.ts";
+} from "../../protocol/refusal.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../api/json.ts";
+import { objectOr, textOf, textsOf } from "../../api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { re2 } from "./re2.ts";
 

@@ -10,7 +10,7 @@ import { abortable } from "@std/async/abortable";
 import { verbOf } from "../../api/resource.ts";
 import { isAbortOf, withResolvers } from "../../async/signals.ts";
 import { Client } from "../../client/client.ts";
-import { parseRoute, type ResourceRoute } from "../../client/protocol/requests.ts";
+import { parseRoute, type ResourceRoute } from "../../protocol/requests.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";

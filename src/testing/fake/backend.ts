@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { Discovery } from "../../client/protocol/discovery.ts";
+import { Discovery } from "../../protocol/discovery.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Random } from "./random.ts";
 import { PodLogs } from "./reads/pod_logs.ts";

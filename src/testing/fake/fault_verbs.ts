@@ -9,7 +9,7 @@
 import type { Resource } from "../../api/resource.ts";
 import type { ApiStatus } from "../../api/status.ts";
 import { checkCounts } from "../../async/checks.ts";
-import { PlainRefusal, refusalOf, statusJson } from "../../client/protocol/refusal.ts";
+import { PlainRefusal, refusalOf, statusJson } from "../../protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { Backend } from "./backend.ts";
 import type { Watch } from "./reads/watch.ts";

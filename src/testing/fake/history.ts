@@ -9,7 +9,7 @@
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import { isNotFound } from "../../api/status.ts";
-import { parseRoute } from "../../client/protocol/requests.ts";
+import { parseRoute } from "../../protocol/requests.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import { type Fixture, pod } from "./objects.ts";

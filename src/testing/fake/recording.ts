@@ -14,7 +14,7 @@ import type { ApiStatus } from "../../api/status.ts";
 import { DerivedController, nextTurn } from "../../async/signals.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
 import { parseStored, type Store } from "./storage/store.ts";
-import { isList, type JsonObject } from "../../schema/values/json.ts";
+import { isList, type JsonObject } from "../../api/json.ts";
 
 /** The first line of a recording. */
 export interface RecordingHeader {

@@ -17,7 +17,7 @@ import { nextTurn } from "../../../src/async/signals.ts";
 import { timestampNow } from "../../../src/controllers/reconcile/conditions.ts";
 import { mergeDiff, microTimestampNow } from "../../../src/controllers/reconcile/objects.ts";
 import { mergePatch } from "../../../src/testing/fake/apply/patches.ts";
-import type { Json } from "../../../src/schema/values/json.ts";
+import type { Json } from "../../../src/api/json.ts";
 import { ConfigMap, Pod } from "../../support/fake_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { refused } from "../../support/fixtures.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../../src/schema/values/json.ts";
+import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
 import { schemaOfKind } from "../../../src/schema/values/object_schema.ts";
 import { prune } from "../../../src/schema/values/prune.ts";
 import { loadRules } from "../../../src/schema/rules/load.ts";

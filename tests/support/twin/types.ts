@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../src/schema/values/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/api/json.ts";
 
 /** A place in an object. */
 export interface Place {

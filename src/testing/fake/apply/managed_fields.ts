@@ -7,11 +7,11 @@
  * @module
  */
 import { StatusError } from "../../../api/status.ts";
-import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
+import { badRequest, refusal } from "../../../protocol/refusal.ts";
 import type { Struct } from "../../../schema/values/object_schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../../../schema/values/json.ts";
-import { listOr, objectOr, textOf } from "../../../schema/values/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../../../api/json.ts";
+import { listOr, objectOr, textOf } from "../../../api/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,

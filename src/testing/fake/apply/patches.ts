@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
+import { badRequest, refusal } from "../../../protocol/refusal.ts";
 import type { ListOf, Schema } from "../../../schema/values/object_schema.ts";
 import { repeatedFields } from "../schema/strict.ts";
 import { unsupportedMediaType } from "../wire/exchange.ts";
@@ -20,8 +20,8 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../schema/values/json.ts";
-import { objectOr } from "../../../schema/values/members.ts";
+} from "../../../api/json.ts";
+import { objectOr } from "../../../api/members.ts";
 
 /**
  * Applies a JSON patch (RFC 6902) as kube-apiserver does: indices may count from the end, a replacement need not have

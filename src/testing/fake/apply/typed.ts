@@ -24,7 +24,7 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../schema/values/json.ts";
+} from "../../../api/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;

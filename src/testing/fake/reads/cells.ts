@@ -8,8 +8,8 @@
  */
 import { humanDuration } from "../../../async/time.ts";
 import { convertEvent } from "../storage/forms.ts";
-import { isList, isObject, type JsonObject } from "../../../schema/values/json.ts";
-import { at, listOr, objectOr, textOf } from "../../../schema/values/members.ts";
+import { isList, isObject, type JsonObject } from "../../../api/json.ts";
+import { at, listOr, objectOr, textOf } from "../../../api/members.ts";
 
 /** The value of a table cell. */
 export type Cell = string | number | boolean | null;

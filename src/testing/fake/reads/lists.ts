@@ -8,13 +8,13 @@
 import { encoder } from "../../../api/object.ts";
 import { LabelSelector } from "../../../api/selector.ts";
 import { hashOf, type HashRange } from "../../../api/shard.ts";
-import { badRequest, expired, refusal, tooLarge } from "../../../client/protocol/refusal.ts";
+import { badRequest, expired, refusal, tooLarge } from "../../../protocol/refusal.ts";
 import {
   formatContinueToken,
   parseContinueToken,
   parseRevision,
   type ServerListOptions,
-} from "../../../client/protocol/requests.ts";
+} from "../../../protocol/requests.ts";
 import type { Definition } from "../storage/definition.ts";
 import {
   type CollectionSlice,

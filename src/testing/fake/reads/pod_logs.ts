@@ -9,11 +9,11 @@
 import { encoder } from "../../../api/object.ts";
 import { preciseTime } from "../../../api/precise_time.ts";
 import { rfc3339 } from "../../../async/time.ts";
-import { badRequest, type Causes, forbiddenField, invalid, invalidField } from "../../../client/protocol/refusal.ts";
+import { badRequest, type Causes, forbiddenField, invalid, invalidField } from "../../../protocol/refusal.ts";
 import { nameIn, parseStored, type Store, type StoredCollection, type StoreEvent } from "../storage/store.ts";
 import { ByteBody } from "../wire/byte_body.ts";
-import type { JsonObject } from "../../../schema/values/json.ts";
-import { at, objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
+import type { JsonObject } from "../../../api/json.ts";
+import { at, objectOr, objectsOf, textOf } from "../../../api/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import type { Writer } from "../writes/writer.ts";
 

@@ -8,8 +8,8 @@
  */
 import { encoder } from "../../../api/object.ts";
 import type { Resource } from "../../../api/resource.ts";
-import { expired, statusJson, tooLarge } from "../../../client/protocol/refusal.ts";
-import { parseRevision, type ServerListOptions } from "../../../client/protocol/requests.ts";
+import { expired, statusJson, tooLarge } from "../../../protocol/refusal.ts";
+import { parseRevision, type ServerListOptions } from "../../../protocol/requests.ts";
 import { sameResource } from "../storage/definition.ts";
 import {
   partialOf,
@@ -22,7 +22,7 @@ import {
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { type LineFault, LineFaults } from "../wire/faults.ts";
 import { goJson } from "../wire/go_text.ts";
-import type { JsonObject } from "../../../schema/values/json.ts";
+import type { JsonObject } from "../../../api/json.ts";
 import type { StoredSelection } from "./lists.ts";
 import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 

@@ -15,7 +15,7 @@ import {
   requiredField,
   tooLong,
   unsupportedField,
-} from "../../../client/protocol/refusal.ts";
+} from "../../../protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import {
   type Form,
@@ -27,8 +27,8 @@ import {
   SUBDOMAIN,
   subdomain,
 } from "../../../schema/values/forms.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../api/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
 
 /** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
 export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {

@@ -5,7 +5,7 @@
  * @module
  */
 import { parseQuantity } from "../../../api/quantity.ts";
-import { badRequest } from "../../../client/protocol/refusal.ts";
+import { badRequest } from "../../../protocol/refusal.ts";
 import { jsonType } from "../wire/go_text.ts";
 import {
   cloneJson,
@@ -15,8 +15,8 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../schema/values/json.ts";
-import { textOf } from "../../../schema/values/members.ts";
+} from "../../../api/json.ts";
+import { textOf } from "../../../api/members.ts";
 import { COMPUTED } from "./computed.ts";
 import { ZERO } from "./schema.ts";
 import { prune } from "../../../schema/values/prune.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type Json, type JsonObject, type MutableJson, setMember } from "../../../schema/values/json.ts";
+import { type Json, type JsonObject, type MutableJson, setMember } from "../../../api/json.ts";
 import { schemaOf, structNamed, ZERO } from "./schema.ts";
 import { oncePer, type ScalarSchema, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
 

@@ -7,11 +7,11 @@
  * @module
  */
 import { parseQuantity } from "../../../api/quantity.ts";
-import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../protocol/refusal.ts";
 import { clientConfigCauses } from "../../../schema/values/client_config.ts";
 import type { Form } from "../../../schema/values/forms.ts";
-import { isObject, type JsonObject } from "../../../schema/values/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { isObject, type JsonObject } from "../../../api/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
 import {
   all,
   atLeast,

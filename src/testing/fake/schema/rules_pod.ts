@@ -13,10 +13,10 @@ import {
   notFoundField,
   requiredField,
   unsupportedField,
-} from "../../../client/protocol/refusal.ts";
+} from "../../../protocol/refusal.ts";
 import type { Form } from "../../../schema/values/forms.ts";
-import { isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
 import {
   all,
   atLeast,

@@ -7,10 +7,10 @@
  */
 import { parseQuantity } from "../../../api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
-import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
+import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../protocol/refusal.ts";
 import type { Form } from "../../../schema/values/forms.ts";
-import { isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
-import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../api/members.ts";
 import {
   all,
   atLeast,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Json } from "../../../schema/values/json.ts";
+import type { Json } from "../../../api/json.ts";
 import {
   type Field,
   type ListOf,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Json } from "../../../schema/values/json.ts";
+import type { Json } from "../../../api/json.ts";
 import type { Schema, Struct } from "../../../schema/values/object_schema.ts";
 
 /** The way to read a value: by its type; as Go reads any JSON; undefined for a value that is passed over. */

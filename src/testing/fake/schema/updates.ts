@@ -7,11 +7,11 @@
  * @module
  */
 import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
-import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
+import { type Causes, forbiddenField, invalidField, requiredField } from "../../../protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { hasWrongBundle } from "../../../schema/values/client_config.ts";
-import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";

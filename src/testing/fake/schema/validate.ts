@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { type Causes, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../../schema/values/json.ts";
+import { type Causes, requiredField, unsupportedField } from "../../../protocol/refusal.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../../api/json.ts";
 import { type Field, type ListOf, oncePer, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
 import { duplicates, join } from "../../../schema/values/validate.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";

@@ -8,9 +8,9 @@
  * @module
  */
 import { DEFINITIONS } from "../../../api/resource.ts";
-import { refusal } from "../../../client/protocol/refusal.ts";
-import { isObject, type JsonObject } from "../../../schema/values/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../schema/values/members.ts";
+import { refusal } from "../../../protocol/refusal.ts";
+import { isObject, type JsonObject } from "../../../api/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
 import { oncePer } from "../../../schema/values/object_schema.ts";
 import { prune } from "../../../schema/values/prune.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";

@@ -7,13 +7,8 @@
  * @module
  */
 import { verbOf } from "../../../api/resource.ts";
-import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../client/protocol/refusal.ts";
-import {
-  negotiateRepresentation,
-  parseRoute,
-  type ResourceRoute,
-  type Route,
-} from "../../../client/protocol/requests.ts";
+import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../protocol/refusal.ts";
+import { negotiateRepresentation, parseRoute, type ResourceRoute, type Route } from "../../../protocol/requests.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 import {
   type AccessControl,
@@ -28,8 +23,8 @@ import {
 } from "../wire/exchange.ts";
 import { BrokenConnection, type Faults, gzipResponse } from "../wire/faults.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isObject, type JsonObject } from "../../../schema/values/json.ts";
-import { objectOr, textOf } from "../../../schema/values/members.ts";
+import { isObject, type JsonObject } from "../../../api/json.ts";
+import { objectOr, textOf } from "../../../api/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 import type { Conversions } from "./conversion.ts";

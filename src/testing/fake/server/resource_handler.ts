@@ -8,7 +8,7 @@
  */
 import { decoder, encoder } from "../../../api/object.ts";
 import { isBuiltInGroup } from "../../../api/resource.ts";
-import type { Discovery } from "../../../client/protocol/discovery.ts";
+import type { Discovery } from "../../../protocol/discovery.ts";
 import {
   badRequest,
   type Causes,
@@ -24,14 +24,14 @@ import {
   refusal,
   requiredField,
   unsupportedField,
-} from "../../../client/protocol/refusal.ts";
-import { negotiateRepresentation, type Representation } from "../../../client/protocol/requests.ts";
+} from "../../../protocol/refusal.ts";
+import { negotiateRepresentation, type Representation } from "../../../protocol/requests.ts";
 import {
   parseListOptions,
   parseRevision,
   type ResourceRoute,
   type ServerListOptions,
-} from "../../../client/protocol/requests.ts";
+} from "../../../protocol/requests.ts";
 import { applyPatch, type MergeType, patchType, repeatedInPatch } from "../apply/patches.ts";
 import { CollectionLister, type ListPage, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import type { PodLogs } from "../reads/pod_logs.ts";
@@ -63,8 +63,8 @@ import {
   type RequestContext,
   requireReadable,
 } from "../wire/exchange.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
-import { listOr, objectOr, textOf } from "../../../schema/values/members.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
+import { listOr, objectOr, textOf } from "../../../api/members.ts";
 import { hasRules, loadedRules, loadRules } from "../../../schema/rules/load.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";

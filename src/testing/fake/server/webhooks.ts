@@ -11,9 +11,9 @@
 import { defined } from "../../../api/options.ts";
 import { apiVersionOf } from "../../../api/resource.ts";
 import { StatusError } from "../../../api/status.ts";
-import type { ResourceRoute } from "../../../client/protocol/requests.ts";
-import { equalJson, type JsonObject } from "../../../schema/values/json.ts";
-import { objectOr, objectsOf, textOf } from "../../../schema/values/members.ts";
+import type { ResourceRoute } from "../../../protocol/requests.ts";
+import { equalJson, type JsonObject } from "../../../api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../api/members.ts";
 import { type Versions, withManagedFields } from "../apply/managed_fields.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";

@@ -9,7 +9,7 @@
 import { encoder } from "../../../api/object.ts";
 import { resourceName } from "../../../api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../api/status.ts";
-import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
+import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../protocol/refusal.ts";
 import { ByteBody } from "./byte_body.ts";
 import { goJson } from "./go_text.ts";
 

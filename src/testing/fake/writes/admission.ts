@@ -9,10 +9,10 @@
 import type { KubernetesObject } from "../../../api/object.ts";
 import type { Resource } from "../../../api/resource.ts";
 import type { ApiStatus, StatusError } from "../../../api/status.ts";
-import { refusal } from "../../../client/protocol/refusal.ts";
+import { refusal } from "../../../protocol/refusal.ts";
 import { type ResourceName, sameResource } from "../storage/definition.ts";
 import { parseStored, type StoredObject } from "../storage/store.ts";
-import { isObject, type JsonObject } from "../../../schema/values/json.ts";
+import { isObject, type JsonObject } from "../../../api/json.ts";
 
 /** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {

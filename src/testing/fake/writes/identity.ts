@@ -17,12 +17,12 @@ import {
   noMethod,
   notFound,
   refusal,
-} from "../../../client/protocol/refusal.ts";
+} from "../../../protocol/refusal.ts";
 import type { Struct } from "../../../schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
-import { isList, type Json, type JsonObject } from "../../../schema/values/json.ts";
-import { objectOr, textOf } from "../../../schema/values/members.ts";
+import { isList, type Json, type JsonObject } from "../../../api/json.ts";
+import { objectOr, textOf } from "../../../api/members.ts";
 
 /** The members of a write that the checks look at. */
 export interface CheckedWrite {

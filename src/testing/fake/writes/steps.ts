@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../async/time.ts";
-import { badRequest, type Causes, invalid, refusal } from "../../../client/protocol/refusal.ts";
+import { badRequest, type Causes, invalid, refusal } from "../../../protocol/refusal.ts";
 import {
   type FieldManager,
   managedFieldsAfterUpdate,
@@ -23,8 +23,8 @@ import { validateTyped } from "../schema/validate.ts";
 import { customCauses } from "../../../schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type Forms, type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
-import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../schema/values/json.ts";
-import { memberObject, objectOr, textOf } from "../../../schema/values/members.ts";
+import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../api/json.ts";
+import { memberObject, objectOr, textOf } from "../../../api/members.ts";
 import type { Admission } from "./admission.ts";
 import {
   checkCustomType,

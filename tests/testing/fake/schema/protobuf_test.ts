@@ -4,7 +4,7 @@ import { readProtobuf } from "../../../../src/testing/fake/schema/protobuf.ts";
 import { schemaOf } from "../../../../src/testing/fake/schema/schema.ts";
 import type { Schema, Struct } from "../../../../src/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
-import type { Json, JsonObject, MutableJson } from "../../../../src/schema/values/json.ts";
+import type { Json, JsonObject, MutableJson } from "../../../../src/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, MAPS, Widget } from "../../../support/fake_server.ts";
 import { body, encode, message } from "./_protobuf.ts";

@@ -8,7 +8,7 @@ import {
   type Struct,
 } from "../../../../src/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
-import type { JsonObject } from "../../../../src/schema/values/json.ts";
+import type { JsonObject } from "../../../../src/api/json.ts";
 
 /** The schema at a path of fields; lists and maps are those of their elements. */
 function at(struct: Struct, ...path: readonly string[]): Schema {

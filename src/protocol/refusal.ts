@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { defined } from "../../api/options.ts";
-import { resourceName } from "../../api/resource.ts";
-import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
+import { defined } from "../api/options.ts";
+import { resourceName } from "../api/resource.ts";
+import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
 
 /** The parts of an error response in addition to code and message. */
 interface RefusalParts {

@@ -8,10 +8,10 @@
  * @module
  */
 
-import { base64Of } from "../../api/object.ts";
-import { placeOf, type ResourcePlace } from "../../api/resource.ts";
-import type { StatusCause } from "../../api/status.ts";
-import { quoted } from "../../errors/errors.ts";
+import { base64Of } from "../api/object.ts";
+import { placeOf, type ResourcePlace } from "../api/resource.ts";
+import type { StatusCause } from "../api/status.ts";
+import { quoted } from "../errors/errors.ts";
 import { badRequest, forbiddenField, invalid, noPath, refusal, unsupportedField } from "./refusal.ts";
 
 /** The path of a collection, an object or a subresource. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { compareVersionPriority, isBuiltInGroup, type Resource } from "../../api/resource.ts";
+import { compareVersionPriority, isBuiltInGroup, type Resource } from "../api/resource.ts";
 
 /** The `/version` document for the Kubernetes version whose protocol is served, without `gitCommit`. */
 export const KUBERNETES_VERSION = {
