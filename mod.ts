@@ -58,10 +58,10 @@ export {
   type Reduced,
   splitKey,
   type Time,
-} from "./src/api/object.ts";
-export { type Apply, copyOf, type MergePatch, type Mutable, type ObjectDraft } from "./src/api/written.ts";
-export { formatDuration, parseDuration } from "./src/api/duration.ts";
-export { ParsedQuantity, parseQuantity, type Quantity } from "./src/api/quantity.ts";
+} from "./src/engine/api/object.ts";
+export { type Apply, copyOf, type MergePatch, type Mutable, type ObjectDraft } from "./src/engine/api/written.ts";
+export { formatDuration, parseDuration } from "./src/engine/api/duration.ts";
+export { ParsedQuantity, parseQuantity, type Quantity } from "./src/engine/api/quantity.ts";
 export {
   type ApiResource,
   apiVersionOf,
@@ -71,21 +71,21 @@ export {
   type Resource,
   resourceName,
   type TableRow,
-} from "./src/api/resource.ts";
-export { rolesYaml } from "./src/api/roles.ts";
-export { onlyFields } from "./src/api/fields.ts";
-export type { Abortable, ListOptions, Selection, WatchOptions } from "./src/api/options.ts";
-export type { CacheEntry } from "./src/api/entry.ts";
-export { fixedShard, type HashRange, ShardFilter, type ShardSource } from "./src/api/shard.ts";
-export { entryOf } from "./src/entry/entry.ts";
-export { field } from "./src/entry/path.ts";
+} from "./src/engine/api/resource.ts";
+export { rolesYaml } from "./src/engine/api/roles.ts";
+export { onlyFields } from "./src/engine/api/fields.ts";
+export type { Abortable, ListOptions, Selection, WatchOptions } from "./src/engine/api/options.ts";
+export type { CacheEntry } from "./src/engine/api/entry.ts";
+export { fixedShard, type HashRange, ShardFilter, type ShardSource } from "./src/engine/api/shard.ts";
+export { entryOf } from "./src/engine/entry/entry.ts";
+export { field } from "./src/engine/entry/path.ts";
 export {
   type ListerWatcher,
   type ListPart,
   type Transport,
   type WatchChange,
   type WatchEvent,
-} from "./src/api/lister_watcher.ts";
+} from "./src/engine/api/lister_watcher.ts";
 export {
   CheckpointError,
   type CheckpointRecord,
@@ -93,8 +93,8 @@ export {
   type SnapshotStore,
   type StoredCheckpoint,
   type StoredSnapshot,
-} from "./src/api/stores.ts";
-export { differences, FieldSelector, LabelSelector } from "./src/api/selector.ts";
+} from "./src/engine/api/stores.ts";
+export { differences, FieldSelector, LabelSelector } from "./src/engine/api/selector.ts";
 export {
   type ApiStatus,
   compareResourceVersions,
@@ -111,19 +111,19 @@ export {
   StatusError,
   UnexpectedKindError,
   UnreachableError,
-} from "./src/api/status.ts";
-export { errorLine } from "./src/errors/errors.ts";
-export { InformerError } from "./src/errors/informer_error.ts";
-export { accessUsed, Client, type ClientOptions, findResource } from "./src/client/client.ts";
-export { readableNamespaces } from "./src/client/readable_namespaces.ts";
-export { type Credentials, logRequests, type RequestReport } from "./src/client/http/connection.ts";
-export type { ObjectList, ResourceClient } from "./src/client/resource_client.ts";
-export type { ReflectorStore } from "./src/reflector/requests.ts";
-export { type ReflectorPhase, RequestRateError, ShortWatchError } from "./src/reflector/transition.ts";
-export { Reflector } from "./src/reflector/reflector.ts";
-export { type Delta, DeltaFIFO, type Deltas } from "./src/queue/delta_fifo.ts";
-export { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "./src/store/indexer.ts";
-export { Controller } from "./src/informer/controller.ts";
+} from "./src/engine/api/status.ts";
+export { errorLine } from "./src/engine/errors/errors.ts";
+export { InformerError } from "./src/engine/errors/informer_error.ts";
+export { accessUsed, Client, type ClientOptions, findResource } from "./src/engine/client/client.ts";
+export { readableNamespaces } from "./src/engine/client/readable_namespaces.ts";
+export { type Credentials, logRequests, type RequestReport } from "./src/engine/client/http/connection.ts";
+export type { ObjectList, ResourceClient } from "./src/engine/client/resource_client.ts";
+export type { ReflectorStore } from "./src/engine/reflector/requests.ts";
+export { type ReflectorPhase, RequestRateError, ShortWatchError } from "./src/engine/reflector/transition.ts";
+export { Reflector } from "./src/engine/reflector/reflector.ts";
+export { type Delta, DeltaFIFO, type Deltas } from "./src/engine/queue/delta_fifo.ts";
+export { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "./src/engine/store/indexer.ts";
+export { Controller } from "./src/engine/informer/controller.ts";
 export type {
   AddedEvent,
   DeletedEvent,
@@ -134,16 +134,16 @@ export type {
   ResourceEventHandler,
   SyncedEvent,
   UpdatedEvent,
-} from "./src/informer/events/event.ts";
-export { Checkpoint, MemoryCheckpoints } from "./src/informer/events/checkpoint.ts";
-export type { Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
-export { type InformerStatus, WaitError } from "./src/informer/status.ts";
-export type { SharedIndexInformerOptions, SharedInformerFactoryOptions } from "./src/informer/options.ts";
-export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
-export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
-export type { ReadableCollection } from "./src/informer/readable_collection.ts";
-export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
-export { applyViewUpdate, CacheView, type ViewRow, type ViewUpdate } from "./src/informer/cache_view.ts";
+} from "./src/engine/informer/events/event.ts";
+export { Checkpoint, MemoryCheckpoints } from "./src/engine/informer/events/checkpoint.ts";
+export type { Lister, NamespaceLister } from "./src/engine/informer/cache/lister.ts";
+export { type InformerStatus, WaitError } from "./src/engine/informer/status.ts";
+export type { SharedIndexInformerOptions, SharedInformerFactoryOptions } from "./src/engine/informer/options.ts";
+export { CacheDifferenceError } from "./src/engine/informer/sync/consistency_check.ts";
+export { OverlappingCachesError } from "./src/engine/informer/cache/cache_scope.ts";
+export type { ReadableCollection } from "./src/engine/informer/readable_collection.ts";
+export { SharedIndexInformer } from "./src/engine/informer/shared_index_informer.ts";
+export { applyViewUpdate, CacheView, type ViewRow, type ViewUpdate } from "./src/engine/informer/cache_view.ts";
 export {
   derive,
   type Derived,
@@ -151,17 +151,17 @@ export {
   type DerivedObject,
   deriveGroups,
   type ObjectGroup,
-} from "./src/informer/derived_collection.ts";
-export { onChange } from "./src/informer/on_change.ts";
-export { DerivationError } from "./src/informer/derivation.ts";
-export { SharedInformerFactory } from "./src/informer/shared_informer_factory.ts";
-export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
-export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
-export { MemoryWarning } from "./src/informer/cache/memory_budget.ts";
-export { MemorySnapshots, SnapshotError } from "./src/informer/snapshot.ts";
-export { WorkQueue } from "./src/workqueue/work_queue.ts";
-export type { WorkFunction } from "./src/workqueue/work_queue.ts";
-export { type ReconcileResult, requeueAfter, retry, type WorkItem } from "./src/workqueue/work_item.ts";
+} from "./src/engine/informer/derived_collection.ts";
+export { onChange } from "./src/engine/informer/on_change.ts";
+export { DerivationError } from "./src/engine/informer/derivation.ts";
+export { SharedInformerFactory } from "./src/engine/informer/shared_informer_factory.ts";
+export { AcquiredInformer } from "./src/engine/informer/acquired_informer.ts";
+export { UnknownFieldsError } from "./src/engine/informer/cache/entry_transform.ts";
+export { MemoryWarning } from "./src/engine/informer/cache/memory_budget.ts";
+export { MemorySnapshots, SnapshotError } from "./src/engine/informer/snapshot.ts";
+export { WorkQueue } from "./src/engine/workqueue/work_queue.ts";
+export type { WorkFunction } from "./src/engine/workqueue/work_queue.ts";
+export { type ReconcileResult, requeueAfter, retry, type WorkItem } from "./src/engine/workqueue/work_item.ts";
 export {
   defaultRateLimiter,
   exponentialBackoff,
@@ -170,5 +170,5 @@ export {
   type RateLimiter,
   tokenBucket,
   withMaxWait,
-} from "./src/workqueue/rate_limiter.ts";
-export type { Trigger } from "./src/workqueue/triggers.ts";
+} from "./src/engine/workqueue/rate_limiter.ts";
+export type { Trigger } from "./src/engine/workqueue/triggers.ts";

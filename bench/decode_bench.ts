@@ -2,10 +2,10 @@
  * The cost of making entries from bytes, over the least that reading could cost: JSON.parse of texts that are there
  * already. "unread" is what a controller pays that only wants keys, "read" what it pays that reads every object.
  */
-import type { CacheEntry } from "../src/api/entry.ts";
-import type { KubernetesObject } from "../src/api/object.ts";
-import { defineResource, type Resource } from "../src/api/resource.ts";
-import { field, ofEntries } from "../src/entry/path.ts";
+import type { CacheEntry } from "../src/engine/api/entry.ts";
+import type { KubernetesObject } from "../src/engine/api/object.ts";
+import { defineResource, type Resource } from "../src/engine/api/resource.ts";
+import { field, ofEntries } from "../src/engine/entry/path.ts";
 import { readChanges, readList } from "../tests/support/bodies.ts";
 import { type Item, leaseItem, listBody, podItem, streamOf, typed, watchBody } from "./_data.ts";
 

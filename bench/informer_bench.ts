@@ -3,14 +3,14 @@
  * key and setting it in a Map. First with entries that are there already (queue, store, log and handlers), then from
  * bytes (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
-import type { ListerWatcher, ListPart, WatchChange } from "../src/api/lister_watcher.ts";
-import type { Transport } from "../src/api/lister_watcher.ts";
-import { keyOf } from "../src/api/object.ts";
-import type { KubernetesObject } from "../src/api/object.ts";
-import { Client } from "../src/client/client.ts";
-import { entryOf } from "../src/entry/entry.ts";
-import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";
-import { Pod } from "../src/kinds/core/v1.ts";
+import type { ListerWatcher, ListPart, WatchChange } from "../src/engine/api/lister_watcher.ts";
+import type { Transport } from "../src/engine/api/lister_watcher.ts";
+import { keyOf } from "../src/engine/api/object.ts";
+import type { KubernetesObject } from "../src/engine/api/object.ts";
+import { Client } from "../src/engine/client/client.ts";
+import { entryOf } from "../src/engine/entry/entry.ts";
+import { SharedIndexInformer } from "../src/engine/informer/shared_index_informer.ts";
+import { Pod } from "../src/engine/kinds/core/v1.ts";
 import { bigPod } from "../tests/support/big_pods.ts";
 
 /** Answers lists with nothing, and watches with what it is fed. */

@@ -2,8 +2,8 @@
  * The cost of a DeltaFIFO over the least that could remember values by key at all. The baseline of each group builds
  * each key and sets the value in a Map. Queues are drained into nothing, except where a store is named.
  */
-import { DeltaFIFO } from "../src/queue/delta_fifo.ts";
-import { Indexer } from "../src/store/indexer.ts";
+import { DeltaFIFO } from "../src/engine/queue/delta_fifo.ts";
+import { Indexer } from "../src/engine/store/indexer.ts";
 
 interface Thing {
   readonly namespace: string;

@@ -5,7 +5,7 @@
  * one that is at most 1 s old. `current %` is the share of the time until the last fault has ended, `recovery s` the
  * time from then until the cache is current and stays so for 3 s. Lists and watches count requests of informers.
  */
-import { connect } from "../src/connect/mod.ts";
+import { connect } from "../src/host/connect/mod.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
 import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
 import { FaultProxy } from "../tests/support/recovery/fault_proxy.ts";

@@ -3,9 +3,9 @@
  * transport that answers at once, in memory, which shows the time of the client alone; then over HTTP on loopback, by
  * the transport that `connect()` uses, where the server is in this process and costs the same in all rows.
  */
-import { Client } from "../src/client/client.ts";
-import { httpTransport } from "../src/connect/transport.ts";
-import { ConfigMap } from "../src/kinds/core/v1.ts";
+import { Client } from "../src/engine/client/client.ts";
+import { httpTransport } from "../src/host/connect/transport.ts";
+import { ConfigMap } from "../src/engine/kinds/core/v1.ts";
 
 const answer = new TextEncoder().encode(JSON.stringify({
   apiVersion: "v1",

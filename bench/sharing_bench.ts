@@ -2,7 +2,7 @@
  * The cost of sharing parts with the version before, where members and elements move in the worst ways: 20 pairs of
  * versions, each over JSON.parse of the same texts. The accepted ratio is 4.
  */
-import { SharedParts } from "../src/entry/shared_parts.ts";
+import { SharedParts } from "../src/engine/entry/shared_parts.ts";
 import { MOVED } from "../tests/support/moved_parts.ts";
 
 const RUNS = { warmup: 3, n: 15 };

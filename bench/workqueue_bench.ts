@@ -6,9 +6,9 @@
  * Then keys that come alone, as those of a watch do: each is added in a turn of its own, in which a worker that waits
  * takes it and is done with it. The baseline is a Set, an array and a promise; what the turns cost is shown beside.
  */
-import { nextTurn } from "../src/async/signals.ts";
-import { exponentialBackoff } from "../src/workqueue/rate_limiter.ts";
-import { WorkQueue, type WorkQueueAddOptions } from "../src/workqueue/work_queue.ts";
+import { nextTurn } from "../src/engine/async/signals.ts";
+import { exponentialBackoff } from "../src/engine/workqueue/rate_limiter.ts";
+import { WorkQueue, type WorkQueueAddOptions } from "../src/engine/workqueue/work_queue.ts";
 
 /** The options of a handler, which it shares between its keys. */
 const SHARED: readonly WorkQueueAddOptions[] = [

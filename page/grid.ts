@@ -1,4 +1,4 @@
-import type { ViewRow } from "../src/informer/cache_view.ts";
+import type { ViewRow } from "../src/engine/informer/cache_view.ts";
 
 /** The height of a row in pixels, as the style sheet has it. */
 const ROW_HEIGHT = 28;

@@ -5,12 +5,12 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../src/api/object.ts";
-import type { TableColumn, TableRow } from "../src/api/resource.ts";
+import type { KubernetesObject } from "../src/engine/api/object.ts";
+import type { TableColumn, TableRow } from "../src/engine/api/resource.ts";
 import type { CollectionData, CollectionList, ViewRequest } from "../src/relay/server/format.ts";
 import { type RemoteView, subscribeViews } from "../src/relay/client/view_subscription.ts";
 import { RelayError } from "../src/relay/client/server_events.ts";
-import { humanDuration } from "../src/async/time.ts";
+import { humanDuration } from "../src/engine/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
 import { hashOf, type Place, readPlace } from "./place.ts";
 import { Rate } from "./rate.ts";

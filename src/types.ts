@@ -17,7 +17,7 @@
  * @module
  */
 
-export type { Complete, IsReduced, reduced } from "./api/object.ts";
+export type { Complete, IsReduced, reduced } from "./engine/api/object.ts";
 export type {
   AppliedItem,
   AppliedValue,
@@ -32,10 +32,10 @@ export type {
   SentValue,
   WrittenScalar,
   WrittenValue,
-} from "./api/written.ts";
-export type { quantity, QuantityFormat } from "./api/quantity.ts";
-export type { SecretLike, TableColumn, WithoutData } from "./api/resource.ts";
-export type { AccessRule, PlacedRule, RolesOptions } from "./api/roles.ts";
+} from "./engine/api/written.ts";
+export type { quantity, QuantityFormat } from "./engine/api/quantity.ts";
+export type { SecretLike, TableColumn, WithoutData } from "./engine/api/resource.ts";
+export type { AccessRule, PlacedRule, RolesOptions } from "./engine/api/roles.ts";
 export type {
   BracketPathKeys,
   CheckedPath,
@@ -52,7 +52,7 @@ export type {
   SparsePart,
   UnknownValue,
   UnnamedKeys,
-} from "./api/fields.ts";
+} from "./engine/api/fields.ts";
 export type {
   DecodeObserver,
   DecodeOptions,
@@ -60,20 +60,20 @@ export type {
   Projection,
   RequestOptions,
   ShardOption,
-} from "./api/options.ts";
-export type { Impersonation } from "./api/impersonation.ts";
-export type { ShardField } from "./api/shard.ts";
-export type { FieldLiteral, FieldPath, FieldPredicate, Having } from "./entry/path.ts";
-export type { Bookmark, ConnectionsStatus, IdentitySource } from "./api/lister_watcher.ts";
-export type { CheckpointChange, DeliveredVersion, SnapshotLimit } from "./api/stores.ts";
-export type { FieldRequirement, LabelSelectorFields, Requirement } from "./api/selector.ts";
-export type { StatusCause, StatusDetails } from "./api/status.ts";
-export type { Scale, TokenRequest } from "./api/subresources.ts";
-export type { ErrorJson } from "./errors/informer_error.ts";
-export type { BackoffOptions } from "./async/time.ts";
-export type { Durations } from "./async/histogram.ts";
-export type { DiscoverOptions } from "./client/client.ts";
-export type { LogLine, LogOptions } from "./client/logs.ts";
+} from "./engine/api/options.ts";
+export type { Impersonation } from "./engine/api/impersonation.ts";
+export type { ShardField } from "./engine/api/shard.ts";
+export type { FieldLiteral, FieldPath, FieldPredicate, Having } from "./engine/entry/path.ts";
+export type { Bookmark, ConnectionsStatus, IdentitySource } from "./engine/api/lister_watcher.ts";
+export type { CheckpointChange, DeliveredVersion, SnapshotLimit } from "./engine/api/stores.ts";
+export type { FieldRequirement, LabelSelectorFields, Requirement } from "./engine/api/selector.ts";
+export type { StatusCause, StatusDetails } from "./engine/api/status.ts";
+export type { Scale, TokenRequest } from "./engine/api/subresources.ts";
+export type { ErrorJson } from "./engine/errors/informer_error.ts";
+export type { BackoffOptions } from "./engine/async/time.ts";
+export type { Durations } from "./engine/async/histogram.ts";
+export type { DiscoverOptions } from "./engine/client/client.ts";
+export type { LogLine, LogOptions } from "./engine/client/logs.ts";
 export type {
   AppliedIfChanged,
   ApplyIfChangedOptions,
@@ -89,7 +89,7 @@ export type {
   ResourceClients,
   SubresourceDraft,
   WriteOptions,
-} from "./client/resource_client.ts";
+} from "./engine/client/resource_client.ts";
 export type {
   ListWatchObserver,
   ObserveRequest,
@@ -99,7 +99,7 @@ export type {
   RequestEnd,
   RequestObserver,
   WatchEnd,
-} from "./reflector/requests.ts";
+} from "./engine/reflector/requests.ts";
 export type {
   AttemptHistory,
   ListingPhase,
@@ -107,22 +107,27 @@ export type {
   StoppedPhase,
   WaitingPhase,
   WatchingPhase,
-} from "./reflector/transition.ts";
-export type { ReflectorOptions } from "./reflector/reflector.ts";
-export type { DeltaFIFOOptions, KnownObjects, QueueReplacement } from "./queue/delta_fifo.ts";
-export type { IndexerOptions, StoreReplacement, StoreReplacementOptions } from "./store/indexer.ts";
-export type { ControllerOptions } from "./informer/controller.ts";
-export type { CollectionEvent, IndexedCollection } from "./informer/readable_collection.ts";
-export type { BacklogPolicy } from "./informer/events/event.ts";
-export type { CheckpointOptions } from "./informer/events/checkpoint.ts";
-export type { CacheSelection } from "./informer/cache/lister.ts";
-export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./informer/cache/memory_report.ts";
-export type { WaitFailure } from "./informer/status.ts";
-export type { InformerState, NamespaceStatus } from "./informer/sync/state.ts";
-export type { FailingCalls, HandlerStatus } from "./informer/events/processor.ts";
-export type { CachedSelection, CacheOptions, ConsistencyCheckOptions, NamespacesByLabel } from "./informer/options.ts";
-export type { CheckOptions, CheckResult } from "./informer/sync/consistency_check.ts";
-export type { NamespaceSource } from "./informer/cache/cache_scope.ts";
+} from "./engine/reflector/transition.ts";
+export type { ReflectorOptions } from "./engine/reflector/reflector.ts";
+export type { DeltaFIFOOptions, KnownObjects, QueueReplacement } from "./engine/queue/delta_fifo.ts";
+export type { IndexerOptions, StoreReplacement, StoreReplacementOptions } from "./engine/store/indexer.ts";
+export type { ControllerOptions } from "./engine/informer/controller.ts";
+export type { CollectionEvent, IndexedCollection } from "./engine/informer/readable_collection.ts";
+export type { BacklogPolicy } from "./engine/informer/events/event.ts";
+export type { CheckpointOptions } from "./engine/informer/events/checkpoint.ts";
+export type { CacheSelection } from "./engine/informer/cache/lister.ts";
+export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./engine/informer/cache/memory_report.ts";
+export type { WaitFailure } from "./engine/informer/status.ts";
+export type { InformerState, NamespaceStatus } from "./engine/informer/sync/state.ts";
+export type { FailingCalls, HandlerStatus } from "./engine/informer/events/processor.ts";
+export type {
+  CachedSelection,
+  CacheOptions,
+  ConsistencyCheckOptions,
+  NamespacesByLabel,
+} from "./engine/informer/options.ts";
+export type { CheckOptions, CheckResult } from "./engine/informer/sync/consistency_check.ts";
+export type { NamespaceSource } from "./engine/informer/cache/cache_scope.ts";
 export type {
   OrderedView,
   RowChange,
@@ -132,14 +137,23 @@ export type {
   ViewOptions,
   ViewUpdates,
   ViewWindow,
-} from "./informer/cache_view.ts";
-export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./informer/derived_collection.ts";
-export type { ReadQuery } from "./informer/derivation.ts";
-export type { OnChangeOptions } from "./informer/on_change.ts";
-export type { InformerOfFactory, MemoryOfInformer } from "./informer/shared_informer_factory.ts";
-export type { Cached, CachedOptions } from "./informer/options.ts";
-export type { CountedBytes, LargeCache } from "./informer/cache/memory_budget.ts";
-export type { FactorySnapshots, SnapshotOptions } from "./informer/snapshot.ts";
-export type { RunningKey, WorkQueueAddOptions, WorkQueueOptions, WorkQueueStatus } from "./workqueue/work_queue.ts";
-export type { WorkContext, WorkQueueRunOptions } from "./workqueue/work_queue.ts";
-export type { ExponentialBackoffOptions, FastSlowOptions, TokenBucketOptions } from "./workqueue/rate_limiter.ts";
+} from "./engine/informer/cache_view.ts";
+export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./engine/informer/derived_collection.ts";
+export type { ReadQuery } from "./engine/informer/derivation.ts";
+export type { OnChangeOptions } from "./engine/informer/on_change.ts";
+export type { InformerOfFactory, MemoryOfInformer } from "./engine/informer/shared_informer_factory.ts";
+export type { Cached, CachedOptions } from "./engine/informer/options.ts";
+export type { CountedBytes, LargeCache } from "./engine/informer/cache/memory_budget.ts";
+export type { FactorySnapshots, SnapshotOptions } from "./engine/informer/snapshot.ts";
+export type {
+  RunningKey,
+  WorkQueueAddOptions,
+  WorkQueueOptions,
+  WorkQueueStatus,
+} from "./engine/workqueue/work_queue.ts";
+export type { WorkContext, WorkQueueRunOptions } from "./engine/workqueue/work_queue.ts";
+export type {
+  ExponentialBackoffOptions,
+  FastSlowOptions,
+  TokenBucketOptions,
+} from "./engine/workqueue/rate_limiter.ts";

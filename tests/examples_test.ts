@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { CronTab as Tab } from "../examples/crontab_controller.ts";
-import { defineResource, type Resource } from "../src/api/resource.ts";
-import { FileCheckpoints } from "../src/connect/file_stores.ts";
-import { Deployment } from "../src/kinds/apps/v1.ts";
-import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";
+import { defineResource, type Resource } from "../src/engine/api/resource.ts";
+import { FileCheckpoints } from "../src/host/connect/file_stores.ts";
+import { Deployment } from "../src/engine/kinds/apps/v1.ts";
+import { ConfigMap, Namespace, Pod } from "../src/engine/kinds/core/v1.ts";
 import type { RecordedRequest } from "../src/testing/fake/wire/exchange.ts";
 import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
 import { writeKubeconfig } from "./support/host.ts";

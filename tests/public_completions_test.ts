@@ -7,8 +7,8 @@ const ROOT = join(import.meta.dirname!, "..");
 const ASKING = join(ROOT, "tests/_completions.ts");
 const ENTRIES = [
   "mod.ts",
-  "src/controllers/clusters/mod.ts",
-  "src/controllers/reconcile/mod.ts",
+  "src/operator/controllers/clusters/mod.ts",
+  "src/operator/controllers/reconcile/mod.ts",
   "src/relay/client/mod.ts",
   "src/relay/server/mod.ts",
   "src/testing/mod.ts",

@@ -46,11 +46,11 @@ import {
   type WatchEvent,
   WorkQueue,
 } from "../mod.ts";
-import type { connect } from "../src/connect/mod.ts";
-import { ClusterSet } from "../src/controllers/clusters/mod.ts";
-import { Deployment } from "../src/kinds/apps/v1.ts";
-import { Lease } from "../src/kinds/coordination/v1.ts";
-import { ConfigMap, Node, type PersistentVolumeClaimSpec, Pod, Secret } from "../src/kinds/core/v1.ts";
+import type { connect } from "../src/host/connect/mod.ts";
+import { ClusterSet } from "../src/operator/controllers/clusters/mod.ts";
+import { Deployment } from "../src/engine/kinds/apps/v1.ts";
+import { Lease } from "../src/engine/kinds/coordination/v1.ts";
+import { ConfigMap, Node, type PersistentVolumeClaimSpec, Pod, Secret } from "../src/engine/kinds/core/v1.ts";
 import { subscribe } from "../src/relay/client/mod.ts";
 import { InformerRelay } from "../src/relay/server/mod.ts";
 import { FakeApiServer, pod } from "../src/testing/mod.ts";

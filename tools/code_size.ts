@@ -164,7 +164,7 @@ export function internalOptions(uses: readonly NameUse[], publicNames: ReadonlyS
   );
 }
 
-/** The first two parts of a path below the root: `src/api`. */
+/** The first two parts of a path below the root: `src/engine/api`. */
 function folder(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }

@@ -1,5 +1,5 @@
 /**
- * The versions of Kubernetes that introduced the kinds of `src/kinds`.
+ * The versions of Kubernetes that introduced the kinds of `src/engine/kinds`.
  *
  * Kubernetes declares them beside its Go types, in `zz_generated.prerelease-lifecycle.go`. `tools/introduced.json` has
  * those newer than {@linkcode OLDEST_MINOR}; `deno task kinds` writes it, so that comparisons need no Go.
@@ -7,7 +7,7 @@
  * @module
  */
 import { join } from "node:path";
-import { type ApiResource, apiVersionOf } from "../src/api/resource.ts";
+import { type ApiResource, apiVersionOf } from "../src/engine/api/resource.ts";
 import table from "./introduced.json" with { type: "json" };
 
 /** The minor version of the oldest server that is tested; kinds of older versions have that one. */

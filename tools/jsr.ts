@@ -15,7 +15,7 @@ const PROGRAM = {
   summary: "Checks the entry points, and runs the tests, against the real packages from JSR instead of the stand-ins.",
   flags: { "write-only": toggle("writes deno.jsr.json, and runs nothing") },
   rest: ["ARGUMENT…", "arguments of deno test, flags too, instead of those of deno task test"],
-  examples: ["--filter Lister tests/store"],
+  examples: ["--filter Lister tests/engine/store"],
   exits:
     "Exits with 1 when JSR cannot be reached or types do not fit, else as deno test does; with 2 when the command line is wrong.",
 } as const;

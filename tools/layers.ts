@@ -6,8 +6,8 @@
  * - Each file begins with a comment that says what it is, and ends with `@module`.
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
  *   lines.
- * - Only `src/connect`, `src/testing/control_plane` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints,
- *   by `console.warn`.
+ * - Only `src/host/connect`, `src/testing/control_plane` and `src/cli` say `Deno`, and only
+ *   `src/engine/errors/errors.ts` prints, by `console.warn`.
  * - No regular expression with a repeated group reads what strangers send to a relay.
  * - No literal is spread into a literal: `...{ a, b }` is `a, b`.
  * - No constant of a module is an error, which reads the source map of its module and slows each import.
@@ -25,37 +25,89 @@ import { readFlags } from "./flags.ts";
 /** The folders of `src` and the packages that the files of a folder may import. */
 const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
   {
-    async: { folders: [], packages: ["@std/async"] },
-    errors: { folders: ["async"], packages: [] },
-    api: { folders: ["errors"], packages: [] },
-    entry: { folders: ["api"], packages: [] },
-    client: { folders: ["api", "entry", "async", "errors", "kinds", "protocol"], packages: [] },
-    reflector: { folders: ["api", "async", "errors"], packages: [] },
-    queue: { folders: ["errors"], packages: [] },
-    store: { folders: ["errors"], packages: [] },
-    informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
-    protocol: { folders: ["api", "errors"], packages: [] },
-    workqueue: { folders: ["async", "errors"], packages: [] },
-    kinds: { folders: ["api"], packages: [] },
-    "controllers/reconcile": {
-      folders: ["api", "async", "client", "errors", "workqueue", "informer", "kinds"],
+    "engine/async": { folders: [], packages: ["@std/async"] },
+    "engine/errors": { folders: ["engine/async"], packages: [] },
+    "engine/api": { folders: ["engine/errors"], packages: [] },
+    "engine/entry": { folders: ["engine/api"], packages: [] },
+    "engine/client": {
+      folders: ["engine/api", "engine/entry", "engine/async", "engine/errors", "engine/kinds", "engine/protocol"],
       packages: [],
     },
-    "controllers/readiness": { folders: ["api", "async", "errors", "informer", "kinds"], packages: [] },
-    workloads: {
-      folders: ["api", "async", "client", "errors", "informer", "kinds", "controllers/readiness"],
+    "engine/reflector": { folders: ["engine/api", "engine/async", "engine/errors"], packages: [] },
+    "engine/queue": { folders: ["engine/errors"], packages: [] },
+    "engine/store": { folders: ["engine/errors"], packages: [] },
+    "engine/informer": {
+      folders: [
+        "engine/api",
+        "engine/entry",
+        "engine/reflector",
+        "engine/queue",
+        "engine/store",
+        "engine/async",
+        "engine/errors",
+      ],
       packages: [],
     },
-    "controllers/clusters": { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
-    logs: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
+    "engine/protocol": { folders: ["engine/api", "engine/errors"], packages: [] },
+    "engine/workqueue": { folders: ["engine/async", "engine/errors"], packages: [] },
+    "engine/kinds": { folders: ["engine/api"], packages: [] },
+    "operator/controllers/reconcile": {
+      folders: [
+        "engine/api",
+        "engine/async",
+        "engine/client",
+        "engine/errors",
+        "engine/workqueue",
+        "engine/informer",
+        "engine/kinds",
+      ],
+      packages: [],
+    },
+    "operator/controllers/readiness": {
+      folders: ["engine/api", "engine/async", "engine/errors", "engine/informer", "engine/kinds"],
+      packages: [],
+    },
+    "operator/workloads": {
+      folders: [
+        "engine/api",
+        "engine/async",
+        "engine/client",
+        "engine/errors",
+        "engine/informer",
+        "engine/kinds",
+        "operator/controllers/readiness",
+      ],
+      packages: [],
+    },
+    "operator/controllers/clusters": {
+      folders: ["engine/api", "engine/async", "engine/client", "engine/errors", "engine/informer", "engine/kinds"],
+      packages: [],
+    },
+    "operator/logs": {
+      folders: ["engine/api", "engine/async", "engine/client", "engine/errors", "engine/informer", "engine/kinds"],
+      packages: [],
+    },
     "relay/server": {
-      folders: ["api", "entry", "async", "client", "protocol", "errors", "informer", "kinds", "store"],
+      folders: [
+        "engine/api",
+        "engine/entry",
+        "engine/async",
+        "engine/client",
+        "engine/protocol",
+        "engine/errors",
+        "engine/informer",
+        "engine/kinds",
+        "engine/store",
+      ],
       packages: ["@std/http"],
     },
-    "relay/client": { folders: ["api", "async", "errors", "informer", "relay/server"], packages: [] },
-    "connect/kubeconfig": { folders: ["api", "errors"], packages: ["js-yaml"] },
-    "connect/runtime": {
-      folders: ["api", "async", "errors", "connect/kubeconfig"],
+    "relay/client": {
+      folders: ["engine/api", "engine/async", "engine/errors", "engine/informer", "relay/server"],
+      packages: [],
+    },
+    "host/connect/kubeconfig": { folders: ["engine/api", "engine/errors"], packages: ["js-yaml"] },
+    "host/connect/runtime": {
+      folders: ["engine/api", "engine/async", "engine/errors", "host/connect/kubeconfig"],
       packages: [
         "@std/async",
         "node:child_process",
@@ -75,8 +127,16 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "node:zlib",
       ],
     },
-    connect: {
-      folders: ["api", "client", "connect/kubeconfig", "connect/runtime", "async", "errors", "kinds"],
+    "host/connect": {
+      folders: [
+        "engine/api",
+        "engine/client",
+        "host/connect/kubeconfig",
+        "host/connect/runtime",
+        "engine/async",
+        "engine/errors",
+        "engine/kinds",
+      ],
       packages: [
         "@std/async",
         "js-yaml",
@@ -87,59 +147,79 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "node:url",
       ],
     },
-    otel: {
-      folders: ["api", "async", "errors", "client", "reflector", "informer", "controllers/reconcile"],
+    "operator/otel": {
+      folders: [
+        "engine/api",
+        "engine/async",
+        "engine/errors",
+        "engine/client",
+        "engine/reflector",
+        "engine/informer",
+        "operator/controllers/reconcile",
+      ],
       packages: ["@opentelemetry/api"],
     },
-    "schema/values": { folders: ["api", "protocol"], packages: [] },
-    "schema/rules": { folders: ["api", "protocol", "schema/values"], packages: ["@marcbachmann/cel-js"] },
-    schema: {
-      folders: ["api", "async", "errors", "client", "protocol", "kinds", "schema/values", "schema/rules"],
+    "operator/schema/values": { folders: ["engine/api", "engine/protocol"], packages: [] },
+    "operator/schema/rules": {
+      folders: ["engine/api", "engine/protocol", "operator/schema/values"],
+      packages: ["@marcbachmann/cel-js"],
+    },
+    "operator/schema": {
+      folders: [
+        "engine/api",
+        "engine/async",
+        "engine/errors",
+        "engine/client",
+        "engine/protocol",
+        "engine/kinds",
+        "operator/schema/values",
+        "operator/schema/rules",
+      ],
       packages: [],
     },
-    webhooks: {
+    "operator/webhooks": {
       folders: [
-        "api",
-        "async",
-        "client",
-        "protocol",
-        "errors",
-        "informer",
-        "kinds",
-        "schema",
-        "schema/values",
+        "engine/api",
+        "engine/async",
+        "engine/client",
+        "engine/protocol",
+        "engine/errors",
+        "engine/informer",
+        "engine/kinds",
+        "operator/schema",
+        "operator/schema/values",
       ],
       packages: [],
     },
     testing: {
       folders: [
-        "api",
-        "entry",
-        "async",
-        "errors",
-        "kinds",
-        "protocol",
-        "schema",
-        "schema/values",
-        "schema/rules",
+        "engine/api",
+        "engine/entry",
+        "engine/async",
+        "engine/errors",
+        "engine/kinds",
+        "engine/protocol",
+        "operator/schema",
+        "operator/schema/values",
+        "operator/schema/rules",
       ],
       packages: ["@std/async"],
     },
     "testing/chaos": {
-      folders: ["api", "async", "client", "protocol", "errors", "testing"],
+      folders: ["engine/api", "engine/async", "engine/client", "engine/protocol", "engine/errors", "testing"],
       packages: ["@std/async"],
     },
     "testing/control_plane": {
       folders: [
-        "api",
-        "async",
-        "client",
-        "errors",
-        "kinds",
-        "schema",
-        "connect",
-        "connect/kubeconfig",
-        "connect/runtime",
+        "engine/api",
+        "engine/async",
+        "engine/client",
+        "engine/errors",
+        "engine/kinds",
+        "operator/schema",
+        "host/connect",
+        "host/connect/kubeconfig",
+        "host/connect/runtime",
       ],
       packages: [
         "asn1js",
@@ -154,20 +234,20 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
         "pkijs",
       ],
     },
-    "cli/codegen": { folders: ["api", "errors"], packages: [] },
+    "cli/codegen": { folders: ["engine/api", "engine/errors"], packages: [] },
     // The entry for declarations, which exports types of the same rooms as mod.ts.
     "types.ts": {
       folders: [
-        "api",
-        "entry",
-        "async",
-        "errors",
-        "client",
-        "reflector",
-        "queue",
-        "store",
-        "informer",
-        "workqueue",
+        "engine/api",
+        "engine/entry",
+        "engine/async",
+        "engine/errors",
+        "engine/client",
+        "engine/reflector",
+        "engine/queue",
+        "engine/store",
+        "engine/informer",
+        "engine/workqueue",
       ],
       packages: [],
     },
@@ -189,13 +269,13 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
 
 /** Files that may import one more folder than their layer. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  "informer/shared_informer_factory.ts": ["client"],
-  "testing/roles.ts": ["connect/kubeconfig"],
+  "engine/informer/shared_informer_factory.ts": ["engine/client"],
+  "testing/roles.ts": ["host/connect/kubeconfig"],
 };
 
 /** Generated files: their names are those that Kubernetes gives, and they are as long as these are many. */
 const GENERATED = [
-  "kinds/",
+  "engine/kinds/",
   "cli/page_html.ts",
   "cli/project_files.ts",
   "testing/fake/schema/served.ts",
@@ -210,39 +290,39 @@ const MOST_LINES_OF_FUNCTION = 60;
 
 /** Longer functions, and why they are whole. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
-  "entry/json_text.ts #walkMembers": "a scanner of bytes, in which a call for each member costs time",
+  "engine/entry/json_text.ts #walkMembers": "a scanner of bytes, in which a call for each member costs time",
 };
 
 /** Entry points re-export, and have no export of their own. */
 const ENTRY_POINTS = [
   "types.ts",
-  "connect/mod.ts",
+  "host/connect/mod.ts",
   "relay/server/mod.ts",
   "relay/client/mod.ts",
-  "controllers/reconcile/mod.ts",
-  "controllers/readiness/mod.ts",
-  "schema/mod.ts",
-  "webhooks/mod.ts",
-  "workloads/mod.ts",
-  "controllers/clusters/mod.ts",
+  "operator/controllers/reconcile/mod.ts",
+  "operator/controllers/readiness/mod.ts",
+  "operator/schema/mod.ts",
+  "operator/webhooks/mod.ts",
+  "operator/workloads/mod.ts",
+  "operator/controllers/clusters/mod.ts",
   "testing/mod.ts",
   "testing/chaos/mod.ts",
-  "logs/mod.ts",
-  "otel/mod.ts",
+  "operator/logs/mod.ts",
+  "operator/otel/mod.ts",
   "cli/main.ts",
 ];
 
 /** The only file that writes to the console. */
-const CONSOLE = "errors/errors.ts";
+const CONSOLE = "engine/errors/errors.ts";
 
 /** The bundle of the page, which has that file. */
 const BUNDLE = "cli/page_html.ts";
 
 /** Folders that read what strangers send to a relay or a webhook, before anybody has authorized it. */
-const UNTRUSTED = ["api", "relay/server", "entry", "protocol", "webhooks"];
+const UNTRUSTED = ["engine/api", "relay/server", "engine/entry", "engine/protocol", "operator/webhooks"];
 
 /** Folders that may name the runtime. */
-const RUNTIME = ["connect/runtime", "cli"];
+const RUNTIME = ["host/connect/runtime", "cli"];
 
 interface Source {
   readonly path: string;
@@ -407,8 +487,9 @@ function cycles(sources: readonly Source[]): string[] {
 
 /** Returns the room of a file: the longest beginning of its path that the table has. */
 function folderOf(path: string): string {
-  const [room, part] = path.split("/");
-  return `${room}/${part}` in LAYERS ? `${room}/${part}` : room;
+  let folder = dirname(path);
+  while (folder !== "." && !(folder in LAYERS)) folder = dirname(folder);
+  return folder === "." ? path.split("/")[0] : folder;
 }
 
 function resolve(path: string, specifier: string): string {

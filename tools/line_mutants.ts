@@ -28,10 +28,10 @@ an unchanged function is not run again, unless it survived and its tests have ch
     jobs: count("number of processes at once", 2),
   },
   examples: [
-    "--only src/queue",
-    "--only src/store --tests tests/store/indexer_test.ts",
+    "--only src/engine/queue",
+    "--only src/engine/store --tests tests/engine/store/indexer_test.ts",
     "--since HEAD~5",
-    "--only src/store/indexer.ts,src/queue/delta_fifo.ts --jobs 1",
+    "--only src/engine/store/indexer.ts,src/engine/queue/delta_fifo.ts --jobs 1",
   ],
   exits: "Exits with 1 when an unexplained statement survives, with 2 when it cannot run.",
 };

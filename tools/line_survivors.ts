@@ -15,31 +15,31 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason:
       "Without it the wait of a renewal that has just been cancelled ends a few microtasks later, with the same requests.",
     lines: [
-      ["src/controllers/reconcile/leader_elector.ts", "await kept;"],
+      ["src/operator/controllers/reconcile/leader_elector.ts", "await kept;"],
     ],
   },
   {
     id: "complete-indexes",
     reason: "Without it a commit passes all rows of indexes that are complete: slower, with the same result.",
     lines: [
-      ["src/store/indexer.ts", "this.#complete = this.#indexes.length;"],
-      ["src/store/indexer.ts", "if (indexes.length === 0) return;"],
+      ["src/engine/store/indexer.ts", "this.#complete = this.#indexes.length;"],
+      ["src/engine/store/indexer.ts", "if (indexes.length === 0) return;"],
     ],
   },
   {
     id: "equal-values",
     reason: "Without it equal values are compared by kind and order: slower, with the same result.",
     lines: [
-      ["src/informer/cache_view.ts", "if (a === b) return 0;"],
+      ["src/engine/informer/cache_view.ts", "if (a === b) return 0;"],
     ],
   },
   {
     id: "exhaustive",
     reason: "The cases behind it do nothing: they let the type checker fail when one is missing.",
     lines: [
-      ["src/informer/events/processor.ts", "return event satisfies never;"],
-      ["src/informer/sync/state.ts", 'return;\n      case "stopped":'],
-      ["src/informer/sync/state.ts", "phase satisfies never;"],
+      ["src/engine/informer/events/processor.ts", "return event satisfies never;"],
+      ["src/engine/informer/sync/state.ts", 'return;\n      case "stopped":'],
+      ["src/engine/informer/sync/state.ts", "phase satisfies never;"],
     ],
   },
   {
@@ -47,22 +47,22 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason:
       "Without it the cache of an informer that was forgotten stays in memory for as long as the factory, with no bytes.",
     lines: [
-      ["src/informer/cache/memory_budget.ts", "this.#caches.delete(cache);"],
-      ["src/informer/cache/memory_budget.ts", "this.#budget.forget(this);"],
+      ["src/engine/informer/cache/memory_budget.ts", "this.#caches.delete(cache);"],
+      ["src/engine/informer/cache/memory_budget.ts", "this.#budget.forget(this);"],
     ],
   },
   {
     id: "guarded-already",
     reason: "Without it the finalizer is found by the change that would add it: slower, with the same result.",
     lines: [
-      ["src/controllers/reconcile/objects.ts", "if (hasFinalizer(object, finalizer)) return object;"],
+      ["src/operator/controllers/reconcile/objects.ts", "if (hasFinalizer(object, finalizer)) return object;"],
     ],
   },
   {
     id: "last-row",
     reason: "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",
     lines: [
-      ["src/store/indexer.ts", "this.#lastKey = key;"],
+      ["src/engine/store/indexer.ts", "this.#lastKey = key;"],
     ],
   },
   {
@@ -70,7 +70,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it a stop is noticed by the list, watch or wait that begins: the same end.",
     lines: [
       [
-        "src/reflector/reflector.ts",
+        "src/engine/reflector/reflector.ts",
         'if (stop.aborted) return { type: "stopped" };\n    const beganMs = monotonicMs();',
       ],
     ],
@@ -79,35 +79,35 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "left-namespace",
     reason: "Without it the controller of a namespace that was left stays in memory for as long as the informer.",
     lines: [
-      ["src/informer/sync/changing_namespaces.ts", "this.#running.delete(part);"],
+      ["src/engine/informer/sync/changing_namespaces.ts", "this.#running.delete(part);"],
     ],
   },
   {
     id: "no-covers",
     reason: "Without it each cached object is looked up among those that are covered: slower, with the same result.",
     lines: [
-      ["src/informer/cache/cache_overlay.ts", "if (this.#covered.size === 0) return cached;"],
+      ["src/engine/informer/cache/cache_overlay.ts", "if (this.#covered.size === 0) return cached;"],
     ],
   },
   {
     id: "no-row",
     reason: "Without it an array is read at index -1, which is undefined: slower, with the same result.",
     lines: [
-      ["src/store/indexer.ts", "if (row === NO_ROW) return index.valuesFor(value);"],
+      ["src/engine/store/indexer.ts", "if (row === NO_ROW) return index.valuesFor(value);"],
     ],
   },
   {
     id: "no-renamed",
     reason: "Without it each entry is looked up among those that were renamed: slower, with the same result.",
     lines: [
-      ["src/informer/cache/entry_transform.ts", "if (this.#originals === undefined) return;"],
+      ["src/engine/informer/cache/entry_transform.ts", "if (this.#originals === undefined) return;"],
     ],
   },
   {
     id: "only-abort",
     reason: "A sleep rejects by its signal alone: without it an error of another clock would be ignored.",
     lines: [
-      ["src/controllers/reconcile/leader_elector.ts", "if (!signal?.aborted) throw error;"],
+      ["src/operator/controllers/reconcile/leader_elector.ts", "if (!signal?.aborted) throw error;"],
     ],
   },
   {
@@ -115,11 +115,14 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it a key is looked for among all that wait, one by one: slower, with the same result.",
     lines: [
       [
-        "src/queue/delta_fifo.ts",
+        "src/engine/queue/delta_fifo.ts",
         "if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();",
       ],
-      ["src/queue/delta_fifo.ts", "if (this.#places !== undefined) {\n      const place = this.#places.get(key);"],
-      ["src/queue/delta_fifo.ts", "return place === undefined ? undefined : this.#deltas[place - this.#base];"],
+      [
+        "src/engine/queue/delta_fifo.ts",
+        "if (this.#places !== undefined) {\n      const place = this.#places.get(key);",
+      ],
+      ["src/engine/queue/delta_fifo.ts", "return place === undefined ? undefined : this.#deltas[place - this.#base];"],
     ],
   },
   {
@@ -127,7 +130,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it changes are worked out for a reader that takes all rows instead: slower, with the same result.",
     lines: [
       [
-        "src/informer/cache_view.ts",
+        "src/engine/informer/cache_view.ts",
         "if (this.#changes === undefined) return;\n    const { offset, limit } = this.#window;",
       ],
     ],
@@ -137,7 +140,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it an equal key is computed: slower, and with one more string for each object.",
     lines: [
       [
-        "src/informer/cache/entry_transform.ts",
+        "src/engine/informer/cache/entry_transform.ts",
         "const key = entry.name === name && entry.namespace === namespace ? entry.key : keyOf(object);",
       ],
     ],
@@ -147,7 +150,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "Without it a row that keeps its place is removed and inserted again: slower, with the same result.",
     lines: [
       [
-        "src/informer/cache_view.ts",
+        "src/engine/informer/cache_view.ts",
         "if (row !== undefined && before !== undefined && this.#tree.replace(row)) {",
       ],
     ],
@@ -156,47 +159,50 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "seen-already",
     reason: "Without it the waits that follow resolve at once: slower, with the same result.",
     lines: [
-      ["src/controllers/reconcile/pending_writes.ts", "if (isSeen(cache, write)) return;"],
+      ["src/operator/controllers/reconcile/pending_writes.ts", "if (isSeen(cache, write)) return;"],
     ],
   },
   {
     id: "settled-wait",
     reason: "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
     lines: [
-      ["src/informer/sync/version_gate.ts", "this.#waiting.delete(id);"],
+      ["src/engine/informer/sync/version_gate.ts", "this.#waiting.delete(id);"],
     ],
   },
   {
     id: "index-memory",
     reason: "Without it an index keeps more memory, or slower arrays, with the same result.",
     lines: [
-      ["src/store/indexer.ts", "while (this.#several.length <= row) this.#several.push(undefined);"],
-      ["src/store/indexer.ts", "this.#numbered[bucket.number] = NO_BUCKET;"],
-      ["src/store/indexer.ts", "this.#unused.push(bucket.number);"],
-      ["src/store/indexer.ts", "if (isOneOfSeveral) this.#several[row] = undefined;"],
+      ["src/engine/store/indexer.ts", "while (this.#several.length <= row) this.#several.push(undefined);"],
+      ["src/engine/store/indexer.ts", "this.#numbered[bucket.number] = NO_BUCKET;"],
+      ["src/engine/store/indexer.ts", "this.#unused.push(bucket.number);"],
+      ["src/engine/store/indexer.ts", "if (isOneOfSeveral) this.#several[row] = undefined;"],
     ],
   },
   {
     id: "started-by-run",
     reason: "Without it an informer that ends by the signal of its run is also disposed then: the same end.",
     lines: [
-      ["src/informer/shared_informer_factory.ts", "if (!wasStarted) return;"],
+      ["src/engine/informer/shared_informer_factory.ts", "if (!wasStarted) return;"],
     ],
   },
   {
     id: "unchanged-index",
     reason: "Without it index values are compared that cannot differ: slower, with the same result.",
     lines: [
-      ["src/store/indexer.ts", "if (before === after) return;"],
-      ["src/store/indexer.ts", "if (row !== NO_ROW && this.#allByKey) {"],
-      ["src/store/indexer.ts", "return row;\n    }"],
+      ["src/engine/store/indexer.ts", "if (before === after) return;"],
+      ["src/engine/store/indexer.ts", "if (row !== NO_ROW && this.#allByKey) {"],
+      ["src/engine/store/indexer.ts", "return row;\n    }"],
     ],
   },
   {
     id: "whole-chunk",
     reason: "Without it bytes that one chunk has are copied: slower, with the same result.",
     lines: [
-      ["src/informer/snapshot.ts", "if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length);"],
+      [
+        "src/engine/informer/snapshot.ts",
+        "if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length);",
+      ],
     ],
   },
 ];

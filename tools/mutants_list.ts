@@ -19,14 +19,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-before-return",
     breaks: "an event is recorded before its call has returned",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "return this.#current = next;",
     replace: "this.#current = next; this.#record(); return next;",
   },
   {
     id: "checkpoint-moves-within-list",
     breaks: "a position moves before the last difference of a list was delivered",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "this.#missing = new Set(this.#checkpoint.objects.keys());",
     find: /$/,
     replace: " this.#position.reached(this.#options.resourceVersion());",
@@ -34,21 +34,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-gone-not-named",
     breaks: "what was deleted while nobody read is not delivered as deleted",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "return [...Array.from(missing, (key) => this.#deleted(key, this.#checkpoint.objects.get(key)!)), read];",
     replace: "return [read];",
   },
   {
     id: "checkpoint-successor-as-update",
     breaks: "an object that was created anew while nobody read is delivered as an update",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "if (known[0] !== uid) return [this.#deleted(key, known), new Added(entry, quarantine, false)];",
     replace: "",
   },
   {
     id: "checkpoint-interrupted-addition-lost",
     breaks: "an addition whose call was interrupted counts as delivered",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: 'if (known === undefined || (known[0] === uid && known[1] === "")) {',
     find: /if /,
     replace: 'if (known?.[1] === "") return [];\n    if ',
@@ -56,14 +56,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-addition-not-announced",
     breaks: "an addition whose call is interrupted leaves no trace, so that its deletion is not delivered",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: 'this.#writer.delivered(key, [uid, ""]);',
     replace: "",
   },
   {
     id: "checkpoint-failed-call-recorded",
     breaks: "an event whose call has failed counts as delivered",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "else if (!hasFailed) {",
     find: /if \(!hasFailed\) /,
     replace: "",
@@ -71,7 +71,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-of-dropped-events",
     breaks: "a position moves past the events that a handler drops when it ends",
-    file: "src/informer/events/checkpoint_reader.ts",
+    file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "if (this.#missing === undefined && !this.isClosed && this.pending === 0) {",
     find: /!this.isClosed && /,
     replace: "",
@@ -79,7 +79,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-own-write-lost",
     breaks: "a write whose answer was lost counts as that of another reader",
-    file: "src/informer/events/checkpoint.ts",
+    file: "src/engine/informer/events/checkpoint.ts",
     line: "if (found?.record.holder !== this.#holder) {",
     find: /found\?\.record\.holder !== this\.#holder/,
     replace: "true",
@@ -87,21 +87,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "checkpoint-before-present",
     breaks: "deliveries begin at a cache that is older than what was delivered",
-    file: "src/informer/sync/server_state.ts",
+    file: "src/engine/informer/sync/server_state.ts",
     line: "if (isResourceVersion(version)) await gate.wait(version, { signal });",
     replace: "",
   },
   {
     id: "bookmark-keeps-version",
     breaks: "bookmarks do not move the version",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: "if (isNewer(change.resourceVersion, seen)) seen = change.resourceVersion;",
     replace: "",
   },
   {
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
-    file: "src/informer/sync/part_sync.ts",
+    file: "src/engine/informer/sync/part_sync.ts",
     line: 'if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });',
     replace:
       'if (type !== "Deleted") return void setTimeout(() => this.#process({ key, deltas: [{ type, value }], initial: false }));',
@@ -109,14 +109,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "update-after-batch",
     breaks: "updates wait for the end of their batch",
-    file: "src/informer/sync/part_sync.ts",
+    file: "src/engine/informer/sync/part_sync.ts",
     line: 'this.#pass("Updated", entry);',
     replace: "return this.#queue.update(entry);",
   },
   {
     id: "error-event-410-ignored",
     breaks: "a 410 event is ignored",
-    file: "src/client/decode/readers.ts",
+    file: "src/engine/client/decode/readers.ts",
     line: "const status = statusFrom(event.object);",
     find: /$/,
     replace: ' if (status.code === 410) return { type: "BOOKMARK", resourceVersion: "1", initialEventsEnd: false };',
@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "status-410-ignored",
     breaks: "a 410 status is ignored",
-    file: "src/reflector/transition.ts",
+    file: "src/engine/reflector/transition.ts",
     line: 'if (isExpired(error) || isTooLargeResourceVersion(error)) return "expired";',
     find: /isExpired\(error\)/,
     replace: '(isExpired(error) && String(error).includes("go on watching"))',
@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "error-event-other-ignored",
     breaks: "an ERROR event other than 410 is ignored",
-    file: "src/client/decode/readers.ts",
+    file: "src/engine/client/decode/readers.ts",
     line: "const status = statusFrom(event.object);",
     find: /$/,
     replace: ' if (status.code !== 410) return { type: "BOOKMARK", resourceVersion: "1", initialEventsEnd: false };',
@@ -140,7 +140,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "expired-watches-again",
     breaks: "after an expiry it watches from the old version",
-    file: "src/reflector/transition.ts",
+    file: "src/engine/reflector/transition.ts",
     line: "return backOff(reported, relisting(resourceVersion, history), rules);",
     find: /relisting/,
     replace: "watching",
@@ -148,14 +148,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "relist-skips-deletions",
     breaks: "relist skips deletions",
-    file: "src/queue/delta_fifo.ts",
+    file: "src/engine/queue/delta_fifo.ts",
     line: 'if (value !== undefined) pending.add(key, { type: "Deleted", value, finalStateUnknown: true });',
     replace: "",
   },
   {
     id: "relist-deletes-without-flag",
     breaks: "a relist delivers deletions without the flag",
-    file: "src/queue/delta_fifo.ts",
+    file: "src/engine/queue/delta_fifo.ts",
     line: 'if (value !== undefined) pending.add(key, { type: "Deleted", value, finalStateUnknown: true });',
     find: /true/,
     replace: "false",
@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "relist-updates-unchanged",
     breaks: "a relist delivers unchanged objects as updates",
-    file: "src/api/entry.ts",
+    file: "src/engine/api/entry.ts",
     line: 'return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&',
     find: /a\.resourceVersion === b\.resourceVersion/,
     replace: "a === b",
@@ -171,7 +171,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "synced-before-initial",
     breaks: "synced is delivered before the initial events",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line: "this.log.appendInitial(entries);",
     find: /this\.log\.appendInitial\(entries\)/,
     replace: "queueMicrotask(() => this.log.appendInitial(entries))",
@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "initial-as-new",
     breaks: "objects of the first list are delivered without the initial flag",
-    file: "src/informer/events/event_log.ts",
+    file: "src/engine/informer/events/event_log.ts",
     line: "if (entry !== undefined) return new Added(entry, this.#quarantine, true);",
     find: /true/,
     replace: "false",
@@ -187,7 +187,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "late-handler-misses-cache",
     breaks: "a late handler misses what was cached",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line: "entries: cache.entries(key),",
     find: /cache\.entries\(key\)/,
     replace: "[]",
@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "late-handler-receives-twice",
     breaks: "a late handler receives an object twice",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line: "entries: cache.entries(key),",
     find: /cache\.entries\(key\)/,
     replace: "[...cache.entries(key), ...cache.entries(key).slice(0, 1)]",
@@ -203,7 +203,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "initial-after-sync",
     breaks: "initial stays true after sync",
-    file: "src/informer/sync/cache_writer.ts",
+    file: "src/engine/informer/sync/cache_writer.ts",
     line: "this.#processor.log.append(new Added(entry, this.#quarantine, initial));",
     find: /initial/,
     replace: "true",
@@ -211,7 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "removed-handler-called",
     breaks: "a removed handler is still called",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line:
       'this.#cursor.close();\n    this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));',
     replace: "",
@@ -219,7 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "handler-error-ends-listener",
     breaks: "one handler's error ends its own listener",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line: "this.#fail(event, error);\n        if (!await this.#retry(event, error)) cursor.failed();",
     find: /$/,
     replace: " throw error;",
@@ -227,49 +227,49 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "deletion-of-predecessor-applied",
     breaks: "DELETED applied to a recreated uid",
-    file: "src/informer/sync/cache_writer.ts",
+    file: "src/engine/informer/sync/cache_writer.ts",
     line: 'return delta.type !== "Deleted" || isAnother(known, entry);',
     replace: 'return delta.type !== "Deleted";',
   },
   {
     id: "relist-misses-gone",
     breaks: "a relist does not look for what is gone",
-    file: "src/queue/delta_fifo.ts",
+    file: "src/engine/queue/delta_fifo.ts",
     line: "return this.#values.size - added === knownObjects.size;",
     replace: "return true;",
   },
   {
     id: "first-list-not-delivered",
     breaks: "the objects of a first list are not delivered",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line: "this.log.appendInitial(entries);",
     replace: "",
   },
   {
     id: "index-keeps-old-value",
     breaks: "index not updated when a value changes",
-    file: "src/store/indexer.ts",
+    file: "src/engine/store/indexer.ts",
     line: "this.#take(row, both ? without(before, after) : before, before.length > 1);",
     replace: "",
   },
   {
     id: "index-keeps-deleted-key",
     breaks: "index keeps a deleted key",
-    file: "src/store/indexer.ts",
+    file: "src/engine/store/indexer.ts",
     line: "for (const index of this.#indexes) index.unfile(row);",
     replace: "",
   },
   {
     id: "truncated-line-parsed",
     breaks: "a truncated last line is parsed",
-    file: "src/client/decode/body_reader.ts",
+    file: "src/engine/client/decode/body_reader.ts",
     line: "if (start < chunk.length) this.#carry.append(chunk, start, start + this.#kept(chunk.length - start));",
     replace: "if (start < chunk.length) this.#emit(chunk, start, chunk.length, line, undefined);",
   },
   {
     id: "chunk-border-breaks-character",
     breaks: "a chunk border inside a multi-byte character breaks it",
-    file: "src/client/decode/body_reader.ts",
+    file: "src/engine/client/decode/body_reader.ts",
     line: "this.#carry.append(chunk, 0, this.#kept(carried + stop) - carried);",
     replace:
       "const text = new TextEncoder().encode(new TextDecoder().decode(chunk.subarray(0, stop))); this.#carry.append(text, 0, text.length);",
@@ -277,7 +277,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "carry-survives-reconnect",
     breaks: "the carry buffer is not reset after a reconnect",
-    file: "src/client/decode/readers.ts",
+    file: "src/engine/client/decode/readers.ts",
     line: "const lines = new LineSplitter(options.maxObjectBytes);",
     replace:
       "const lines: LineSplitter = (globalThis as unknown as { carried: LineSplitter }).carried ??= new LineSplitter(options.maxObjectBytes);",
@@ -285,7 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "backoff-never-resets",
     breaks: "back-off never resets",
-    file: "src/reflector/transition.ts",
+    file: "src/engine/reflector/transition.ts",
     line: "failures: watch.delivered || lasted ? 0 : history.failures,",
     find: /watch\.delivered \|\| lasted \? 0 : /,
     replace: "",
@@ -293,14 +293,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "short-watch-without-backoff",
     breaks: "back-off missing after a short watch",
-    file: "src/reflector/transition.ts",
+    file: "src/engine/reflector/transition.ts",
     line: "if (watch.delivered || watch.lastedMs >= SHORT_WATCH_MS) {",
     replace: "if (Math.random() < 2) return watching(resourceVersion, history);{",
   },
   {
     id: "idle-limit-never-fires",
     breaks: "the idle limit never fires",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: '() => this.fail(watchTimeoutError("continue the watch", timeoutMs / 1_000)),',
     find: /this\.fail/,
     replace: "void ",
@@ -308,7 +308,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "plain-bookmark-ends-list",
     breaks: "streaming list takes a plain bookmark for its end",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: 'const end = batch.findIndex((change) => change.type === "BOOKMARK" && change.initialEventsEnd);',
     find: / && change\.initialEventsEnd/,
     replace: "",
@@ -316,7 +316,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "changes-before-end-dropped",
     breaks: "changes before the end bookmark are dropped",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: "const before = end === -1 ? batch : batch.slice(0, end);",
     find: /batch\.slice\(0, end\)/,
     replace: "[]",
@@ -324,14 +324,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "events-after-end-dropped",
     breaks: "events after the end bookmark in the same chunk are dropped",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: "store.apply(batch.slice(end + 1), true);",
     replace: "",
   },
   {
     id: "renewed-list-keeps-old-pages",
     breaks: "a page after an expired token is taken from the old list",
-    file: "src/api/lister_watcher.ts",
+    file: "src/engine/api/lister_watcher.ts",
     line: "restarted = true;",
     find: /restarted = true/,
     replace: "restarted = false",
@@ -339,7 +339,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "stop-misses-watch",
     breaks: "stop does not reach the watch, whose body goes on",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: "this.#controller = new DerivedController(signal);",
     find: /signal/,
     replace: "",
@@ -347,7 +347,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "resync-for-all",
     breaks: "a resync is delivered to handlers without a period",
-    file: "src/informer/events/processor.ts",
+    file: "src/engine/informer/events/processor.ts",
     line: "const periodMs = (resyncMs ?? this.options.resyncMs) || Infinity;",
     find: /\?\? this\.options\.resyncMs/,
     replace: "|| 20_000",
@@ -355,7 +355,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "relist-keeps-old-entry",
     breaks: "a relist keeps the old entry for a new version",
-    file: "src/api/entry.ts",
+    file: "src/engine/api/entry.ts",
     line: 'return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&',
     find: /a\.resourceVersion === b\.resourceVersion && /,
     replace: "",
@@ -363,7 +363,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "cut-eats-neighbour",
     breaks: "managedFields cut eats its neighbour",
-    file: "src/entry/json_text.ts",
+    file: "src/engine/entry/json_text.ts",
     line: "this.cutEnd = first && bytes[at] === COMMA ? at + 1 : at;",
     find: /first && bytes\[at\] === COMMA \? at \+ 1 : at/,
     replace: "at + 1",
@@ -371,14 +371,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "successor-as-update",
     breaks: "another object of the same name is delivered as an update",
-    file: "src/informer/sync/cache_writer.ts",
+    file: "src/engine/informer/sync/cache_writer.ts",
     line: "if (isAnother(known, entry)) {",
     replace: "if (false) {",
   },
   {
     id: "change-of-kept-field-skipped",
     breaks: "an informer of fields delivers no update",
-    file: "src/informer/sync/cache_writer.ts",
+    file: "src/engine/informer/sync/cache_writer.ts",
     line: "} else if (!this.#skipsUnchanged || !sameFields(known, entry)) {",
     find: /!this\.#skipsUnchanged \|\| !sameFields\(known, entry\)/,
     replace: "!this.#skipsUnchanged",
@@ -386,7 +386,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "other-text-skipped",
     breaks: "an informer of fields delivers no update of an object that was not read",
-    file: "src/entry/entry.ts",
+    file: "src/engine/entry/entry.ts",
     line:
       "if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);",
     find: /return .*/,
@@ -395,7 +395,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "unchanged-object-delivered",
     breaks: "an informer of fields delivers updates that change none of them, of objects that were read",
-    file: "src/entry/entry.ts",
+    file: "src/engine/entry/entry.ts",
     line: "return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata) &&",
     find: /return .*/,
     replace: "return false &&",
@@ -403,7 +403,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "filter-forgets",
     breaks: "a filter forgets the objects that it has delivered",
-    file: "src/informer/events/event.ts",
+    file: "src/engine/informer/events/event.ts",
     line: 'if (event.type === "deleted") return this.#known.delete(key) ? event : undefined;',
     find: /return .*/,
     replace: "return event;",
@@ -411,7 +411,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "folded-deletion-lost",
     breaks: "a folded backlog loses a deletion",
-    file: "src/informer/events/event_log.ts",
+    file: "src/engine/informer/events/event_log.ts",
     line: 'if (second.type === "deleted") return [second];',
     find: /\[second\]/,
     replace: "[]",
@@ -419,14 +419,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "deletion-before-end-dropped",
     breaks: "an object that is deleted before a streaming list ends stays",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: "this.#replacement.delete(entry);",
     replace: "",
   },
   {
     id: "list-seen-before-end",
     breaks: "a list counts as seen before it is complete",
-    file: "src/reflector/requests.ts",
+    file: "src/engine/reflector/requests.ts",
     line: "if (end === -1) continue;",
     find: /continue;/,
     replace: "{ staged.commit(store.version); continue; }",
@@ -434,14 +434,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "later-pages-left-out",
     breaks: "pages after the first are left out",
-    file: "src/api/lister_watcher.ts",
+    file: "src/engine/api/lister_watcher.ts",
     line: "if (next === undefined) return;",
     replace: "return;",
   },
   {
     id: "resume-where-watch-began",
     breaks: "a paused watch resumes at the version where it began",
-    file: "src/reflector/transition.ts",
+    file: "src/engine/reflector/transition.ts",
     line: 'return phase.relist === undefined ? watching(resourceVersion, history) : listing("", history);',
     find: /watching\(resourceVersion/,
     replace: "watching(phase.resourceVersion",
@@ -449,14 +449,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "pause-keeps-watch",
     breaks: "a paused informer keeps its list or watch",
-    file: "src/reflector/reflector.ts",
+    file: "src/engine/reflector/reflector.ts",
     line: "this.#work?.abort(paused());",
     replace: "",
   },
   {
     id: "check-ahead-of-watch",
     breaks: "a consistency check takes changes that are under way for differences",
-    file: "src/informer/sync/consistency_check.ts",
+    file: "src/engine/informer/sync/consistency_check.ts",
     line: "for (let needed; isOlder(gate.version, needed = neededVersion(differences, version));) {",
     find: /isOlder\(gate\.version, needed = neededVersion\(differences, version\)\)/,
     replace: "false",
@@ -464,14 +464,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "check-misses-gone",
     breaks: "a consistency check misses objects that are gone",
-    file: "src/informer/sync/consistency_check.ts",
+    file: "src/engine/informer/sync/consistency_check.ts",
     line: "if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });",
     replace: "",
   },
   {
     id: "kind-not-filled-in",
     breaks: "kind and apiVersion are not filled into items",
-    file: "src/client/decode/readers.ts",
+    file: "src/engine/client/decode/readers.ts",
     line: 'this.#objects.fillIn(kind.slice(0, -"List".length), apiVersion);',
     find: /this\.#objects\.fillIn/,
     replace: "void ",
@@ -479,7 +479,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-lists",
     breaks: "a restored informer lists, although the server has its version",
-    file: "src/reflector/reflector.ts",
+    file: "src/engine/reflector/reflector.ts",
     line: "const begins = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);",
     find: /this\.#isRestored \? resumedPhase : firstPhase/,
     replace: "firstPhase",
@@ -487,7 +487,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-watches-from-now",
     breaks: "what was deleted while an informer was stopped stays in a restored one",
-    file: "src/reflector/transition.ts",
+    file: "src/engine/reflector/transition.ts",
     line: 'return watching(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });',
     find: /resourceVersion/,
     replace: '""',
@@ -495,21 +495,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-objects-left-out",
     breaks: "restored objects are not delivered as initial ones",
-    file: "src/reflector/reflector.ts",
+    file: "src/engine/reflector/reflector.ts",
     line: "list.add(entries);",
     replace: "",
   },
   {
     id: "restored-checksum-ignored",
     breaks: "a damaged snapshot is restored",
-    file: "src/informer/snapshot.ts",
+    file: "src/engine/informer/snapshot.ts",
     line: 'if (checksum(body, headLength, textLength) !== sum) throw damaged("a checksum is wrong");',
     replace: "",
   },
   {
     id: "restored-of-another",
     breaks: "a snapshot of another selection, form or cluster is restored",
-    file: "src/informer/cache/cache_scope.ts",
+    file: "src/engine/informer/cache/cache_scope.ts",
     line:
       "const name = Object.keys(needed).find((name) => JSON.stringify(record[name]) !== JSON.stringify(needed[name]));",
     find: /JSON\.stringify\(record\[name\]\) !== JSON\.stringify\(needed\[name\]\)/,
@@ -518,14 +518,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-of-other-history",
     breaks: "a snapshot is restored although the server has not its objects",
-    file: "src/informer/sync/part_sync.ts",
+    file: "src/engine/informer/sync/part_sync.ts",
     line: "const reason = await snapshotMismatch(restored, identities, signal);",
     replace: "return;",
   },
   {
     id: "restored-uid-ignored",
     breaks: "objects of a cluster made anew are taken for those of the snapshot with the same names",
-    file: "src/informer/sync/server_state.ts",
+    file: "src/engine/informer/sync/server_state.ts",
     line: "if (found?.uid === entry.uid) return undefined;",
     find: /=== entry\.uid/,
     replace: "!== undefined",
@@ -533,14 +533,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-version-unreached",
     breaks: "a watch begins at a version that the server has not reached",
-    file: "src/informer/sync/server_state.ts",
+    file: "src/engine/informer/sync/server_state.ts",
     line: "if (!isTooLargeResourceVersion(error)) return undefined;",
     replace: "return undefined;",
   },
   {
     id: "restored-transformed-again",
     breaks: "restored objects are transformed again",
-    file: "src/informer/cache/entry_transform.ts",
+    file: "src/engine/informer/cache/entry_transform.ts",
     line:
       "if (transform !== undefined) this.#made.add(taken);\n    if (taken.key !== originalKey) (this.#originals ??= new WeakMap()).set(taken, originalKey);",
     replace: "",
@@ -548,7 +548,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "last-snapshot-not-written",
     breaks: "the last snapshot is older than the cache that ended",
-    file: "src/informer/snapshot_keeper.ts",
+    file: "src/engine/informer/snapshot_keeper.ts",
     line: 'if (this.#changed !== "nothing") await this.#write();',
     replace: "",
   },

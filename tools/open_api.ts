@@ -1,16 +1,16 @@
 /**
- * Turns documents of a server's `/openapi/v3` into modules of types: the kinds of `src/kinds`.
+ * Turns documents of a server's `/openapi/v3` into modules of types: the kinds of `src/engine/kinds`.
  *
  * {@linkcode readOpenApi} reads the documents into a model, and {@linkcode emitModules} writes the texts of its files.
  * Schemas are read, and a module is written, by `src/cli/codegen`, as those of custom kinds are.
  *
  * @module
  */
-import { isRecord } from "../src/api/object.ts";
+import { isRecord } from "../src/engine/api/object.ts";
 import type { ModuleContent, TypeModel } from "../src/cli/codegen/read_schema.ts";
 
 import { emitModule, type EmitOptions } from "../src/cli/codegen/emit_module.ts";
-import { type ApiResource, apiVersionOf } from "../src/api/resource.ts";
+import { type ApiResource, apiVersionOf } from "../src/engine/api/resource.ts";
 import {
   DocumentError,
   type DocumentObject,

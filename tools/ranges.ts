@@ -30,7 +30,7 @@ if (import.meta.main) {
     summary: "Checks the entry points, and runs the tests, with the oldest or the newest npm packages in range.",
     flags: { end: choice(["oldest", "newest"], "the versions", "oldest") },
     rest: ["PATH…", "tests; all of deno task test if absent"],
-    examples: ["--end newest", "tests/schema tests/cli"],
+    examples: ["--end newest", "tests/operator/schema tests/cli"],
   });
   const config = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
   const imports = end === "oldest" ? oldestOf(config.imports) : config.imports;

@@ -9,7 +9,7 @@
 import { load } from "js-yaml";
 import { join } from "node:path";
 import type { Client } from "../mod.ts";
-import type { ApiResource } from "../src/api/resource.ts";
+import type { ApiResource } from "../src/engine/api/resource.ts";
 import { apiVersionOf, type BuiltInTypes, idOf, SCALARS, type SchemaNode, targetOf, typeOf } from "./built_in_types.ts";
 
 /** Defaults in JSON by type and field: `"core/v1.Probe periodSeconds"`. */

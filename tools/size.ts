@@ -40,12 +40,12 @@ export function urlsIn(output: string): string[] {
   return [...output.matchAll(/^\s*(file:\/\/\S+) \([^()]*\)$/gm)].map(([, url]) => url);
 }
 
-/** The size of each folder, the largest first. */
+/** The size of each folder, of `src` of each room, the largest first. */
 export function folderSizes(files: readonly PublishedFile[]): FolderSize[] {
   const sizes = new Map<string, { folder: string; files: number; bytes: number }>();
   for (const { path, bytes } of files) {
     const folders = path.split("/").slice(0, -1);
-    const folder = folders.slice(0, folders[0] === "src" ? 2 : 1).join("/") || ".";
+    const folder = folders.slice(0, folders[0] === "src" ? 3 : 1).join("/") || ".";
     const size = sizes.get(folder) ?? { folder, files: 0, bytes: 0 };
     sizes.set(folder, size);
     size.files++;
@@ -74,7 +74,7 @@ export async function publishedFiles(): Promise<PublishedFile[]> {
 
 /** Rows of the lines of each folder, the largest first, and of all. The median is that of the lines of a file. */
 export function codeRows(sources: readonly SourceText[]): string[][] {
-  const folders = Map.groupBy(sources, ({ path }) => path.split("/").slice(0, -1).slice(0, 2).join("/") || ".");
+  const folders = Map.groupBy(sources, ({ path }) => path.split("/").slice(0, -1).slice(0, 3).join("/") || ".");
   const row = (folder: string, files: readonly SourceText[]): { readonly code: number; readonly cells: string[] } => {
     const counts = files.map(countLines);
     const lengths = counts.map(({ code, comment, blank }) => code + comment + blank).sort((a, b) => a - b);
@@ -111,7 +111,7 @@ if (import.meta.main) {
   const entry = { path: "mod.ts", text: Deno.readTextFileSync(join(ROOT, "mod.ts")) };
   const all = [...sourcesOf("src"), entry];
   const isGenerated = (path: string): boolean =>
-    path.startsWith("src/kinds/") || path === "src/testing/fake/schema/texts.ts";
+    path.startsWith("src/engine/kinds/") || path === "src/testing/fake/schema/texts.ts";
   console.log(`\nsrc without kinds, in lines\n${table(codeRows(all.filter(({ path }) => !isGenerated(path))))}`);
   const beside = ["tests", "bench", "tools", "standins", "examples"].map((folder) =>
     codeRows(sourcesOf(folder)).at(-1)!.with(0, folder)

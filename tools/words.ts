@@ -138,7 +138,7 @@ const ALLOWED: readonly Allowed[] = [];
 
 /** Beginnings of paths that are never checked: texts of Kubernetes, generated files, and data of tests. */
 const LEFT_OUT = [
-  "src/kinds/",
+  "src/engine/kinds/",
   "src/cli/page_html.ts",
   "src/cli/project_files.ts",
   "src/testing/fake/schema/texts.ts",
@@ -298,7 +298,7 @@ if (import.meta.main) {
       docstrings: toggle("prints them of the docstrings of each entry point instead"),
     },
     rest: ["PATH…", "files or folders, whose pages and old comments are shown, too; default everything"],
-    examples: ["src/informer", "docs/guides/limit-memory.md", "--pages"],
+    examples: ["src/engine/informer", "docs/guides/limit-memory.md", "--pages"],
     exits: "Exits with 1 when there is something to mend, with 2 when the command line is wrong.",
   });
   const everything = rest.length === 0;

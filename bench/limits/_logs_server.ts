@@ -3,7 +3,7 @@
  * address, and ends when its standard input does. All pods together write LINES lines a second, from the moment at
  * which a log is requested. A fake server answers everything else.
  */
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { serveProcess } from "./_serve_process.ts";
 

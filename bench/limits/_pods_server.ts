@@ -3,7 +3,7 @@
  * ends when its standard input does. It makes the pods of 9.1 kB while it sends them, and keeps none; its watch is
  * silent. With `filters` it sends those alone that a `shardSelector` selects.
  */
-import { ShardFilter } from "../../src/api/shard.ts";
+import { ShardFilter } from "../../src/engine/api/shard.ts";
 import { podItem } from "../_data.ts";
 import { writeDigits } from "../peers/object_bytes.ts";
 import { serveProcess } from "./_serve_process.ts";

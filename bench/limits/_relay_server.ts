@@ -12,7 +12,7 @@
  */
 import process from "node:process";
 import { Client, type KubernetesObject, SharedInformerFactory } from "../../mod.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { InformerRelay } from "../../src/relay/server/mod.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";

@@ -13,7 +13,7 @@ import {
   SharedIndexInformer,
   type SharedIndexInformerOptions,
 } from "../../mod.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
 import { Server } from "./_server.ts";
 import { collect, expectObjects, type Limit, measureCase, type Measurement, ratio } from "./measurement.ts";

@@ -3,7 +3,7 @@
  * `unread` (the default, nothing read), `read` (the default, every object read), `eager` (parsed as it arrives).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { run, statOf } from "../peers/child.ts";
 import { quantile } from "../statistics.ts";
 import { Server } from "./_server.ts";

@@ -3,8 +3,8 @@
  * addresses of one server, joined), `one` (an informer of one address). A handler receives every pod.
  */
 import { Client, SharedInformerFactory } from "../../mod.ts";
-import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { ClusterSet } from "../../src/operator/controllers/clusters/cluster_set.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
 import { caseCommand, expectObjects, measureCase, type Measurement, mediansOf, ratio } from "./measurement.ts";
 

@@ -3,7 +3,7 @@
  * (every object as it arrives), `fields` (three fields of each pod, an index of one of them).
  */
 import { Client, field, SharedInformerFactory } from "../../mod.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
 import { caseCommand, collect, expectObjects, type Limit, measureCase, type Measurement } from "./measurement.ts";
 

@@ -2,8 +2,8 @@
  * L1 and L1s: a watch's body in chunks of 64 KB, framed, decoded and every object read, beside JSON.parse of strings
  * that are there already. KIND (`pods` or `leases`), REPETITIONS.
  */
-import { Lease } from "../../src/kinds/coordination/v1.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Lease } from "../../src/engine/kinds/coordination/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { readChanges } from "../../tests/support/bodies.ts";
 import { leaseItem, podItem, streamOf, typed, watchBody } from "../_data.ts";
 import { median } from "../statistics.ts";

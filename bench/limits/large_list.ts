@@ -5,8 +5,8 @@
  * parsed).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { Lease } from "../../src/kinds/coordination/v1.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Lease } from "../../src/engine/kinds/coordination/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
 import { quantile } from "../statistics.ts";
 import { Delays } from "./_delays.ts";

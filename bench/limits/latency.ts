@@ -3,7 +3,7 @@
  * handler, one after the other. URL REPETITIONS.
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { Lease } from "../../src/kinds/coordination/v1.ts";
+import { Lease } from "../../src/engine/kinds/coordination/v1.ts";
 import { median, quantile } from "../statistics.ts";
 import { Server } from "./_server.ts";
 import { measureCase, type Measurement, ratio } from "./measurement.ts";

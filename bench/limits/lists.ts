@@ -4,7 +4,7 @@
  * `informer` (its defaults, until it has synced), `large` (the same, and its heap after a collection).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";

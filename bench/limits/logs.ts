@@ -3,9 +3,9 @@
  * stern and `informer logs` are others.
  */
 import { SharedIndexInformer } from "../../mod.ts";
-import { connect, shutdownSignal } from "../../src/connect/mod.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
-import { followLogs } from "../../src/logs/mod.ts";
+import { connect, shutdownSignal } from "../../src/host/connect/mod.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
+import { followLogs } from "../../src/operator/logs/mod.ts";
 import { Child, type Command, statOf } from "../peers/child.ts";
 import { median } from "../statistics.ts";
 import { caseCommand, type Limit, type Measurement, type Numbers, ratio } from "./measurement.ts";

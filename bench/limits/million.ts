@@ -3,8 +3,8 @@
  * index of one of them, and a handler), `cut` (the same bytes, cut into the texts of pods, which are dropped).
  */
 import { Client, field, onlyFields, SharedIndexInformer } from "../../mod.ts";
-import { chunksOf } from "../../src/client/decode/body_reader.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { chunksOf } from "../../src/engine/client/decode/body_reader.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
 import { Delays } from "./_delays.ts";
 import { caseCommand, expectObjects, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";

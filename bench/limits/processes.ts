@@ -4,9 +4,9 @@
  */
 import { pooledMap } from "@std/async";
 import { onlyMetadata, SharedIndexInformer } from "../../mod.ts";
-import { connect } from "../../src/connect/mod.ts";
-import { Manager, Reconciler, ShardGroup } from "../../src/controllers/reconcile/mod.ts";
-import { ConfigMap, Namespace } from "../../src/kinds/core/v1.ts";
+import { connect } from "../../src/host/connect/mod.ts";
+import { Manager, Reconciler, ShardGroup } from "../../src/operator/controllers/reconcile/mod.ts";
+import { ConfigMap, Namespace } from "../../src/engine/kinds/core/v1.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { Child } from "../peers/child.ts";
 import { caseCommand, type Limit, type Measurement, ratio } from "./measurement.ts";

@@ -3,9 +3,9 @@
  * parsing every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
  */
 import { type CacheEntry, DeltaFIFO, Indexer, type KubernetesObject } from "../../mod.ts";
-import { sameVersion } from "../../src/api/entry.ts";
-import { Lease } from "../../src/kinds/coordination/v1.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { sameVersion } from "../../src/engine/api/entry.ts";
+import { Lease } from "../../src/engine/kinds/coordination/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { readChanges } from "../../tests/support/bodies.ts";
 import { type Item, leaseItem, podItem, streamOf, typed, watchBody } from "../_data.ts";
 import { median } from "../statistics.ts";

@@ -3,8 +3,8 @@
  * (an informer with its defaults, until it has synced; then it writes its snapshot to FILE), `restore` (from FILE).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { FileSnapshots } from "../../src/connect/mod.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { FileSnapshots } from "../../src/host/connect/mod.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { median } from "../statistics.ts";
 import { Server } from "./_server.ts";
 import { expectObjects, measureCase, type Measurement, ms, type Numbers, ratio } from "./measurement.ts";

@@ -3,9 +3,9 @@
  * REPETITIONS.
  */
 import { type CacheEntry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
-import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
-import { EntryLister } from "../../src/informer/cache/lister.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Quarantine } from "../../src/engine/informer/cache/entry_transform.ts";
+import { EntryLister } from "../../src/engine/informer/cache/lister.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { readList } from "../../tests/support/bodies.ts";
 import { listBody, podItem, streamOf } from "../_data.ts";
 import { median } from "../statistics.ts";

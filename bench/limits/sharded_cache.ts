@@ -6,8 +6,8 @@
  */
 import process from "node:process";
 import { Client, type HashRange, onlyFields, SharedIndexInformer } from "../../mod.ts";
-import { hashRange } from "../../src/api/shard.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { hashRange } from "../../src/engine/api/shard.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { Child } from "../peers/child.ts";
 import { caseCommand, collect, measureCase, type Measurement, mediansOf, type Numbers, ratio } from "./measurement.ts";
 

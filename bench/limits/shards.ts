@@ -5,9 +5,9 @@
  */
 import process from "node:process";
 import { Client, type HashRange, SharedIndexInformer } from "../../mod.ts";
-import { onlyFields } from "../../src/api/fields.ts";
-import { chunksOf } from "../../src/client/decode/body_reader.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { onlyFields } from "../../src/engine/api/fields.ts";
+import { chunksOf } from "../../src/engine/client/decode/body_reader.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { listBody, podItem, streamOf, typed, watchBody } from "../_data.ts";
 import { median } from "../statistics.ts";
 import { collect, measureCase, type Measurement, ratio } from "./measurement.ts";

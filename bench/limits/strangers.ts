@@ -5,14 +5,14 @@
 import { accepts } from "@std/http/negotiation";
 import process from "node:process";
 import { FieldSelector, LabelSelector, SharedInformerFactory } from "../../mod.ts";
-import { Client } from "../../src/client/client.ts";
+import { Client } from "../../src/engine/client/client.ts";
 import {
   negotiateRepresentation,
   parseContinueToken,
   parseListOptions,
   parseRoute,
-} from "../../src/protocol/requests.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+} from "../../src/engine/protocol/requests.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { parseToken } from "../../src/relay/server/feed.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { ObjectSelection } from "../../src/relay/server/objects.ts";

@@ -1,7 +1,7 @@
 import { pooledMap } from "@std/async";
 import { isAlreadyExists, type ObjectDraft } from "../../mod.ts";
-import { connect } from "../../src/connect/mod.ts";
-import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { connect } from "../../src/host/connect/mod.ts";
+import { Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { podItem } from "../_data.ts";
 import { clientArgs } from "./job.ts";

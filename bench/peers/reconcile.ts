@@ -1,6 +1,6 @@
 import { pooledMap } from "@std/async";
 import type { Client } from "../../mod.ts";
-import { connect } from "../../src/connect/mod.ts";
+import { connect } from "../../src/host/connect/mod.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { Definition, definitionName, onceServed } from "../../tests/support/cluster/definitions.ts";
 import { count, list, readFlags } from "../../tools/flags.ts";

@@ -7,9 +7,9 @@
  * @module
  */
 import type { Command } from "@cliffy/command";
-import { isAbortOf } from "../async/signals.ts";
-import type { BackoffOptions } from "../async/time.ts";
-import { VERSION } from "../client/version.ts";
+import { isAbortOf } from "../engine/async/signals.ts";
+import type { BackoffOptions } from "../engine/async/time.ts";
+import { VERSION } from "../engine/client/version.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./shared/usage.ts";
 import type { CommandContext, Terminal } from "./terminal/terminal.ts";
 

@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { sleep } from "../async/time.ts";
-import { Client } from "../client/client.ts";
-import { errorLine } from "../errors/errors.ts";
-import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
+import { sleep } from "../engine/async/time.ts";
+import { Client } from "../engine/client/client.ts";
+import { errorLine } from "../engine/errors/errors.ts";
+import type { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
+import { Pod, type Pod as PodObject } from "../engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../testing/mod.ts";
 import { withoutManagedFields } from "./get.ts";
 import { listen } from "./loopback.ts";

@@ -7,9 +7,9 @@
  * @module
  */
 import { type FileHandle, open, writeFile } from "node:fs/promises";
-import { sleep } from "../async/time.ts";
-import { replaceFile } from "../connect/files.ts";
-import type { RequestConnection } from "../connect/runtime/servers.ts";
+import { sleep } from "../engine/async/time.ts";
+import { replaceFile } from "../host/connect/files.ts";
+import type { RequestConnection } from "../host/connect/runtime/servers.ts";
 import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";

@@ -5,11 +5,11 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
-import { DecodeError, isNotFound, StatusError } from "../api/status.ts";
-import type { Client } from "../client/client.ts";
-import { errorLine } from "../errors/errors.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
+import { type Resource, resourceName } from "../engine/api/resource.ts";
+import { DecodeError, isNotFound, StatusError } from "../engine/api/status.ts";
+import type { Client } from "../engine/client/client.ts";
+import { errorLine } from "../engine/errors/errors.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
 import { EXIT_CODE } from "./shared/usage.ts";
 import {

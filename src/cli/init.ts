@@ -9,8 +9,8 @@
 import { copyFile, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { failureKind } from "../connect/runtime/runtime.ts";
-import { messageOf } from "../errors/errors.ts";
+import { failureKind } from "../host/connect/runtime/runtime.ts";
+import { messageOf } from "../engine/errors/errors.ts";
 import { unwritable } from "./output_file.ts";
 import { NODE_FILES, PROJECT_FILES, WEBHOOK_FILES } from "./project_files.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";

@@ -8,12 +8,12 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { isRecord } from "../api/object.ts";
-import type { Client } from "../client/client.ts";
-import { replaceFile } from "../connect/files.ts";
-import { readYaml } from "../connect/kubeconfig/yaml.ts";
-import { messageOf } from "../errors/errors.ts";
-import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
+import { isRecord } from "../engine/api/object.ts";
+import type { Client } from "../engine/client/client.ts";
+import { replaceFile } from "../host/connect/files.ts";
+import { readYaml } from "../host/connect/kubeconfig/yaml.ts";
+import { messageOf } from "../engine/errors/errors.ts";
+import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
 import { type DocumentPart, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";

@@ -1,21 +1,22 @@
 /**
  * The command `informer logs`: prints the logs of pods, merged by time.
  *
- * {@linkcode logs} is the entry point. `src/logs` follows and merges; a workload's pods are found by its selector.
+ * {@linkcode logs} is the entry point. `src/operator/logs` follows and merges; a workload's pods are found by its
+ * selector.
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
-import { defined, type Selection } from "../api/options.ts";
-import { resourceName } from "../api/resource.ts";
-import { LabelSelector, type LabelSelectorFields } from "../api/selector.ts";
-import { isAbortOf } from "../async/signals.ts";
-import type { Client } from "../client/client.ts";
-import { permittedEnv } from "../connect/runtime/permissions.ts";
-import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import { WaitError } from "../informer/status.ts";
-import { Pod } from "../kinds/core/v1.ts";
-import { followLogs, type LogStreamEvent, type PodLogLine } from "../logs/follow_logs.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
+import { defined, type Selection } from "../engine/api/options.ts";
+import { resourceName } from "../engine/api/resource.ts";
+import { LabelSelector, type LabelSelectorFields } from "../engine/api/selector.ts";
+import { isAbortOf } from "../engine/async/signals.ts";
+import type { Client } from "../engine/client/client.ts";
+import { permittedEnv } from "../host/connect/runtime/permissions.ts";
+import { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
+import { WaitError } from "../engine/informer/status.ts";
+import { Pod } from "../engine/kinds/core/v1.ts";
+import { followLogs, type LogStreamEvent, type PodLogLine } from "../operator/logs/follow_logs.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import {

@@ -5,11 +5,11 @@
  *
  * @module
  */
-import { FetchServer } from "../connect/run_manager.ts";
-import { failureKind } from "../connect/runtime/runtime.ts";
-import type { FetchHandler } from "../connect/runtime/servers.ts";
-import { errorLine } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
+import { FetchServer } from "../host/connect/run_manager.ts";
+import { failureKind } from "../host/connect/runtime/runtime.ts";
+import type { FetchHandler } from "../host/connect/runtime/servers.ts";
+import { errorLine } from "../engine/errors/errors.ts";
+import { InformerError } from "../engine/errors/informer_error.ts";
 import { UsageError } from "./shared/usage.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

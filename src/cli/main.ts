@@ -18,7 +18,7 @@
  * @module
  */
 
-import { onSignal, programArgs, quit } from "../connect/runtime/runtime.ts";
+import { onSignal, programArgs, quit } from "../host/connect/runtime/runtime.ts";
 import { CommandLine } from "./command_line.ts";
 import { Terminal } from "./terminal/terminal.ts";
 

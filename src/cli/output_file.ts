@@ -9,11 +9,11 @@
 import type { Stats } from "node:fs";
 import { open, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { exactJson } from "../api/large_integers.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/files.ts";
-import { failureKind } from "../connect/runtime/runtime.ts";
-import { messageOf } from "../errors/errors.ts";
+import { exactJson } from "../engine/api/large_integers.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
+import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../host/connect/files.ts";
+import { failureKind } from "../host/connect/runtime/runtime.ts";
+import { messageOf } from "../engine/errors/errors.ts";
 import { UsageError } from "./shared/usage.ts";
 
 /**

@@ -6,9 +6,9 @@
  * @module
  */
 import { Command, EnumType } from "@cliffy/command";
-import { defined } from "../api/options.ts";
-import { VERSION } from "../client/version.ts";
-import { isTerminal } from "../connect/runtime/runtime.ts";
+import { defined } from "../engine/api/options.ts";
+import { VERSION } from "../engine/client/version.ts";
+import { isTerminal } from "../host/connect/runtime/runtime.ts";
 import { COMMANDS } from "./commands.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
 

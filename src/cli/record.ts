@@ -7,25 +7,25 @@
  * @module
  */
 import { closeSync, openSync, writeFileSync } from "node:fs";
-import type { CacheEntry } from "../api/entry.ts";
-import type { ListerWatcher } from "../api/lister_watcher.ts";
-import { encoder, isRecord, type KubernetesObject } from "../api/object.ts";
-import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../api/resource.ts";
-import { parseFieldPath } from "../api/selector.ts";
-import { StatusError } from "../api/status.ts";
-import { DerivedController } from "../async/signals.ts";
-import { humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
-import { failureKind } from "../connect/runtime/runtime.ts";
-import { entryBytes } from "../entry/entry.ts";
-import { messageOf, REDACTED } from "../errors/errors.ts";
-import { Reflector } from "../reflector/reflector.ts";
+import type { CacheEntry } from "../engine/api/entry.ts";
+import type { ListerWatcher } from "../engine/api/lister_watcher.ts";
+import { encoder, isRecord, type KubernetesObject } from "../engine/api/object.ts";
+import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../engine/api/resource.ts";
+import { parseFieldPath } from "../engine/api/selector.ts";
+import { StatusError } from "../engine/api/status.ts";
+import { DerivedController } from "../engine/async/signals.ts";
+import { humanDuration, LongTimer, monotonicMs } from "../engine/async/time.ts";
+import { failureKind } from "../host/connect/runtime/runtime.ts";
+import { entryBytes } from "../engine/entry/entry.ts";
+import { messageOf, REDACTED } from "../engine/errors/errors.ts";
+import { Reflector } from "../engine/reflector/reflector.ts";
 import type {
   ListWatchObserver,
   ReflectorRequest,
   ReflectorStore,
   Replacement,
   RequestEnd,
-} from "../reflector/requests.ts";
+} from "../engine/reflector/requests.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
 import { joinBytes } from "../testing/fake/wire/byte_body.ts";
 import { unwritable } from "./output_file.ts";

@@ -6,13 +6,13 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
-import type { Selection } from "../api/options.ts";
-import { byShortName, isSecret, type Resource, resourceName } from "../api/resource.ts";
-import { sleep } from "../async/time.ts";
-import { FileSnapshots } from "../connect/file_stores.ts";
-import { errorLine } from "../errors/errors.ts";
-import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
+import type { Selection } from "../engine/api/options.ts";
+import { byShortName, isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
+import { sleep } from "../engine/async/time.ts";
+import { FileSnapshots } from "../host/connect/file_stores.ts";
+import { errorLine } from "../engine/errors/errors.ts";
+import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
 import { listen } from "./loopback.ts";

@@ -5,12 +5,12 @@
  *
  * @module
  */
-import { defined } from "../api/options.ts";
-import { byShortName, inBestVersion, onlyMetadata } from "../api/resource.ts";
-import { timedController } from "../async/time.ts";
-import { type Client, findResource } from "../client/client.ts";
-import { thisHost } from "../connect/host.ts";
-import { loadKubeconfig } from "../connect/plan.ts";
+import { defined } from "../engine/api/options.ts";
+import { byShortName, inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
+import { timedController } from "../engine/async/time.ts";
+import { type Client, findResource } from "../engine/client/client.ts";
+import { thisHost } from "../host/connect/host.ts";
+import { loadKubeconfig } from "../host/connect/plan.ts";
 import type { ClusterNames } from "./completions.ts";
 import { builtInResource } from "./shared/built_in.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";

@@ -6,21 +6,21 @@
  *
  * @module
  */
-import { isRecord, type KubernetesObject } from "../api/object.ts";
-import { defined, type Selection } from "../api/options.ts";
-import { onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
-import { parseFieldPath } from "../api/selector.ts";
-import { Latest } from "../async/iterate.ts";
-import { isAbortOf } from "../async/signals.ts";
-import { humanDuration, monotonicMs, timedController } from "../async/time.ts";
-import type { Client } from "../client/client.ts";
-import { suggestion } from "../connect/kubeconfig/parse_kubeconfig.ts";
-import { conditionsOf, type Readiness, readiness, unobserved } from "../controllers/readiness/readiness.ts";
-import { field } from "../entry/path.ts";
-import { errorLine, nearest } from "../errors/errors.ts";
-import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import { WaitError } from "../informer/status.ts";
-import { Pod } from "../kinds/core/v1.ts";
+import { isRecord, type KubernetesObject } from "../engine/api/object.ts";
+import { defined, type Selection } from "../engine/api/options.ts";
+import { onlyMetadata, type Resource, resourceName } from "../engine/api/resource.ts";
+import { parseFieldPath } from "../engine/api/selector.ts";
+import { Latest } from "../engine/async/iterate.ts";
+import { isAbortOf } from "../engine/async/signals.ts";
+import { humanDuration, monotonicMs, timedController } from "../engine/async/time.ts";
+import type { Client } from "../engine/client/client.ts";
+import { suggestion } from "../host/connect/kubeconfig/parse_kubeconfig.ts";
+import { conditionsOf, type Readiness, readiness, unobserved } from "../operator/controllers/readiness/readiness.ts";
+import { field } from "../engine/entry/path.ts";
+import { errorLine, nearest } from "../engine/errors/errors.ts";
+import { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
+import { WaitError } from "../engine/informer/status.ts";
+import { Pod } from "../engine/kinds/core/v1.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { durationMs } from "./shared/flag_values.ts";

@@ -5,22 +5,22 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
-import { defined } from "../api/options.ts";
-import { isSecret, type Resource, resourceName } from "../api/resource.ts";
-import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
-import { DerivedController, nextTurn } from "../async/signals.ts";
-import { LongTimer, sleep } from "../async/time.ts";
-import { errorLine } from "../errors/errors.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
+import { defined } from "../engine/api/options.ts";
+import { isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
+import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../engine/api/status.ts";
+import { DerivedController, nextTurn } from "../engine/async/signals.ts";
+import { LongTimer, sleep } from "../engine/async/time.ts";
+import { errorLine } from "../engine/errors/errors.ts";
 import type {
   AddedEvent,
   DeletedEvent,
   HandlerRegistration,
   SyncedEvent,
   UpdatedEvent,
-} from "../informer/events/event.ts";
-import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+} from "../engine/informer/events/event.ts";
+import type { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";

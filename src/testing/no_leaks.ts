@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { type Resource, resourceName } from "../api/resource.ts";
-import { nextTurn } from "../async/signals.ts";
-import { internals } from "../errors/internals.ts";
+import { type Resource, resourceName } from "../engine/api/resource.ts";
+import { nextTurn } from "../engine/async/signals.ts";
+import { internals } from "../engine/errors/internals.ts";
 import { FakeApiServer } from "./fake/fake_api_server.ts";
 import { FakeTime } from "./fake/fake_time.ts";
 

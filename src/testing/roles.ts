@@ -30,9 +30,9 @@
  *
  * @module
  */
-import { type PlacedRule, rolesYaml } from "../api/roles.ts";
-import { readYaml } from "../connect/kubeconfig/yaml.ts";
-import type { ClusterRole, PolicyRule, Role } from "../kinds/rbac/v1.ts";
+import { type PlacedRule, rolesYaml } from "../engine/api/roles.ts";
+import { readYaml } from "../host/connect/kubeconfig/yaml.ts";
+import type { ClusterRole, PolicyRule, Role } from "../engine/kinds/rbac/v1.ts";
 
 /** A rule in a role, and the namespace in which it applies: `"*"` for any namespace, `""` for the entire cluster. */
 interface GrantedRule extends PolicyRule {

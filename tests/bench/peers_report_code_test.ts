@@ -7,7 +7,7 @@ import { codeChanges, readSources, type SourceText } from "../../tools/code_size
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The folders that decide how fast a client is. */
-const FOLDERS = ["src/reflector", "src/client", "src/entry"];
+const FOLDERS = ["src/engine/reflector", "src/engine/client", "src/engine/entry"];
 
 /** Runs git. Returns its output, or `undefined` if it fails or there is no git. */
 function git(...args: string[]): string | undefined {

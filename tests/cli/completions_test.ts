@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type ClusterNames, complete } from "../../src/cli/completions.ts";
 import { ServerNames } from "../../src/cli/server_names.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
-import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { deno } from "../support/program.ts";

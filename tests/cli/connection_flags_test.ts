@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Folder, serve, type Served } from "../support/serve.ts";
 import { json, run, Session } from "../support/session.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadAll } from "js-yaml";
-import type { ObjectDraft } from "../../src/api/written.ts";
-import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
+import type { ObjectDraft } from "../../src/engine/api/written.ts";
+import { CustomResourceDefinition } from "../../src/engine/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
 import { Folder, serve } from "../support/serve.ts";

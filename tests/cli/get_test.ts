@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { load } from "js-yaml";
-import { defineResource } from "../../src/api/resource.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { defineResource } from "../../src/engine/api/resource.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { deployment, FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
 import { pods } from "../support/big_pods.ts";
 import { serve } from "../support/serve.ts";

@@ -1,9 +1,9 @@
 // Projects that `informer init` writes: their files, what they do, and what it refuses.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
 import { PROJECT_FILES, WEBHOOK_FILES } from "../../src/cli/project_files.ts";
-import { VERSION } from "../../src/client/version.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { VERSION } from "../../src/engine/client/version.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { deno, Program } from "../support/program.ts";

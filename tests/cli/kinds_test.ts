@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
-import type { ObjectDraft } from "../../src/api/written.ts";
+import type { ObjectDraft } from "../../src/engine/api/written.ts";
 import { kindsOfCrds } from "../../src/cli/codegen/read_documents.ts";
 import { DocumentError } from "../../src/cli/codegen/read_schema.ts";
 import { definitionsIn } from "../../src/cli/kinds.ts";
 import { UsageError } from "../../src/cli/shared/usage.ts";
-import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
+import { CustomResourceDefinition } from "../../src/engine/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
 import { deno } from "../support/program.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { ConfigMap, Pod, Service } from "../../src/kinds/core/v1.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
+import { ConfigMap, Pod, Service } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { Writers } from "../support/logs/play.ts";

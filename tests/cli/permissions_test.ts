@@ -1,7 +1,7 @@
 // Each command with exactly the permissions that it prints, in a process of its own.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { run, Session } from "../support/session.ts";

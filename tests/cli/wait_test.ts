@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { Job } from "../../src/kinds/batch/v1.ts";
-import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
+import { Job } from "../../src/engine/kinds/batch/v1.ts";
+import { ConfigMap, Pod, Secret } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod, type RequestFilter } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { serve } from "../support/serve.ts";

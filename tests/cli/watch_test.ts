@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { defineResource } from "../../src/api/resource.ts";
+import type { KubernetesObject } from "../../src/engine/api/object.ts";
+import { defineResource } from "../../src/engine/api/resource.ts";
 import { checkOutputFile, writeCacheFile } from "../../src/cli/output_file.ts";
 import { UsageError } from "../../src/cli/shared/usage.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
+import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { pods } from "../support/big_pods.ts";
 import { Folder, serve } from "../support/serve.ts";

@@ -10,7 +10,7 @@ const LACKED_BY = {
   "rows in streaming lists": [32, 33],
   "server-side shards": [32, 33, 34],
   "streaming lists by default": [33],
-  "the kinds of src/kinds, and their fields and enums": [32, 33, 34, 36],
+  "the kinds of src/engine/kinds, and their fields and enums": [32, 33, 34, 36],
 } as const satisfies Readonly<Record<string, readonly number[]>>;
 
 /** Something that servers of some versions lack. */
@@ -52,7 +52,7 @@ export function differencesOf(minor: number, what: keyof typeof DIFFERENCES): re
   return kinds;
 }
 
-/** Returns true for the minor version of `src/kinds`, which the fake server follows. */
+/** Returns true for the minor version of `src/engine/kinds`, which the fake server follows. */
 export function isNewest(minor: number): boolean {
   return TESTED.at(-1) === `1.${minor}`;
 }

@@ -14,7 +14,7 @@ import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { RuntimeClass } from "@kube/informer/kinds/node/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertStringIncludes, equal } from "@std/assert";
-import { isBuiltInGroup } from "../../src/api/resource.ts";
+import { isBuiltInGroup } from "../../src/engine/api/resource.ts";
 import { INTRODUCED, introducedIn, OLDEST_MINOR } from "../../tools/introduced.ts";
 import { differences, generateKinds } from "../../tools/kinds.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
@@ -30,7 +30,7 @@ import { differencesOf, isNewest, minorOfServer } from "./_versions.ts";
 const cluster = clusterTests({ flags: ["--allow-privileged"] });
 
 cluster.withPlane(
-  "src/kinds has every kind that the server has, and the fake server the schemas, as deno task kinds generates them",
+  "src/engine/kinds has every kind that the server has, and the fake server the schemas, as deno task kinds generates them",
   async ({ client }) => {
     const generated = await generateKinds(client);
     const { files, counts } = generated;
@@ -38,26 +38,29 @@ cluster.withPlane(
     assertEquals(counts.generated, counts.served);
     assertEquals(differences(generated), [], "run deno task kinds");
   },
-  "the kinds of src/kinds, and their fields and enums",
+  "the kinds of src/engine/kinds, and their fields and enums",
 );
 
 const named = (kinds: readonly Pick<ApiResource, "group" | "version" | "kind">[]): string[] =>
   kinds.map((kind) => `${apiVersionOf(kind)} ${kind.kind}`).sort();
 
-cluster.withPlane("the server has the kinds of src/kinds since the versions that these name", async ({ client }) => {
-  const minor = await minorOfServer(client);
-  const folder = new URL("../../src/kinds/", import.meta.url);
-  const known: Resource[] = [];
-  for (const group of Deno.readDirSync(folder)) {
-    if (!group.isDirectory) continue;
-    for (const { name } of Deno.readDirSync(new URL(group.name, folder))) {
-      known.push(...Object.values(await import(`${folder}${group.name}/${name}`) as Record<string, Resource>));
+cluster.withPlane(
+  "the server has the kinds of src/engine/kinds since the versions that these name",
+  async ({ client }) => {
+    const minor = await minorOfServer(client);
+    const folder = new URL("../../src/engine/kinds/", import.meta.url);
+    const known: Resource[] = [];
+    for (const group of Deno.readDirSync(folder)) {
+      if (!group.isDirectory) continue;
+      for (const { name } of Deno.readDirSync(new URL(group.name, folder))) {
+        known.push(...Object.values(await import(`${folder}${group.name}/${name}`) as Record<string, Resource>));
+      }
     }
-  }
-  const served = await client.discover();
-  assertEquals(named(served), named(known.filter((kind) => introducedIn(kind) <= minor)));
-  report(`${served.length} kinds of ${known.length}`);
-});
+    const served = await client.discover();
+    assertEquals(named(served), named(known.filter((kind) => introducedIn(kind) <= minor)));
+    report(`${served.length} kinds of ${known.length}`);
+  },
+);
 
 // Drafts of every kind: the types that the compiler checks them by agree with the server that they are for.
 
@@ -174,7 +177,7 @@ cluster.withPlane(
 cluster.withPlane("a draft with every field that the server knows type-checks", async ({ client }) => {
   const lines = [`import type { ObjectDraft } from "${new URL("mod.ts", ROOT)}";`];
   for (const [i, [{ group, version, kind }, draft]] of (await fullDrafts(client)).entries()) {
-    const module = new URL(`src/kinds/${group.split(".")[0] || "core"}/${version}.ts`, ROOT);
+    const module = new URL(`src/engine/kinds/${group.split(".")[0] || "core"}/${version}.ts`, ROOT);
     lines.push(`import type { ${kind} as Kind${i} } from "${module}";`);
     lines.push(`export const draft${i}: ObjectDraft<Kind${i}> = ${JSON.stringify(draft)};`);
     lines.push(`// @ts-expect-error A field that the kind does not have.`);
@@ -188,7 +191,7 @@ cluster.withPlane("a draft with every field that the server knows type-checks", 
   } finally {
     await Deno.remove(file);
   }
-}, "the kinds of src/kinds, and their fields and enums");
+}, "the kinds of src/engine/kinds, and their fields and enums");
 
 // Types of a custom kind, generated from a real server, and a program that uses them there.
 

@@ -19,9 +19,9 @@ import { ConfigMap, Namespace, Node, Pod, Secret } from "@kube/informer/kinds/co
 import { createOrUpdate, finalize, writeStatus } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertStringIncludes, equal } from "@std/assert";
-import { FieldTree } from "../../src/api/fields.ts";
-import { copyOf } from "../../src/api/written.ts";
-import { pickFields } from "../../src/entry/entry.ts";
+import { FieldTree } from "../../src/engine/api/fields.ts";
+import { copyOf } from "../../src/engine/api/written.ts";
+import { pickFields } from "../../src/engine/entry/entry.ts";
 import { define, Definition, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";

@@ -12,7 +12,7 @@ import { FetchServer } from "@kube/informer/connect";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { InformerRelay } from "@kube/informer/relay";
 import { assert, assertEquals } from "@std/assert";
-import { compareResourceVersions } from "../../src/api/status.ts";
+import { compareResourceVersions } from "../../src/engine/api/status.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import { runSynced, untilStatus } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, settle, writeAtRandom } from "../support/cluster/writers.ts";

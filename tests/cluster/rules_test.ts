@@ -1,8 +1,8 @@
 import { type Client, defineResource, type KubernetesObject, type Resource, StatusError } from "@kube/informer";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/api/json.ts";
-import { hasRules, loadRules } from "../../src/schema/rules/load.ts";
+import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../src/engine/api/json.ts";
+import { hasRules, loadRules } from "../../src/operator/schema/rules/load.ts";
 import { define, Definition, definitionName, onceServed, versionsOf } from "../support/cluster/definitions.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { RULED_KINDS, type RuledKind, schemaOfRuled } from "../support/schema/public_rules.ts";
@@ -11,7 +11,7 @@ import { RULE_SCHEMAS } from "../support/schema/wrong_rules.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { minorOfServer } from "./_versions.ts";
 
-// Compares src/schema/rules with a real server: which definitions and objects are accepted, and the causes.
+// Compares src/operator/schema/rules with a real server: which definitions and objects are accepted, and the causes.
 
 const cluster = clusterTests();
 

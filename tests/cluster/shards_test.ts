@@ -2,7 +2,7 @@
 import { fixedShard, SharedInformerFactory } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
-import { type HashRange, hashRange, ShardFilter, type ShardSource } from "../../src/api/shard.ts";
+import { type HashRange, hashRange, ShardFilter, type ShardSource } from "../../src/engine/api/shard.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft } from "../support/cluster/writers.ts";
 import { clusterTests, MINOR } from "./_cluster.ts";

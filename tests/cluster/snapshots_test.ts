@@ -6,7 +6,7 @@ import { FakeApiServer, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { loadAll } from "js-yaml";
-import { errorLine } from "../../src/errors/errors.ts";
+import { errorLine } from "../../src/engine/errors/errors.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
 import { Program } from "../support/program.ts";

@@ -4,7 +4,7 @@ import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1"
 import { startControlPlane } from "@kube/informer/testing/control-plane";
 import type { StatusCause } from "@kube/informer/types";
 import { assert, assertEquals } from "@std/assert";
-import { definitionCauses } from "../../src/schema/definition.ts";
+import { definitionCauses } from "../../src/operator/schema/definition.ts";
 import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
 import { type DefinitionCase, definitionCases, goodCases, schemaCases } from "../support/schema/definitions.ts";
 import { report, testOfAssets } from "./_cluster.ts";

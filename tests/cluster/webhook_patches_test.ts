@@ -3,7 +3,7 @@ import { startControlPlane } from "@kube/informer/testing/control-plane";
 import { defineKind, installCrds } from "@kube/informer/schema";
 import { Webhooks } from "@kube/informer/webhooks";
 import { assertEquals } from "@std/assert";
-import { cloneJson, type Json, type MutableJson } from "../../src/api/json.ts";
+import { cloneJson, type Json, type MutableJson } from "../../src/engine/api/json.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { onceServed } from "../support/cluster/definitions.ts";
 import { report, testOfAssets } from "./_cluster.ts";

@@ -5,7 +5,7 @@ for (const name of ["Deno", "process", "Buffer", "global", "setImmediate", "clea
   if (name in globalThis) throw new Error(`Cannot take "${name}" away`);
 }
 const { Client, SharedInformerFactory, WorkQueue } = await import("../../mod.ts");
-const { ConfigMap } = await import("../../src/kinds/core/v1.ts");
+const { ConfigMap } = await import("../../src/engine/kinds/core/v1.ts");
 const { configMap, FakeApiServer } = await import("../../src/testing/mod.ts");
 
 const server = new FakeApiServer();

@@ -6,7 +6,7 @@
  */
 import { setImmediate } from "node:timers";
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
 
 const collect = (globalThis as unknown as { gc: () => void }).gc;

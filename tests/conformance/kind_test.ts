@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { isNotFound } from "../../src/api/status.ts";
-import { copyOf } from "../../src/api/written.ts";
-import { Client } from "../../src/client/client.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import type { KubernetesObject } from "../../src/engine/api/object.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
+import { isNotFound } from "../../src/engine/api/status.ts";
+import { copyOf } from "../../src/engine/api/written.ts";
+import { Client } from "../../src/engine/client/client.ts";
+import { SharedIndexInformer } from "../../src/engine/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { createWidget, define, undefine, Widget } from "../support/widgets.ts";

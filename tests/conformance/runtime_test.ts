@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import type { Transport } from "../../src/api/lister_watcher.ts";
-import { Client } from "../../src/client/client.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import type { Transport } from "../../src/engine/api/lister_watcher.ts";
+import { Client } from "../../src/engine/client/client.ts";
+import { SharedIndexInformer } from "../../src/engine/informer/shared_index_informer.ts";
+import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { deno, printedBy } from "../support/program.ts";

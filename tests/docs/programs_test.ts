@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { fixedShard, ShardFilter } from "../../src/api/shard.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
+import { fixedShard, ShardFilter } from "../../src/engine/api/shard.ts";
 import { PROJECT_FILES } from "../../src/cli/project_files.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { CronJob } from "../../src/kinds/batch/v1.ts";
-import { ConfigMap, Node, Pod, Secret, ServiceAccount } from "../../src/kinds/core/v1.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
+import { CronJob } from "../../src/engine/kinds/batch/v1.ts";
+import { ConfigMap, Node, Pod, Secret, ServiceAccount } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { entriesIn } from "../../tools/node.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";

@@ -3,7 +3,7 @@
  * line of JSON, and ends by itself once everything has stopped; nothing here ends the process.
  */
 import { Client, errorLine, SharedInformerFactory } from "../../mod.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
 
 interface NodeProcess {
   readonly argv: readonly string[];

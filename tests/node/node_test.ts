@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { BUNDLED_NODE, findNode } from "../support/node/find_node.ts";
 

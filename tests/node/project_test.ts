@@ -1,11 +1,11 @@
 // What users of npm get, on Node 24: the project that `informer init --runtime node` writes, and npx.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
 import { NODE_FILES, PROJECT_FILES } from "../../src/cli/project_files.ts";
-import { VERSION } from "../../src/client/version.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { VERSION } from "../../src/engine/client/version.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
 import { writeKubeconfig } from "../support/host.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import axe from "npm:axe-core@^4.14.1";
 import { PAGE_HTML } from "../../src/cli/page_html.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
-import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
+import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
+import { ClusterRole } from "../../src/engine/kinds/rbac/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { browserTest, Changes, closeBrowser, ServedPage, Visit } from "../support/served_page.ts";

@@ -1,11 +1,11 @@
-import type { CacheEntry } from "../../src/api/entry.ts";
-import type { ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { CancellableStream } from "../../src/async/iterate.ts";
-import { BodyReader } from "../../src/client/decode/body_reader.ts";
-import type { ReadOptions } from "../../src/client/decode/object_reader.ts";
-import { ListReader, WatchReader } from "../../src/client/decode/readers.ts";
+import type { CacheEntry } from "../../src/engine/api/entry.ts";
+import type { ListPart, WatchChange } from "../../src/engine/api/lister_watcher.ts";
+import type { KubernetesObject } from "../../src/engine/api/object.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
+import { CancellableStream } from "../../src/engine/async/iterate.ts";
+import { BodyReader } from "../../src/engine/client/decode/body_reader.ts";
+import type { ReadOptions } from "../../src/engine/client/decode/object_reader.ts";
+import { ListReader, WatchReader } from "../../src/engine/client/decode/readers.ts";
 
 /** The built-in kind that most tests read. */
 export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import type { CheckpointStore, DeliveredVersion } from "../../src/api/stores.ts";
+import type { CheckpointStore, DeliveredVersion } from "../../src/engine/api/stores.ts";
 
 const HOLDERS = [crypto.randomUUID(), crypto.randomUUID()];
 

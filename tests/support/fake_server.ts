@@ -1,5 +1,5 @@
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
+import type { KubernetesObject } from "../../src/engine/api/object.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
 import type { FakeApiServer } from "../../src/testing/mod.ts";
 
 /** The schema of a custom kind that keeps all fields. */

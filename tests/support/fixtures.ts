@@ -1,9 +1,9 @@
-import type { CacheEntry } from "../../src/api/entry.ts";
-import type { Bookmark, ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
-import { keyOf, type KubernetesObject } from "../../src/api/object.ts";
-import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { type ApiStatus, reasonOf, StatusError } from "../../src/api/status.ts";
-import { entryOf, unreadEntry } from "../../src/entry/entry.ts";
+import type { CacheEntry } from "../../src/engine/api/entry.ts";
+import type { Bookmark, ListPart, WatchChange } from "../../src/engine/api/lister_watcher.ts";
+import { keyOf, type KubernetesObject } from "../../src/engine/api/object.ts";
+import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
+import { type ApiStatus, reasonOf, StatusError } from "../../src/engine/api/status.ts";
+import { entryOf, unreadEntry } from "../../src/engine/entry/entry.ts";
 
 /** A kind with as little as tests need. */
 export interface Thing extends KubernetesObject {

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import type { CacheEntry } from "../../src/api/entry.ts";
-import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
-import type { ReflectorStore, Replacement } from "../../src/reflector/requests.ts";
-import type { ReflectorPhase } from "../../src/reflector/transition.ts";
-import { Indexer } from "../../src/store/indexer.ts";
+import type { CacheEntry } from "../../src/engine/api/entry.ts";
+import { Reflector, type ReflectorOptions } from "../../src/engine/reflector/reflector.ts";
+import type { ReflectorStore, Replacement } from "../../src/engine/reflector/requests.ts";
+import type { ReflectorPhase } from "../../src/engine/reflector/transition.ts";
+import { Indexer } from "../../src/engine/store/indexer.ts";
 import { FakeTime } from "./fake_time.ts";
 import { seen, type Thing } from "./fixtures.ts";
 import type { ScriptedSource } from "./scripted_source.ts";

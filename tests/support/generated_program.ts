@@ -11,7 +11,7 @@ export class GeneratedProgram implements AsyncDisposable {
   constructor(kinds: string, program: string) {
     const imports = {
       "@kube/informer": new URL("mod.ts", ROOT).href,
-      "@kube/informer/connect": new URL("src/connect/mod.ts", ROOT).href,
+      "@kube/informer/connect": new URL("src/host/connect/mod.ts", ROOT).href,
       "@kube/informer/testing": new URL("src/testing/mod.ts", ROOT).href,
       "@std/async/": new URL("standins/async/", ROOT).href,
       "js-yaml": "npm:js-yaml@^5.5.0",

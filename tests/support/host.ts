@@ -1,6 +1,6 @@
-import type { FoundConnection } from "../../src/connect/connect_options.ts";
-import type { Host } from "../../src/connect/host.ts";
-import { runProgram } from "../../src/connect/runtime/programs.ts";
+import type { FoundConnection } from "../../src/host/connect/connect_options.ts";
+import type { Host } from "../../src/host/connect/host.ts";
+import { runProgram } from "../../src/host/connect/runtime/programs.ts";
 import type { Seen } from "./tls_server.ts";
 
 /** A machine that has the real files and only these variables. */

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { CacheEntry } from "../../src/api/entry.ts";
-import type { WatchChange } from "../../src/api/lister_watcher.ts";
-import { errorLine } from "../../src/errors/errors.ts";
-import type { HandlerOptions, InformerEvent, ResourceEventHandler } from "../../src/informer/events/event.ts";
-import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import type { CacheEntry } from "../../src/engine/api/entry.ts";
+import type { WatchChange } from "../../src/engine/api/lister_watcher.ts";
+import { errorLine } from "../../src/engine/errors/errors.ts";
+import type { HandlerOptions, InformerEvent, ResourceEventHandler } from "../../src/engine/informer/events/event.ts";
+import type { SharedIndexInformerOptions } from "../../src/engine/informer/options.ts";
+import { SharedIndexInformer } from "../../src/engine/informer/shared_index_informer.ts";
 import { FakeTime } from "./fake_time.ts";
 import { part, seen, type Thing } from "./fixtures.ts";
 import { PAGES } from "./followed_source.ts";

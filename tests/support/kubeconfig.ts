@@ -1,5 +1,5 @@
 import { dump } from "js-yaml";
-import { type Kubeconfig, parseKubeconfig } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { type Kubeconfig, parseKubeconfig } from "../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
 
 /** Fields of a cluster, of a user, and of the context that names both. Missing ones are filled in. */
 export interface Parts {

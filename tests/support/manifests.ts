@@ -1,14 +1,14 @@
 /** Manifests as users write them, one or more of each API group that many use; the compiler checks them as drafts. */
 import type { KubernetesObject, ObjectDraft, Resource } from "../../mod.ts";
-import { ValidatingAdmissionPolicy } from "../../src/kinds/admissionregistration/v1.ts";
-import { Deployment, StatefulSet } from "../../src/kinds/apps/v1.ts";
-import { SelfSubjectReview } from "../../src/kinds/authentication/v1.ts";
-import { SubjectAccessReview } from "../../src/kinds/authorization/v1.ts";
-import { CronJob } from "../../src/kinds/batch/v1.ts";
-import { Lease } from "../../src/kinds/coordination/v1.ts";
-import { Binding, ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from "../../src/kinds/core/v1.ts";
-import { Ingress, NetworkPolicy } from "../../src/kinds/networking/v1.ts";
-import { RoleBinding } from "../../src/kinds/rbac/v1.ts";
+import { ValidatingAdmissionPolicy } from "../../src/engine/kinds/admissionregistration/v1.ts";
+import { Deployment, StatefulSet } from "../../src/engine/kinds/apps/v1.ts";
+import { SelfSubjectReview } from "../../src/engine/kinds/authentication/v1.ts";
+import { SubjectAccessReview } from "../../src/engine/kinds/authorization/v1.ts";
+import { CronJob } from "../../src/engine/kinds/batch/v1.ts";
+import { Lease } from "../../src/engine/kinds/coordination/v1.ts";
+import { Binding, ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from "../../src/engine/kinds/core/v1.ts";
+import { Ingress, NetworkPolicy } from "../../src/engine/kinds/networking/v1.ts";
+import { RoleBinding } from "../../src/engine/kinds/rbac/v1.ts";
 
 /** A draft and the kind that it is of. */
 export interface Manifest {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Transport } from "../../src/api/lister_watcher.ts";
+import type { Transport } from "../../src/engine/api/lister_watcher.ts";
 
 const OTHERS = [null, 5, true, "", "x", [], {}] as const;
 /** An object that is well formed, at the oldest version. */

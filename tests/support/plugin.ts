@@ -1,9 +1,9 @@
 import { assert } from "@std/assert";
-import { ExecLogin, runPlugin } from "../../src/connect/credentials.ts";
-import type { Host } from "../../src/connect/host.ts";
-import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/connect/kubeconfig/exec_plugin.ts";
-import { parseKubeconfig } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { resolveContext } from "../../src/connect/kubeconfig/resolve_context.ts";
+import { ExecLogin, runPlugin } from "../../src/host/connect/credentials.ts";
+import type { Host } from "../../src/host/connect/host.ts";
+import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/host/connect/kubeconfig/exec_plugin.ts";
+import { parseKubeconfig } from "../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
+import { resolveContext } from "../../src/host/connect/kubeconfig/resolve_context.ts";
 import { hostWith } from "./host.ts";
 
 export const V1 = "client.authentication.k8s.io/v1";

@@ -1,6 +1,6 @@
-import { type ListerWatcher, type ListPart, readPages } from "../../src/api/lister_watcher.ts";
-import type { ListOptions } from "../../src/api/options.ts";
-import { ReadAhead } from "../../src/async/iterate.ts";
+import { type ListerWatcher, type ListPart, readPages } from "../../src/engine/api/lister_watcher.ts";
+import type { ListOptions } from "../../src/engine/api/options.ts";
+import { ReadAhead } from "../../src/engine/async/iterate.ts";
 
 /** A part of a list, with the mark of a list that has begun anew. */
 export interface ReadPart<T> extends ListPart<T> {

@@ -1,6 +1,6 @@
-import type { CacheEntry } from "../../src/api/entry.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { ObjectReader as AnyObjectReader } from "../../src/client/decode/object_reader.ts";
+import type { CacheEntry } from "../../src/engine/api/entry.ts";
+import type { KubernetesObject } from "../../src/engine/api/object.ts";
+import { ObjectReader as AnyObjectReader } from "../../src/engine/client/decode/object_reader.ts";
 
 /** A reader of all objects: without a shard, none is left out. */
 export class ObjectReader<T extends KubernetesObject> extends AnyObjectReader<T> {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-stream";
-import { nextTurn } from "../../src/async/signals.ts";
-import { Client } from "../../src/client/client.ts";
-import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../src/engine/async/signals.ts";
+import { Client } from "../../src/engine/client/client.ts";
+import type { SharedInformerFactoryOptions } from "../../src/engine/informer/options.ts";
+import { SharedInformerFactory } from "../../src/engine/informer/shared_informer_factory.ts";
+import { ConfigMap, Pod, Secret } from "../../src/engine/kinds/core/v1.ts";
 import { InformerRelay, type RelayStatus } from "../../src/relay/server/informer_relay.ts";
 import type { RelayOptions } from "../../src/relay/server/options.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";

@@ -1,10 +1,10 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "npm:playwright-core@^1.65.1";
-import { asTable } from "../../src/api/resource.ts";
+import { asTable } from "../../src/engine/api/resource.ts";
 import { answerPage } from "../../src/cli/serve.ts";
-import { Client } from "../../src/client/client.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
-import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
+import { Client } from "../../src/engine/client/client.ts";
+import { SharedInformerFactory } from "../../src/engine/informer/shared_informer_factory.ts";
+import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
+import { ClusterRole } from "../../src/engine/kinds/rbac/v1.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import type { RelayOptions } from "../../src/relay/server/options.ts";
 import { churn, type FakeApiServer } from "../../src/testing/mod.ts";

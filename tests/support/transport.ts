@@ -1,5 +1,5 @@
-import type { Transport } from "../../src/api/lister_watcher.ts";
-import { Client } from "../../src/client/client.ts";
+import type { Transport } from "../../src/engine/api/lister_watcher.ts";
+import { Client } from "../../src/engine/client/client.ts";
 
 /** One request as a test looks at it. */
 export interface Sent {

@@ -1,5 +1,5 @@
-import type { Transport } from "../../src/api/lister_watcher.ts";
-import { defineKind } from "../../src/schema/mod.ts";
+import type { Transport } from "../../src/engine/api/lister_watcher.ts";
+import { defineKind } from "../../src/operator/schema/mod.ts";
 import type { FakeApiServer } from "../../src/testing/mod.ts";
 
 /** Integers that JavaScript rounds: to one number, the first two. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import type { ApiResource } from "../../src/api/resource.ts";
+import type { ApiResource } from "../../src/engine/api/resource.ts";
 import { DocumentError, type TypeModel } from "../../src/cli/codegen/read_schema.ts";
 import { emitModules, moduleId, type OpenApiDocument, readOpenApi } from "../../tools/open_api.ts";
 import {

@@ -22,17 +22,18 @@ Success Dry run complete
   assertEquals(urlsIn(output), ["file:///a%20b/LICENSE", "file:///a%20b/src/mod.ts"]);
 });
 
-Deno.test("size adds up the files of each folder, those of src one level deeper", () => {
+Deno.test("size adds up the files of each folder, those of src by room", () => {
   const files = [
     { path: "mod.ts", bytes: 10 },
     { path: "docs/a/b.md", bytes: 20 },
     { path: "src/cli/main.ts", bytes: 30 },
     { path: "src/cli/doctor/check.ts", bytes: 40 },
-    { path: "src/api/object.ts", bytes: 50 },
+    { path: "src/engine/api/object.ts", bytes: 50 },
   ];
   assertEquals(folderSizes(files), [
-    { folder: "src/cli", files: 2, bytes: 70 },
-    { folder: "src/api", files: 1, bytes: 50 },
+    { folder: "src/engine/api", files: 1, bytes: 50 },
+    { folder: "src/cli/doctor", files: 1, bytes: 40 },
+    { folder: "src/cli", files: 1, bytes: 30 },
     { folder: "docs", files: 1, bytes: 20 },
     { folder: ".", files: 1, bytes: 10 },
   ]);
@@ -123,27 +124,27 @@ interface LocalContext { value: number }`,
 Deno.test("layers allows one file to print, by console.warn alone", () => {
   const print = (path: string, call: string): string[] =>
     problems([{ path, text: `export class ConsoleReporter {}\n${call};\n`, imports: [] }]);
-  assertEquals(print("errors/errors.ts", `console.warn("x")`), []);
-  assertEquals(print("errors/errors.ts", `console.log("x")`).length, 1);
-  assertEquals(print("informer/console_reporter.ts", `console.warn("x")`).length, 1);
+  assertEquals(print("engine/errors/errors.ts", `console.warn("x")`), []);
+  assertEquals(print("engine/errors/errors.ts", `console.log("x")`).length, 1);
+  assertEquals(print("engine/informer/console_reporter.ts", `console.warn("x")`).length, 1);
 });
 
 Deno.test("layers asks each file for a head, but for those that are generated", () => {
-  const asked = (text: string, path = "queue/delta_fifo.ts"): number => headless([{ path, text }]).length;
+  const asked = (text: string, path = "engine/queue/delta_fifo.ts"): number => headless([{ path, text }]).length;
   assertEquals(asked(`/**\n * Orders changes.\n *\n * @module\n */\nimport "./a.ts";\n`), 0);
   assertEquals(asked(`/**\n * Orders changes.\n */\nimport "./a.ts";\n`), 1); // it is that of the first declaration
   assertEquals(asked(`/**\n * @module\n */\nimport "./a.ts";\n`), 1);
   assertEquals(asked(`import "./a.ts";\n/**\n * Orders changes.\n *\n * @module\n */\n`), 1);
-  assertEquals(asked(`import "./a.ts";\n`, "kinds/core/v1.ts"), 0);
+  assertEquals(asked(`import "./a.ts";\n`, "engine/kinds/core/v1.ts"), 0);
 });
 
 Deno.test("layers names functions that are too long, also those in classes and variables", () => {
   const body = "{\n" + "  step();\n".repeat(58) + "}";
   const text = `/**\n * Comments\n * do not count.\n */\nfunction fits() ${body}\n` +
     `class Reader {\n  #read() {\n    run();\n  ${body.slice(2)}\n}\nconst run = () => {\n${body};\n};\n`;
-  assertEquals(problems([{ path: "errors/errors.ts", text, imports: [] }]), [
-    "src/errors/errors.ts: #read has 61 lines, at most 60; which are its steps?",
-    "src/errors/errors.ts: run has 62 lines, at most 60; which are its steps?",
+  assertEquals(problems([{ path: "engine/errors/errors.ts", text, imports: [] }]), [
+    "src/engine/errors/errors.ts: #read has 61 lines, at most 60; which are its steps?",
+    "src/engine/errors/errors.ts: run has 62 lines, at most 60; which are its steps?",
   ]);
 });
 
@@ -154,8 +155,8 @@ Deno.test("size counts casts and assertions, and no constant", () => {
 
 Deno.test("layers refuses a literal that is spread into a literal, and no condition", () => {
   const lines = (line: string): string[] =>
-    problems([{ path: "errors/a.ts", text: `const a = {\n  ${line}\n};\n`, imports: [] }]);
-  assertEquals(lines("...{ b, c },"), ["src/errors/a.ts: spreads a literal; write its members"]);
+    problems([{ path: "engine/errors/a.ts", text: `const a = {\n  ${line}\n};\n`, imports: [] }]);
+  assertEquals(lines("...{ b, c },"), ["src/engine/errors/a.ts: spreads a literal; write its members"]);
   assertEquals(lines("...(b ? { c } : {}),"), []);
 });
 
@@ -164,11 +165,11 @@ Deno.test("layers allows helpers to their own folder, and those of tests/support
   assertEquals(imports("tests/relay/server/a_test.ts", "./_a.ts"), []);
   assertEquals(imports("bench/limits/a.ts", "../_a.ts"), []);
   assertEquals(imports("bench/a.ts", "../tests/support/a.ts"), []);
-  assertEquals(imports("tests/relay/server/a_test.ts", "../../api/_a.ts"), [
-    "tests/relay/server/a_test.ts: imports tests/api/_a.ts, a helper of another folder; what is shared is in tests/support",
+  assertEquals(imports("tests/relay/server/a_test.ts", "../../engine/api/_a.ts"), [
+    "tests/relay/server/a_test.ts: imports tests/engine/api/_a.ts, a helper of another folder; what is shared is in tests/support",
   ]);
-  assertEquals(imports("tools/a.ts", "../tests/api/a.ts"), [
-    "tools/a.ts: imports tests/api/a.ts; only tests/support is shared",
+  assertEquals(imports("tools/a.ts", "../tests/engine/api/a.ts"), [
+    "tools/a.ts: imports tests/engine/api/a.ts; only tests/support is shared",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Random } from "../../src/testing/fake/random.ts";
-import { equalJson, type JsonObject } from "../../src/api/json.ts";
+import { equalJson, type JsonObject } from "../../src/engine/api/json.ts";
 import { ACCEPTED } from "../support/twin/accepted.ts";
 import { caseOf } from "../support/twin/cases.ts";
 import { answerOf, compared, fieldsOf, objectOf } from "../support/twin/compare.ts";

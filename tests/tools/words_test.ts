@@ -276,8 +276,8 @@ Deno.test("deno task words ends with 2 for a wrong command line, and strict path
   }
 });
 
-Deno.test("src/kinds is generated from the newest version that is tested", async () => {
-  const text = await Deno.readTextFile(new URL("../../src/kinds/core/v1.ts", import.meta.url));
+Deno.test("src/engine/kinds is generated from the newest version that is tested", async () => {
+  const text = await Deno.readTextFile(new URL("../../src/engine/kinds/core/v1.ts", import.meta.url));
   assertStringIncludes(text, ` from Kubernetes v${TESTED.at(-1)}.`);
 });
 

@@ -6,9 +6,9 @@
  */
 import { Website } from "../../examples/website/kinds.ts";
 import { manager } from "../../examples/website/main.ts";
-import { sleep } from "../../src/async/time.ts";
-import { Client } from "../../src/client/client.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { sleep } from "../../src/engine/async/time.ts";
+import { Client } from "../../src/engine/client/client.ts";
+import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { parseOpenMetrics } from "../../tests/support/parse_open_metrics.ts";
 import { rollOut } from "../../examples/website/fake_deployments.ts";

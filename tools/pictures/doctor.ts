@@ -6,7 +6,7 @@
 import { makeCertificates } from "../../tests/support/certificates.ts";
 import { kubeconfigText } from "../../tests/support/kubeconfig.ts";
 import { Folder, serve } from "../../tests/support/serve.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import type { Words } from "./drawing.ts";
 import { drawScreen, record } from "./terminal.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { sleep } from "../../src/async/time.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { sleep } from "../../src/engine/async/time.ts";
+import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod, type PodBuildOptions } from "../../src/testing/mod.ts";
 import { kubeconfigText } from "../../tests/support/kubeconfig.ts";
 import { Folder, serve } from "../../tests/support/serve.ts";

@@ -12,7 +12,7 @@
  * To read an object is to read a field of its metadata, of its spec and of its status.
  */
 import { Client, type KubernetesObject, type Resource, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
-import { Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { type Followed, followedIn } from "../job.ts";
 import { Progress } from "../progress.ts";
 import { readFields } from "../reads.ts";
@@ -20,7 +20,7 @@ import { readFields } from "../reads.ts";
 const progress = new Progress();
 const { mode } = progress;
 // A real API server is only for Deno, whose TLS it takes; what is loaded then must not be in the file for Node.
-const CONNECT: string = "../../../src/connect/mod.ts";
+const CONNECT: string = "../../../src/host/connect/mod.ts";
 const client: Client = progress.url.startsWith("/")
   ? await (await import(CONNECT)).connect({ kubeconfig: progress.url })
   : new Client({ server: progress.url, ...(globalThis as { readonly benchOptions?: object }).benchOptions });
@@ -48,7 +48,7 @@ async function resourceOf(name: Followed): Promise<Resource<KubernetesObject>> {
     case "nodes":
       return Node as Resource<KubernetesObject>;
     case "leases": { // a module that other mixes do not need
-      const { Lease } = await import("../../../src/kinds/coordination/v1.ts");
+      const { Lease } = await import("../../../src/engine/kinds/coordination/v1.ts");
       return Lease as Resource<KubernetesObject>;
     }
   }

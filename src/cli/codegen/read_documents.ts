@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { isRecord } from "../../api/object.ts";
-import { compareVersionPriority, defineResource } from "../../api/resource.ts";
-import { messageOf } from "../../errors/errors.ts";
+import { isRecord } from "../../engine/api/object.ts";
+import { compareVersionPriority, defineResource } from "../../engine/api/resource.ts";
+import { messageOf } from "../../engine/errors/errors.ts";
 import {
   capitalized,
   DocumentError,

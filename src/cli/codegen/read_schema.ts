@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { isRecord } from "../../api/object.ts";
+import { isRecord } from "../../engine/api/object.ts";
 /** The type of a value. */
 export type TypeModel =
   | {
@@ -81,8 +81,8 @@ export interface FieldModel {
 }
 
 /**
- * Types that are written by hand, in `src/api`. `"EmbeddedMeta"` is metadata inside another object, such as a template,
- * of which nothing is promised.
+ * Types that are written by hand, in `src/engine/api`. `"EmbeddedMeta"` is metadata inside another object, such as a
+ * template, of which nothing is promised.
  */
 export type SharedTypeName =
   | "EmbeddedMeta"

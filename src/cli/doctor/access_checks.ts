@@ -6,17 +6,17 @@
  *
  * @module
  */
-import type { WatchChange } from "../../api/lister_watcher.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { WatchOptions } from "../../api/options.ts";
-import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
-import { isForbidden, StatusError } from "../../api/status.ts";
-import { findResource } from "../../client/client.ts";
-import type { ResourceClient } from "../../client/resource_client.ts";
-import { findConnection } from "../../connect/connect.ts";
-import type { ConnectOptions, FoundConnection } from "../../connect/connect_options.ts";
-import { termOfToken } from "../../connect/kubeconfig/secrets.ts";
-import { errorLine } from "../../errors/errors.ts";
+import type { WatchChange } from "../../engine/api/lister_watcher.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
+import type { WatchOptions } from "../../engine/api/options.ts";
+import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../engine/api/resource.ts";
+import { isForbidden, StatusError } from "../../engine/api/status.ts";
+import { findResource } from "../../engine/client/client.ts";
+import type { ResourceClient } from "../../engine/client/resource_client.ts";
+import { findConnection } from "../../host/connect/connect.ts";
+import type { ConnectOptions, FoundConnection } from "../../host/connect/connect_options.ts";
+import { termOfToken } from "../../host/connect/kubeconfig/secrets.ts";
+import { errorLine } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";

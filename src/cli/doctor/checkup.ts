@@ -14,12 +14,12 @@ import {
   isUnauthorized,
   StatusError,
   UnreachableError,
-} from "../../api/status.ts";
-import { timedController } from "../../async/time.ts";
-import { ConnectError } from "../../connect/connect_options.ts";
-import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
-import type { Term } from "../../connect/kubeconfig/secrets.ts";
-import { withoutAddress, withoutSecrets } from "../../errors/errors.ts";
+} from "../../engine/api/status.ts";
+import { timedController } from "../../engine/async/time.ts";
+import { ConnectError } from "../../host/connect/connect_options.ts";
+import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
+import type { Term } from "../../host/connect/kubeconfig/secrets.ts";
+import { withoutAddress, withoutSecrets } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { plain } from "../terminal/terminal.ts";

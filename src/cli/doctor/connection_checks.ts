@@ -9,17 +9,17 @@
 
 import { abortable } from "@std/async/abortable";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
-import { decoder, isRecord } from "../../api/object.ts";
-import { timedController } from "../../async/time.ts";
-import { Client } from "../../client/client.ts";
-import { RequestReporter } from "../../client/http/connection.ts";
-import { clientOptionsOf, type FoundConnection } from "../../connect/connect_options.ts";
-import { isLoopback, proxyPort, withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
-import type { Term } from "../../connect/kubeconfig/secrets.ts";
-import { environmentProxy } from "../../connect/runtime/connections.ts";
-import { dial } from "../../connect/runtime/open_connections.ts";
-import { failureKind } from "../../connect/runtime/runtime.ts";
-import { messageOf } from "../../errors/errors.ts";
+import { decoder, isRecord } from "../../engine/api/object.ts";
+import { timedController } from "../../engine/async/time.ts";
+import { Client } from "../../engine/client/client.ts";
+import { RequestReporter } from "../../engine/client/http/connection.ts";
+import { clientOptionsOf, type FoundConnection } from "../../host/connect/connect_options.ts";
+import { isLoopback, proxyPort, withoutBrackets } from "../../host/connect/kubeconfig/resolve_context.ts";
+import type { Term } from "../../host/connect/kubeconfig/secrets.ts";
+import { environmentProxy } from "../../host/connect/runtime/connections.ts";
+import { dial } from "../../host/connect/runtime/open_connections.ts";
+import { failureKind } from "../../host/connect/runtime/runtime.ts";
+import { messageOf } from "../../engine/errors/errors.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
 

@@ -8,17 +8,17 @@
  */
 
 import { isatty } from "node:tty";
-import { readPages } from "../../api/lister_watcher.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { inBestVersion, type Resource, resourceName } from "../../api/resource.ts";
-import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
-import { StatusError } from "../../api/status.ts";
-import { ReadAhead } from "../../async/iterate.ts";
-import type { Client } from "../../client/client.ts";
-import { withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
-import { permittedEnv } from "../../connect/runtime/permissions.ts";
-import { errorLine } from "../../errors/errors.ts";
-import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
+import { readPages } from "../../engine/api/lister_watcher.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
+import { inBestVersion, type Resource, resourceName } from "../../engine/api/resource.ts";
+import { type PlacedRule, rolesYaml } from "../../engine/api/roles.ts";
+import { StatusError } from "../../engine/api/status.ts";
+import { ReadAhead } from "../../engine/async/iterate.ts";
+import type { Client } from "../../engine/client/client.ts";
+import { withoutBrackets } from "../../host/connect/kubeconfig/resolve_context.ts";
+import { permittedEnv } from "../../host/connect/runtime/permissions.ts";
+import { errorLine } from "../../engine/errors/errors.ts";
+import { bytesText, MemoryMeter, type MemoryReport } from "../../engine/informer/cache/memory_report.ts";
 import { wrap } from "../codegen/emit_module.ts";
 import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
 import { EXIT_CODE, UsageError } from "../shared/usage.ts";

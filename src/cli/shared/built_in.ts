@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { defineResource, type Resource } from "../../api/resource.ts";
+import { defineResource, type Resource } from "../../engine/api/resource.ts";
 
 /**
  * By group and version, for each kind: its name, plural, and short name if it has one. A `*` marks a kind without

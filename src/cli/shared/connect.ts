@@ -6,13 +6,13 @@
  *
  * @module
  */
-import { defined } from "../../api/options.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { Client } from "../../client/client.ts";
-import { logRequests } from "../../client/http/connection.ts";
-import { connect, connectContexts } from "../../connect/connect.ts";
-import type { ConnectOptions } from "../../connect/connect_options.ts";
-import { errorLine } from "../../errors/errors.ts";
+import { defined } from "../../engine/api/options.ts";
+import { DerivedController } from "../../engine/async/signals.ts";
+import { Client } from "../../engine/client/client.ts";
+import { logRequests } from "../../engine/client/http/connection.ts";
+import { connect, connectContexts } from "../../host/connect/connect.ts";
+import type { ConnectOptions } from "../../host/connect/connect_options.ts";
+import { errorLine } from "../../engine/errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { UsageError } from "./usage.ts";
 

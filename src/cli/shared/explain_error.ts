@@ -14,11 +14,11 @@ import {
   isNotFound,
   isUnauthorized,
   UnreachableError,
-} from "../../api/status.ts";
-import { ConnectError } from "../../connect/connect_options.ts";
-import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
-import { failureKind } from "../../connect/runtime/runtime.ts";
-import { causesOf, errorLine, messageOf, oneLine, withSentence } from "../../errors/errors.ts";
+} from "../../engine/api/status.ts";
+import { ConnectError } from "../../host/connect/connect_options.ts";
+import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
+import { failureKind } from "../../host/connect/runtime/runtime.ts";
+import { causesOf, errorLine, messageOf, oneLine, withSentence } from "../../engine/errors/errors.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./usage.ts";
 
 /** Returns `true` for an error of the parser: the command line is invalid. */

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { Transport } from "../../api/lister_watcher.ts";
-import { nextTurn } from "../../async/signals.ts";
-import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
+import type { Transport } from "../../engine/api/lister_watcher.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
+import { Namespace, Node, Pod, type Pod as PodObject } from "../../engine/kinds/core/v1.ts";
 import { type BuiltPod, churn, type ChurnOptions, FakeApiServer, namespace, node, pod } from "../../testing/mod.ts";
 
 /** The first pods are in the namespace "default", in which commands look without -n and -A. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { parseDuration } from "../../api/duration.ts";
+import { parseDuration } from "../../engine/api/duration.ts";
 import { UsageError } from "./usage.ts";
 
 /** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */

@@ -7,8 +7,8 @@
  * @module
  */
 import { ValidationError } from "@cliffy/command";
-import type { KubernetesObject } from "../../api/object.ts";
-import { checkSelectors, defined, type Selection } from "../../api/options.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
+import { checkSelectors, defined, type Selection } from "../../engine/api/options.ts";
 import {
   type ApiResource,
   asTable,
@@ -16,12 +16,12 @@ import {
   onlyMetadata,
   type Resource,
   resourceName,
-} from "../../api/resource.ts";
-import { ForeignServerError, StatusError, statusMessage, UnreachableError } from "../../api/status.ts";
-import { type Client, findResource } from "../../client/client.ts";
-import { readablePart } from "../../client/readable_namespaces.ts";
-import type { ResourceClient } from "../../client/resource_client.ts";
-import { errorLine } from "../../errors/errors.ts";
+} from "../../engine/api/resource.ts";
+import { ForeignServerError, StatusError, statusMessage, UnreachableError } from "../../engine/api/status.ts";
+import { type Client, findResource } from "../../engine/client/client.ts";
+import { readablePart } from "../../engine/client/readable_namespaces.ts";
+import type { ResourceClient } from "../../engine/client/resource_client.ts";
+import { errorLine } from "../../engine/errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { builtInResource } from "./built_in.ts";
 import { UsageError } from "./usage.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { nearest } from "../../errors/errors.ts";
+import { nearest } from "../../engine/errors/errors.ts";
 
 /** Exit codes of the process. */
 export const EXIT_CODE = {

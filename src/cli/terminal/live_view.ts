@@ -6,11 +6,11 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
-import { type Resource, resourceName } from "../../api/resource.ts";
-import type { HandlerRegistration } from "../../informer/events/event.ts";
-import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import type { InformerStatus } from "../../informer/status.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
+import { type Resource, resourceName } from "../../engine/api/resource.ts";
+import type { HandlerRegistration } from "../../engine/informer/events/event.ts";
+import type { SharedIndexInformer } from "../../engine/informer/shared_index_informer.ts";
+import type { InformerStatus } from "../../engine/informer/status.ts";
 import {
   ageOf,
   cellsOf,

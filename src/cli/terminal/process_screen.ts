@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { permittedEnv } from "../../connect/runtime/permissions.ts";
-import { builtin, isDeno, isTerminal, isWindows, nodeProcess } from "../../connect/runtime/runtime.ts";
+import { permittedEnv } from "../../host/connect/runtime/permissions.ts";
+import { builtin, isDeno, isTerminal, isWindows, nodeProcess } from "../../host/connect/runtime/runtime.ts";
 
 /** Standard output, or standard error. */
 export interface Output {

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { holdsLiterals, literalOf, literalReplacer } from "../../api/large_integers.ts";
-import { encoder, type KubernetesObject } from "../../api/object.ts";
+import { holdsLiterals, literalOf, literalReplacer } from "../../engine/api/large_integers.ts";
+import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
 import {
   isSecret,
   type Resource,
@@ -14,11 +14,11 @@ import {
   SECRET_DATA,
   type TableColumn,
   type TableRow,
-} from "../../api/resource.ts";
-import { type BackoffOptions, humanDuration } from "../../async/time.ts";
-import { failureKind } from "../../connect/runtime/runtime.ts";
-import { errorLine, REDACTED } from "../../errors/errors.ts";
-import type { ReflectorPhase } from "../../reflector/transition.ts";
+} from "../../engine/api/resource.ts";
+import { type BackoffOptions, humanDuration } from "../../engine/async/time.ts";
+import { failureKind } from "../../host/connect/runtime/runtime.ts";
+import { errorLine, REDACTED } from "../../engine/errors/errors.ts";
+import type { ReflectorPhase } from "../../engine/reflector/transition.ts";
 import { processScreen } from "./process_screen.ts";
 import type { Keyboard, Output, Screen } from "./process_screen.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Document, dump, intCoreTag, SCALAR_STYLE, visit } from "js-yaml";
-import { literalReplacer } from "../../api/large_integers.ts";
-import { yamlNumber } from "../../connect/kubeconfig/yaml.ts";
+import { literalReplacer } from "../../engine/api/large_integers.ts";
+import { yamlNumber } from "../../host/connect/kubeconfig/yaml.ts";
 import { escaped, hasLiterals, UNPRINTABLE } from "./terminal.ts";
 
 /** Characters that only double quotes escape; the printer quotes other control characters itself. */

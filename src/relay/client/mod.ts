@@ -19,7 +19,7 @@
  *
  * @module
  */
-export type { CollectionEvent } from "../../informer/readable_collection.ts";
+export type { CollectionEvent } from "../../engine/informer/readable_collection.ts";
 export { type FetchLike, type RelayClientOptions, RelayError } from "./server_events.ts";
 export {
   subscribe,

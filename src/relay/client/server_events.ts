@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { abortReason, DerivedController, Latch } from "../../async/signals.ts";
-import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
+import { abortReason, DerivedController, Latch } from "../../engine/async/signals.ts";
+import { backoffMs, LongTimer, sleep } from "../../engine/async/time.ts";
+import { ConsoleReporter } from "../../engine/errors/errors.ts";
 
 /** Sends a request, as `fetch` does. */
 export type FetchLike = (input: string, init: RequestInit) => Promise<Response>;

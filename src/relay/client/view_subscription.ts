@@ -5,11 +5,11 @@
  *
  * @module
  */
-import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../../async/iterate.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { internals } from "../../errors/internals.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/cache_view.ts";
+import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../../engine/async/iterate.ts";
+import { DerivedController } from "../../engine/async/signals.ts";
+import { internals } from "../../engine/errors/internals.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../engine/informer/cache_view.ts";
 import type { CollectionData, NamespacesData, StreamData, ViewData, ViewRequest } from "../server/format.ts";
 import {
   askRelay,

@@ -7,9 +7,9 @@
  *
  * @module
  */
-import { lowerBound } from "../../api/lower_bound.ts";
-import { encoder, type ObjectKey } from "../../api/object.ts";
-import { RankTree } from "../../store/rank_tree.ts";
+import { lowerBound } from "../../engine/api/lower_bound.ts";
+import { encoder, type ObjectKey } from "../../engine/api/object.ts";
+import { RankTree } from "../../engine/store/rank_tree.ts";
 import type { ByteBudget, Evictable } from "./budget.ts";
 import { eventText, heartbeatText, type RelayEvents, withoutId } from "./format.ts";
 import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";

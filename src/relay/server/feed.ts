@@ -6,16 +6,16 @@
  *
  * @module
  */
-import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { hashOf } from "../../api/shard.ts";
-import { isOlder, isResourceVersion } from "../../api/status.ts";
-import { nextTurn } from "../../async/signals.ts";
-import { monotonicMs, timedController } from "../../async/time.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { internals } from "../../errors/internals.ts";
-import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
-import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
-import type { InformerStatus } from "../../informer/status.ts";
+import { encoder, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { hashOf } from "../../engine/api/shard.ts";
+import { isOlder, isResourceVersion } from "../../engine/api/status.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
+import { monotonicMs, timedController } from "../../engine/async/time.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import { internals } from "../../engine/errors/internals.ts";
+import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
+import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../engine/informer/events/event.ts";
+import type { InformerStatus } from "../../engine/informer/status.ts";
 import { type Batch, Channel, type FeedChange, type PositionedChange, PresentObjects } from "./channel.ts";
 import { eventText, stateOf, withId } from "./format.ts";
 import type { Access, OpenRequest } from "./http.ts";

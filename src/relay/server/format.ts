@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { encoder, type KubernetesObject } from "../../api/object.ts";
-import { defined } from "../../api/options.ts";
-import type { ViewUpdate } from "../../informer/cache_view.ts";
-import type { InformerStatus } from "../../informer/status.ts";
-import type { InformerState } from "../../informer/sync/state.ts";
+import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
+import { defined } from "../../engine/api/options.ts";
+import type { ViewUpdate } from "../../engine/informer/cache_view.ts";
+import type { InformerStatus } from "../../engine/informer/status.ts";
+import type { InformerState } from "../../engine/informer/sync/state.ts";
 
 const LINE_END = 10;
 const ID: readonly number[] = [..."id:"].map((character) => character.charCodeAt(0));

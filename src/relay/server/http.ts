@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { refusal as statusError, statusJson } from "../../protocol/refusal.ts";
-import { quoted } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { refusal as statusError, statusJson } from "../../engine/protocol/refusal.ts";
+import { quoted } from "../../engine/errors/errors.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
 import type { ConnectionInfo, Grant, RelaySettings, RequestedData, RequestedPart } from "./options.ts";
 import { checkGrant } from "./rights.ts";
 

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { resourceName } from "../../api/resource.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import { answerProbe, informerMetrics, PROBE_PATHS } from "../../informer/metrics.ts";
-import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import { resourceName } from "../../engine/api/resource.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
+import { answerProbe, informerMetrics, PROBE_PATHS } from "../../engine/informer/metrics.ts";
+import type { SharedInformerFactory } from "../../engine/informer/shared_informer_factory.ts";
 import { planCollections, ServedCollection } from "./collections.ts";
 import {
   answerPreflight,

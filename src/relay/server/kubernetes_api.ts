@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { type ApiResource, verbOf } from "../../api/resource.ts";
-import { isOlder, isResourceVersion, StatusError } from "../../api/status.ts";
-import { nextTurn } from "../../async/signals.ts";
-import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../protocol/discovery.ts";
+import { type ApiResource, verbOf } from "../../engine/api/resource.ts";
+import { isOlder, isResourceVersion, StatusError } from "../../engine/api/status.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
+import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../engine/protocol/discovery.ts";
 import {
   badRequest,
   expired,
@@ -23,7 +23,7 @@ import {
   refusal,
   statusJson,
   tooLarge,
-} from "../../protocol/refusal.ts";
+} from "../../engine/protocol/refusal.ts";
 import {
   type ContinueToken,
   formatContinueToken,
@@ -35,9 +35,9 @@ import {
   type ResourceRoute,
   type Route,
   type ServerListOptions,
-} from "../../protocol/requests.ts";
-import { quoted } from "../../errors/errors.ts";
-import { internals } from "../../errors/internals.ts";
+} from "../../engine/protocol/requests.ts";
+import { quoted } from "../../engine/errors/errors.ts";
+import { internals } from "../../engine/errors/internals.ts";
 import { ListBody, type ListedVersion, type ServedCollection, SharedLists } from "./collections.ts";
 import {
   type Access,

@@ -6,19 +6,19 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/entry.ts";
-import { exactJson, keepLiterals } from "../../api/large_integers.ts";
-import { lowerBound } from "../../api/lower_bound.ts";
-import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { apiVersionOf, type Resource } from "../../api/resource.ts";
-import { isOlder, type StatusError } from "../../api/status.ts";
-import { LongTimer, timedController } from "../../async/time.ts";
-import { badRequest, expired, statusJson } from "../../protocol/refusal.ts";
-import { entryText, entryWithin } from "../../entry/entry.ts";
-import { EntrySelector } from "../../entry/entry_selector.ts";
-import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
-import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
-import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import type { CacheEntry } from "../../engine/api/entry.ts";
+import { exactJson, keepLiterals } from "../../engine/api/large_integers.ts";
+import { lowerBound } from "../../engine/api/lower_bound.ts";
+import { encoder, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { apiVersionOf, type Resource } from "../../engine/api/resource.ts";
+import { isOlder, type StatusError } from "../../engine/api/status.ts";
+import { LongTimer, timedController } from "../../engine/async/time.ts";
+import { badRequest, expired, statusJson } from "../../engine/protocol/refusal.ts";
+import { entryText, entryWithin } from "../../engine/entry/entry.ts";
+import { EntrySelector } from "../../engine/entry/entry_selector.ts";
+import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
+import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../engine/informer/events/event.ts";
+import type { SharedIndexInformer } from "../../engine/informer/shared_index_informer.ts";
 import type { ListedVersion } from "./collections.ts";
 import type { Access, OpenRequest } from "./http.ts";
 import { textsFrom } from "./objects.ts";

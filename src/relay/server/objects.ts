@@ -6,14 +6,14 @@
  *
  * @module
  */
-import { FieldTree } from "../../api/fields.ts";
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { isSecret, type Resource, resourceName, type TableRow } from "../../api/resource.ts";
-import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../../api/selector.ts";
-import { DecodeError } from "../../api/status.ts";
-import { jsonOf, pickFields } from "../../entry/entry.ts";
-import { quoted } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { FieldTree } from "../../engine/api/fields.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { isSecret, type Resource, resourceName, type TableRow } from "../../engine/api/resource.ts";
+import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../../engine/api/selector.ts";
+import { DecodeError } from "../../engine/api/status.ts";
+import { jsonOf, pickFields } from "../../engine/entry/entry.ts";
+import { quoted } from "../../engine/errors/errors.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
 import type { RelaySettings } from "./options.ts";
 import type { Right } from "./rights.ts";
 

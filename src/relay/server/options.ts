@@ -5,15 +5,15 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
-import type { Selection } from "../../api/options.ts";
-import type { Resource } from "../../api/resource.ts";
-import { checkCounts, checkDurations } from "../../async/checks.ts";
-import { callObserver } from "../../async/signals.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import type { DerivedCollection, DerivedObject } from "../../informer/derived_collection.ts";
-import type { SharedIndexInformerOptions } from "../../informer/options.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
+import type { Selection } from "../../engine/api/options.ts";
+import type { Resource } from "../../engine/api/resource.ts";
+import { checkCounts, checkDurations } from "../../engine/async/checks.ts";
+import { callObserver } from "../../engine/async/signals.ts";
+import { ConsoleReporter } from "../../engine/errors/errors.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
+import type { DerivedCollection, DerivedObject } from "../../engine/informer/derived_collection.ts";
+import type { SharedIndexInformerOptions } from "../../engine/informer/options.ts";
 import { ByteBudget } from "./budget.ts";
 
 /** The names of options that are limits. */

@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/entry.ts";
-import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
-import { type Resource, resourceName, type TableRow } from "../../api/resource.ts";
-import type { Client } from "../../client/client.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { SubjectAccessReview } from "../../kinds/authorization/v1.ts";
+import type { CacheEntry } from "../../engine/api/entry.ts";
+import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../engine/api/object.ts";
+import { type Resource, resourceName, type TableRow } from "../../engine/api/resource.ts";
+import type { Client } from "../../engine/client/client.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import { SubjectAccessReview } from "../../engine/kinds/authorization/v1.ts";
 import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
 
 /** The options of a relay that rights depend on. */

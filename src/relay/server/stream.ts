@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { encoder } from "../../api/object.ts";
-import { nextTurn } from "../../async/signals.ts";
-import { LongTimer, monotonicMs } from "../../async/time.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { encoder } from "../../engine/api/object.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
+import { LongTimer, monotonicMs } from "../../engine/async/time.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
 import { type EndData, eventText } from "./format.ts";
 import { type Access, ANSWER_HEADERS, type OpenRequest } from "./http.ts";
 import type { RelaySettings } from "./options.ts";

@@ -6,19 +6,19 @@
  *
  * @module
  */
-import { lowerBound } from "../../api/lower_bound.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
-import { nextTurn, scheduleTurn } from "../../async/signals.ts";
-import { LongTimer, timedController } from "../../async/time.ts";
-import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
+import { lowerBound } from "../../engine/api/lower_bound.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
+import { compareResourceVersions, isOlder, isResourceVersion } from "../../engine/api/status.ts";
+import { nextTurn, scheduleTurn } from "../../engine/async/signals.ts";
+import { LongTimer, timedController } from "../../engine/async/time.ts";
+import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import {
   type DeletedEvent,
   type HandlerRegistration,
   isWatched,
   type ObjectEvent,
-} from "../../informer/events/event.ts";
-import type { InformerStatus } from "../../informer/status.ts";
+} from "../../engine/informer/events/event.ts";
+import type { InformerStatus } from "../../engine/informer/status.ts";
 import type { ByteBudget, Evictable } from "./budget.ts";
 import type { RelaySettings } from "./options.ts";
 import type { RelayStream } from "./stream.ts";

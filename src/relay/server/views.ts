@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { encoder, isRecord, type KubernetesObject } from "../../api/object.ts";
-import type { TableRow } from "../../api/resource.ts";
-import { LongTimer, sleep } from "../../async/time.ts";
-import { messageOf, quoted } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
+import { encoder, isRecord, type KubernetesObject } from "../../engine/api/object.ts";
+import type { TableRow } from "../../engine/api/resource.ts";
+import { LongTimer, sleep } from "../../engine/async/time.ts";
+import { messageOf, quoted } from "../../engine/errors/errors.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import {
   type CacheView,
   checkedWindow,
@@ -22,7 +22,7 @@ import {
   type ViewUpdate,
   type ViewUpdates,
   type ViewWindow,
-} from "../../informer/cache_view.ts";
+} from "../../engine/informer/cache_view.ts";
 import type { HeldBytes } from "./budget.ts";
 import type { ServedCollection } from "./collections.ts";
 import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";

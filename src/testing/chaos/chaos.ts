@@ -8,9 +8,9 @@
  *
  * @module
  */
-import { checkCounts } from "../../async/checks.ts";
-import { messageOf } from "../../errors/errors.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import { checkCounts } from "../../engine/async/checks.ts";
+import { messageOf } from "../../engine/errors/errors.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
 import { FakeApiServer } from "../fake/fake_api_server.ts";
 import { FakeTime } from "../fake/fake_time.ts";
 import { performFault, requestsOf, shrink } from "../fake/history.ts";

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { keyOf, type KubernetesObject } from "../../api/object.ts";
-import { type Resource, resourceName } from "../../api/resource.ts";
-import { messageOf } from "../../errors/errors.ts";
+import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
+import { type Resource, resourceName } from "../../engine/api/resource.ts";
+import { messageOf } from "../../engine/errors/errors.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
 import type { FakeTime } from "../fake/fake_time.ts";
 import { type ChaosOptions, type ChaosStep, describeStep, type Statement } from "./plan.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Client } from "../../client/client.ts";
+import type { Client } from "../../engine/client/client.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
 import type { FaultStep, StepOf } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";

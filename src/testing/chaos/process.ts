@@ -7,11 +7,11 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { verbOf } from "../../api/resource.ts";
-import { isAbortOf, withResolvers } from "../../async/signals.ts";
-import { Client } from "../../client/client.ts";
-import { parseRoute, type ResourceRoute } from "../../protocol/requests.ts";
-import { messageOf } from "../../errors/errors.ts";
+import { verbOf } from "../../engine/api/resource.ts";
+import { isAbortOf, withResolvers } from "../../engine/async/signals.ts";
+import { Client } from "../../engine/client/client.ts";
+import { parseRoute, type ResourceRoute } from "../../engine/protocol/requests.ts";
+import { messageOf } from "../../engine/errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import { isStreamingList, type RecordedRequest } from "../fake/wire/exchange.ts";

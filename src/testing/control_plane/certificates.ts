@@ -7,8 +7,8 @@
  * @module
  */
 import { isIP } from "node:net";
-import { InformerError } from "../../errors/informer_error.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
 
 /** Options for {@linkcode makeCertificates}. */
 export interface MakeCertificatesOptions {

@@ -10,8 +10,8 @@ import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { failureKind } from "../../connect/runtime/runtime.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { failureKind } from "../../host/connect/runtime/runtime.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
 
 /** The parts of a machine that decide where programs are looked for; tests replace them. */
 export interface Machine {

@@ -6,19 +6,22 @@
  *
  * @module
  */
-import type { Abortable } from "../../api/options.ts";
-import type { Resource } from "../../api/resource.ts";
-import { StatusError } from "../../api/status.ts";
-import type { Apply, ObjectDraft } from "../../api/written.ts";
-import { sleep, timedController } from "../../async/time.ts";
-import type { Client } from "../../client/client.ts";
-import { FetchServer } from "../../connect/run_manager.ts";
-import { isAbortOf } from "../../async/signals.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../../kinds/admissionregistration/v1.ts";
-import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
-import { ConfigMap } from "../../kinds/core/v1.ts";
-import { installCrds } from "../../schema/install_crds.ts";
+import type { Abortable } from "../../engine/api/options.ts";
+import type { Resource } from "../../engine/api/resource.ts";
+import { StatusError } from "../../engine/api/status.ts";
+import type { Apply, ObjectDraft } from "../../engine/api/written.ts";
+import { sleep, timedController } from "../../engine/async/time.ts";
+import type { Client } from "../../engine/client/client.ts";
+import { FetchServer } from "../../host/connect/run_manager.ts";
+import { isAbortOf } from "../../engine/async/signals.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "../../engine/kinds/admissionregistration/v1.ts";
+import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
+import { ConfigMap } from "../../engine/kinds/core/v1.ts";
+import { installCrds } from "../../operator/schema/install_crds.ts";
 import { makeCertificates } from "./certificates.ts";
 
 /** What tells an API server which webhooks to call. */

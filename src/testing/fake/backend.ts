@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { Discovery } from "../../protocol/discovery.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import { Discovery } from "../../engine/protocol/discovery.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
 import { Random } from "./random.ts";
 import { PodLogs } from "./reads/pod_logs.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";

@@ -7,16 +7,16 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import type { Abortable, Selection } from "../../api/options.ts";
-import { preciseTime } from "../../api/precise_time.ts";
-import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
-import { StatusError, statusMessage } from "../../api/status.ts";
-import { withResolvers } from "../../async/signals.ts";
-import { timedController } from "../../async/time.ts";
-import { notFound } from "../../protocol/refusal.ts";
-import { internals } from "../../errors/internals.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import type { Abortable, Selection } from "../../engine/api/options.ts";
+import { preciseTime } from "../../engine/api/precise_time.ts";
+import { defineResource, type Resource, resourceName } from "../../engine/api/resource.ts";
+import { StatusError, statusMessage } from "../../engine/api/status.ts";
+import { withResolvers } from "../../engine/async/signals.ts";
+import { timedController } from "../../engine/async/time.ts";
+import { notFound } from "../../engine/protocol/refusal.ts";
+import { internals } from "../../engine/errors/internals.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
 import { mergePatch } from "./apply/patches.ts";
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
@@ -28,8 +28,8 @@ import type { WebhookHandler } from "./server/webhook_call.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
 import type { RecordedRequest } from "./wire/exchange.ts";
-import type { Json, JsonObject } from "../../api/json.ts";
-import { objectOr } from "../../api/members.ts";
+import type { Json, JsonObject } from "../../engine/api/json.ts";
+import { objectOr } from "../../engine/api/members.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
 import type { WriteMode } from "./writes/steps.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { nextTurn } from "../../async/signals.ts";
-import { internals } from "../../errors/internals.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
+import { internals } from "../../engine/errors/internals.ts";
 
 /**
  * Fake time, which passes only when your test calls {@linkcode tick} or {@linkcode tickAsync}. Use it to test timeouts,

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import type { Resource } from "../../api/resource.ts";
-import type { ApiStatus } from "../../api/status.ts";
-import { checkCounts } from "../../async/checks.ts";
-import { PlainRefusal, refusalOf, statusJson } from "../../protocol/refusal.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import type { Resource } from "../../engine/api/resource.ts";
+import type { ApiStatus } from "../../engine/api/status.ts";
+import { checkCounts } from "../../engine/async/checks.ts";
+import { PlainRefusal, refusalOf, statusJson } from "../../engine/protocol/refusal.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
 import type { Backend } from "./backend.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";

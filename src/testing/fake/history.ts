@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { defineResource, type Resource } from "../../api/resource.ts";
-import { isNotFound } from "../../api/status.ts";
-import { parseRoute } from "../../protocol/requests.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { defineResource, type Resource } from "../../engine/api/resource.ts";
+import { isNotFound } from "../../engine/api/status.ts";
+import { parseRoute } from "../../engine/protocol/requests.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import { type Fixture, pod } from "./objects.ts";
 import { Random } from "./random.ts";

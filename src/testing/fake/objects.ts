@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { KubernetesObject, MicroTime, ObjectMeta, OwnerReference } from "../../api/object.ts";
-import { defined } from "../../api/options.ts";
-import { copyOf, type Mutable, type WrittenValue } from "../../api/written.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../kinds/apps/v1.ts";
-import type { Lease, LeaseSpec } from "../../kinds/coordination/v1.ts";
+import type { KubernetesObject, MicroTime, ObjectMeta, OwnerReference } from "../../engine/api/object.ts";
+import { defined } from "../../engine/api/options.ts";
+import { copyOf, type Mutable, type WrittenValue } from "../../engine/api/written.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
+import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../engine/kinds/apps/v1.ts";
+import type { Lease, LeaseSpec } from "../../engine/kinds/coordination/v1.ts";
 import type {
   ConfigMap,
   Namespace,
@@ -23,7 +23,7 @@ import type {
   Pod,
   PodSpec,
   PodStatus,
-} from "../../kinds/core/v1.ts";
+} from "../../engine/kinds/core/v1.ts";
 import { Random } from "./random.ts";
 
 /** Options for all builders. A field that you set replaces the builder's field. */

@@ -8,13 +8,13 @@
  * @module
  */
 
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { defineResource, type Resource } from "../../api/resource.ts";
-import type { ApiStatus } from "../../api/status.ts";
-import { DerivedController, nextTurn } from "../../async/signals.ts";
-import { monotonicMs, sleep } from "../../async/time.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { defineResource, type Resource } from "../../engine/api/resource.ts";
+import type { ApiStatus } from "../../engine/api/status.ts";
+import { DerivedController, nextTurn } from "../../engine/async/signals.ts";
+import { monotonicMs, sleep } from "../../engine/async/time.ts";
 import { parseStored, type Store } from "./storage/store.ts";
-import { isList, type JsonObject } from "../../api/json.ts";
+import { isList, type JsonObject } from "../../engine/api/json.ts";
 
 /** The first line of a recording. */
 export interface RecordingHeader {

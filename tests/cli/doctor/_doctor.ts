@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { CHECKUP_LIMITS, type CheckupLimits, type Step } from "../../../src/cli/doctor/checkup.ts";
 import { doctor, type DoctorFlags } from "../../../src/cli/doctor/doctor.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod } from "../../../src/testing/mod.ts";
 import type { Certificates } from "../../support/certificates.ts";
 import { serve, type Served } from "../../support/serve.ts";

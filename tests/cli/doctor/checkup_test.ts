@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StatusError } from "../../../src/api/status.ts";
+import { StatusError } from "../../../src/engine/api/status.ts";
 import { Checkup, type CheckupLimits, expiryOf, type Finding, span } from "../../../src/cli/doctor/checkup.ts";
-import { termOfToken } from "../../../src/connect/kubeconfig/secrets.ts";
+import { termOfToken } from "../../../src/host/connect/kubeconfig/secrets.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { webToken } from "./_doctor.ts";
 

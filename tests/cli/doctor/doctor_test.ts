@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadAll } from "js-yaml";
 import { type Report, reportLines } from "../../../src/cli/doctor/doctor.ts";
-import type { Namespace } from "../../../src/kinds/core/v1.ts";
+import type { Namespace } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { ConfigMap } from "../../support/fake_server.ts";

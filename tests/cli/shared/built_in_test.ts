@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { builtInResource } from "../../../src/cli/shared/built_in.ts";
-import { Client, findResource } from "../../../src/client/client.ts";
+import { Client, findResource } from "../../../src/engine/client/client.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { run } from "../../support/session.ts";
 

@@ -1,12 +1,12 @@
 import { ValidationError } from "@cliffy/command";
 import { assertEquals, assertMatch } from "@std/assert";
-import { DecodeError, StatusError, UnreachableError } from "../../../src/api/status.ts";
+import { DecodeError, StatusError, UnreachableError } from "../../../src/engine/api/status.ts";
 import { explainError } from "../../../src/cli/shared/explain_error.ts";
 import { UsageError } from "../../../src/cli/shared/usage.ts";
-import { ConnectError } from "../../../src/connect/connect_options.ts";
-import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { errorLine } from "../../../src/errors/errors.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { ConnectError } from "../../../src/host/connect/connect_options.ts";
+import { KubeconfigError } from "../../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
+import { errorLine } from "../../../src/engine/errors/errors.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { writeKubeconfig } from "../../support/host.ts";

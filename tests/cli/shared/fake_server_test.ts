@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { fillFakeServer, SteadyChurn } from "../../../src/cli/shared/fake_server.ts";
-import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { Namespace, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { pods } from "../../support/big_pods.ts";
 import { FakeTime } from "../../support/fake_time.ts";

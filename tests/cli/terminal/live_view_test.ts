@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { asTable, type TableRow } from "../../../src/api/resource.ts";
-import { Histogram } from "../../../src/async/histogram.ts";
+import type { KubernetesObject } from "../../../src/engine/api/object.ts";
+import { asTable, type TableRow } from "../../../src/engine/api/resource.ts";
+import { Histogram } from "../../../src/engine/async/histogram.ts";
 import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/cli/terminal/live_view.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
-import type { InformerStatus } from "../../../src/informer/status.ts";
-import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
+import type { InformerStatus } from "../../../src/engine/informer/status.ts";
+import { ConfigMap, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Captured } from "../../support/session.ts";
 import { ShownScreen } from "../../support/shown_screen.ts";

@@ -1,8 +1,14 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { load } from "js-yaml";
 import fc from "npm:fast-check@^4.10.2";
-import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
-import { asTable, defineResource, onlyMetadata, type Resource, type TableRow } from "../../../src/api/resource.ts";
+import type { KubernetesObject, ObjectMeta } from "../../../src/engine/api/object.ts";
+import {
+  asTable,
+  defineResource,
+  onlyMetadata,
+  type Resource,
+  type TableRow,
+} from "../../../src/engine/api/resource.ts";
 import {
   ageOf,
   FailureReporter,
@@ -17,9 +23,9 @@ import {
   Terminal,
 } from "../../../src/cli/terminal/terminal.ts";
 import { yamlText } from "../../../src/cli/terminal/yaml.ts";
-import { Deployment } from "../../../src/kinds/apps/v1.ts";
-import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import { NO_HISTORY, type ReflectorPhase } from "../../../src/reflector/transition.ts";
+import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
+import { ConfigMap, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
+import { NO_HISTORY, type ReflectorPhase } from "../../../src/engine/reflector/transition.ts";
 import { Captured } from "../../support/session.ts";
 
 function listen(): { readonly reporter: FailureReporter; readonly said: string[] } {

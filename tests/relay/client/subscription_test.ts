@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { untilReady } from "../../../src/controllers/readiness/readiness.ts";
-import type { CollectionEvent } from "../../../src/informer/readable_collection.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { untilReady } from "../../../src/operator/controllers/readiness/readiness.ts";
+import type { CollectionEvent } from "../../../src/engine/informer/readable_collection.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { RelayError, ServerEvents } from "../../../src/relay/client/server_events.ts";
 import { subscribe, type SubscribeOptions, type Subscription } from "../../../src/relay/client/subscription.ts";
 import { subscribeViews } from "../../../src/relay/client/view_subscription.ts";

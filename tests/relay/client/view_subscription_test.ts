@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { ViewUpdate } from "../../../src/informer/cache_view.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import type { ViewUpdate } from "../../../src/engine/informer/cache_view.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { RelayError } from "../../../src/relay/client/server_events.ts";
 import {
   type RemoteView,

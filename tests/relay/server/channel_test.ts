@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import type { KubernetesObject } from "../../../src/api/object.ts";
+import type { KubernetesObject } from "../../../src/engine/api/object.ts";
 import { ByteBudget } from "../../../src/relay/server/budget.ts";
 import { ByteRing, Channel, PresentObjects } from "../../../src/relay/server/channel.ts";
 import { ObjectSelection, ShownObject } from "../../../src/relay/server/objects.ts";

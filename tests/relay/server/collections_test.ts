@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { Namespace, Pod } from "../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type { RelayList } from "../../../src/relay/server/format.ts";
 import { FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";
 import { LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";

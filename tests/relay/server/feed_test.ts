@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { Client } from "../../../src/client/client.ts";
-import type { SharedInformerFactoryOptions } from "../../../src/informer/options.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { Namespace, Pod } from "../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import type { SharedInformerFactoryOptions } from "../../../src/engine/informer/options.ts";
+import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
+import { Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { parseToken, tokenText } from "../../../src/relay/server/feed.ts";
 import { InformerRelay } from "../../../src/relay/server/informer_relay.ts";
 import { FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";

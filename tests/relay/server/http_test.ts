@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../../src/cli/serve.ts";
-import { ConfigMap, Node, Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import { ConfigMap, Node, Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import { OpenRequests, refuseRequest } from "../../../src/relay/server/http.ts";
 import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
 import type { RequestedData } from "../../../src/relay/server/options.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { informerProbes, InformerRelay } from "../../../src/relay/server/informer_relay.ts";
 import { FakeTime } from "../../../src/testing/mod.ts";
 import { parseOpenMetrics } from "../../support/parse_open_metrics.ts";

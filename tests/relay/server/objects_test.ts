@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ConfigMap, Secret } from "../../../src/kinds/core/v1.ts";
+import { ConfigMap, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import { ObjectSelection } from "../../../src/relay/server/objects.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
 import { names, Relayed, threePods } from "../../support/relayed.ts";

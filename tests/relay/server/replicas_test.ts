@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { Client } from "../../../src/client/client.ts";
-import { derive } from "../../../src/informer/derived_collection.ts";
-import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { derive } from "../../../src/engine/informer/derived_collection.ts";
+import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
+import { ConfigMap, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { subscribe, subscribeViews } from "../../../src/relay/client/mod.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { configMap, FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";

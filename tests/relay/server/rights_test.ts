@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { asTable } from "../../../src/api/resource.ts";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { Client } from "../../../src/client/client.ts";
-import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import type { KubernetesObject } from "../../../src/engine/api/object.ts";
+import { asTable } from "../../../src/engine/api/resource.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { ConfigMap, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type {
   Authorization,
   Grant,

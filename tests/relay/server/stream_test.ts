@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { errorLine } from "../../../src/errors/errors.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { errorLine } from "../../../src/engine/errors/errors.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { OpenRequest, OpenRequests } from "../../../src/relay/server/http.ts";
 import { RelayStream } from "../../../src/relay/server/stream.ts";
 import { pod } from "../../../src/testing/mod.ts";

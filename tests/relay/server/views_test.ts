@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { asTable } from "../../../src/api/resource.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/informer/cache_view.ts";
-import { Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import type { KubernetesObject } from "../../../src/engine/api/object.ts";
+import { asTable } from "../../../src/engine/api/resource.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/engine/informer/cache_view.ts";
+import { Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import type { ViewRequest } from "../../../src/relay/server/format.ts";
 import { OpenRequest } from "../../../src/relay/server/http.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import type { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import { type Draft, type Drafts, drawn, drawnObject, overlaid } from "../twin/drafts.ts";
 import { MUTATIONS, valueOf } from "../twin/mutations.ts";
 import { type Place, type Types, withValueAt } from "../twin/types.ts";

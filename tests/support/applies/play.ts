@@ -10,7 +10,7 @@ import {
 } from "@kube/informer";
 import { equal } from "@std/assert";
 import { Random } from "../../../src/testing/fake/random.ts";
-import type { JsonObject } from "../../../src/api/json.ts";
+import type { JsonObject } from "../../../src/engine/api/json.ts";
 import { type Draft, type Drafts, overlaid } from "../twin/drafts.ts";
 import type { Types } from "../twin/types.ts";
 import { DraftChanger, KINDS } from "./drafts.ts";

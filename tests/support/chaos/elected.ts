@@ -3,8 +3,8 @@ import { LeaderElector, Manager } from "@kube/informer/reconcile";
 import type { FakeApiServer } from "@kube/informer/testing";
 import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { cronTabs } from "../../../examples/crontab_controller.ts";
-import { sleep } from "../../../src/async/time.ts";
-import type { ElectionClock } from "../../../src/controllers/reconcile/lease_lock.ts";
+import { sleep } from "../../../src/engine/async/time.ts";
+import type { ElectionClock } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
 
 /** The rates of the clocks of processes: they differ by less than the documented factor of 1.5. */
 const RATES = [0.85, 1, 1.2] as const;

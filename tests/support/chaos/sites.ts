@@ -2,10 +2,10 @@ import { defineResource, isNotFound, type KubernetesObject, type Resource } from
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import type { ChaosOptions } from "@kube/informer/testing/chaos";
-import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
-import { Answer } from "../../../src/controllers/reconcile/pending_writes.ts";
-import { CacheOverlay } from "../../../src/informer/cache/cache_overlay.ts";
-import { isWatched } from "../../../src/informer/events/event.ts";
+import { OwnCalls } from "../../../src/operator/controllers/reconcile/own_calls.ts";
+import { Answer } from "../../../src/operator/controllers/reconcile/pending_writes.ts";
+import { CacheOverlay } from "../../../src/engine/informer/cache/cache_overlay.ts";
+import { isWatched } from "../../../src/engine/informer/events/event.ts";
 import { deletes, meddles, patches, writes } from "./users.ts";
 
 interface Site extends KubernetesObject {

@@ -1,4 +1,4 @@
-import type { ApiResource } from "../../../src/api/resource.ts";
+import type { ApiResource } from "../../../src/engine/api/resource.ts";
 import type { TypeModel } from "../../../src/cli/codegen/read_schema.ts";
 import { type OpenApiDocument, readOpenApi } from "../../../tools/open_api.ts";
 

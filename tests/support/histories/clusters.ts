@@ -5,7 +5,7 @@ import type { ClusterEventHandler, ClusterInformer, InCluster } from "@kube/info
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { history, type HistoryStep, perform } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
-import { sleep } from "../../../src/async/time.ts";
+import { sleep } from "../../../src/engine/async/time.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { Clusters } from "../clusters.ts";
 

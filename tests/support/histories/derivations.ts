@@ -3,9 +3,9 @@
 import { derive, type DerivedCollection, deriveGroups, keyOf, LabelSelector } from "@kube/informer";
 import type { IndexedCollection, ReadObjects, ReadQuery } from "@kube/informer/types";
 import { assert, assertEquals } from "@std/assert";
-import type { WatchChange } from "../../../src/api/lister_watcher.ts";
-import { internals } from "../../../src/errors/internals.ts";
-import { DerivationError } from "../../../src/informer/derivation.ts";
+import type { WatchChange } from "../../../src/engine/api/lister_watcher.ts";
+import { internals } from "../../../src/engine/errors/internals.ts";
+import { DerivationError } from "../../../src/engine/informer/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { WorkTime } from "../fake_time.ts";
 import { added, deleted, entry, expired, modified, type ThingOptions } from "../fixtures.ts";

@@ -11,7 +11,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { InformerRelay } from "@kube/informer/relay";
 import { FakeApiServer, history, perform } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
-import { compareResourceVersions } from "../../../src/api/status.ts";
+import { compareResourceVersions } from "../../../src/engine/api/status.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../fake_time.ts";
 

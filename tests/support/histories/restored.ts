@@ -1,8 +1,8 @@
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
-import { keyOf } from "../../../src/api/object.ts";
-import { LabelSelector } from "../../../src/api/selector.ts";
+import { keyOf } from "../../../src/engine/api/object.ts";
+import { LabelSelector } from "../../../src/engine/api/selector.ts";
 import { cacheStateOf, type Following, serverKeyOf } from "./following.ts";
 import type { InformerPlan, SnapshotFault } from "./script.ts";
 import type { CacheState } from "./snapshot.ts";

@@ -1,5 +1,5 @@
 import type { SnapshotStore, StoredSnapshot } from "@kube/informer";
-import { isOlder } from "../../../src/api/status.ts";
+import { isOlder } from "../../../src/engine/api/status.ts";
 import type { SnapshotFault } from "./script.ts";
 
 /** The name of the cluster, unless a fault gives it another one. */

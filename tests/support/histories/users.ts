@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { nextTurn } from "../../../src/async/signals.ts";
-import { applyViewUpdate, type ViewRow } from "../../../src/informer/cache_view.ts";
-import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { applyViewUpdate, type ViewRow } from "../../../src/engine/informer/cache_view.ts";
+import { ConfigMap } from "../../../src/engine/kinds/core/v1.ts";
 import type { ObjectPredicate, ObjectRight } from "../../../src/relay/server/options.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { configMap, FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";

@@ -1,8 +1,8 @@
 import type { Client } from "@kube/informer";
 import type { Lease } from "@kube/informer/kinds/coordination/v1";
 import { ShardGroup } from "@kube/informer/reconcile";
-import type { HashRange } from "../../../src/api/shard.ts";
-import type { LeaseFeed } from "../../../src/controllers/reconcile/group_leases.ts";
+import type { HashRange } from "../../../src/engine/api/shard.ts";
+import type { LeaseFeed } from "../../../src/operator/controllers/reconcile/group_leases.ts";
 import {
   DEADLINE_MS,
   LEASE_MS,

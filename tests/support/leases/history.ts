@@ -1,10 +1,10 @@
 import type { Client } from "@kube/informer";
 import type { Lease } from "@kube/informer/kinds/coordination/v1";
 import type { LeaderElectorOptions } from "@kube/informer/reconcile";
-import type { Abortable } from "../../../src/api/options.ts";
-import { UnreachableError } from "../../../src/api/status.ts";
-import type { GroupLeaseClient } from "../../../src/controllers/reconcile/group_leases.ts";
-import type { ElectionClock } from "../../../src/controllers/reconcile/lease_lock.ts";
+import type { Abortable } from "../../../src/engine/api/options.ts";
+import { UnreachableError } from "../../../src/engine/api/status.ts";
+import type { GroupLeaseClient } from "../../../src/operator/controllers/reconcile/group_leases.ts";
+import type { ElectionClock } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../fake_time.ts";
 import type { LeaseServer } from "./servers.ts";

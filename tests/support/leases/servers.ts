@@ -1,7 +1,7 @@
 import { Client } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { FakeApiServer } from "@kube/informer/testing";
-import type { LeaseDraft } from "../../../src/controllers/reconcile/lease_lock.ts";
+import type { LeaseDraft } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
 import { refused } from "../fixtures.ts";
 
 type Answer<R> = R | Promise<R>;

@@ -1,5 +1,5 @@
-import type { Abortable } from "../../../src/api/options.ts";
-import type { ElectionClock } from "../../../src/controllers/reconcile/lease_lock.ts";
+import type { Abortable } from "../../../src/engine/api/options.ts";
+import type { ElectionClock } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
 
 interface Moment {
   readonly atMs: number;

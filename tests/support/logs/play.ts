@@ -1,6 +1,6 @@
-import type { Transport } from "../../../src/api/lister_watcher.ts";
-import { Client } from "../../../src/client/client.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import type { Transport } from "../../../src/engine/api/lister_watcher.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../fake_time.ts";

@@ -1,11 +1,16 @@
-import { Checkpoint, MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
-import type { CheckpointChange, CheckpointRecord, CheckpointStore, StoredCheckpoint } from "../../../src/api/stores.ts";
-import type { Transport } from "../../../src/api/lister_watcher.ts";
-import { sleep } from "../../../src/async/time.ts";
-import { Client } from "../../../src/client/client.ts";
-import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
-import { followLogs, type PodLogLine } from "../../../src/logs/mod.ts";
+import { Checkpoint, MemoryCheckpoints } from "../../../src/engine/informer/events/checkpoint.ts";
+import type {
+  CheckpointChange,
+  CheckpointRecord,
+  CheckpointStore,
+  StoredCheckpoint,
+} from "../../../src/engine/api/stores.ts";
+import type { Transport } from "../../../src/engine/api/lister_watcher.ts";
+import { sleep } from "../../../src/engine/async/time.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
+import { followLogs, type PodLogLine } from "../../../src/operator/logs/mod.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../fake_time.ts";

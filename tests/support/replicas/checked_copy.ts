@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "@kube/informer";
 import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-stream";
-import { compareResourceVersions } from "../../../src/api/status.ts";
-import { sleep } from "../../../src/async/time.ts";
+import { compareResourceVersions } from "../../../src/engine/api/status.ts";
+import { sleep } from "../../../src/engine/async/time.ts";
 
 /** The numbers of reconnections with an id. */
 export interface Reconnections {

@@ -2,7 +2,7 @@ import type { Client, KubernetesObject } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { subscribe, type Subscription } from "@kube/informer/relay/client";
 import { delay } from "@std/async";
-import { backoffMs } from "../../../src/async/time.ts";
+import { backoffMs } from "../../../src/engine/async/time.ts";
 import { withDeadline } from "../cluster/with_deadline.ts";
 import { writeAtRandom } from "../cluster/writers.ts";
 import { Program } from "../program.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { cloneJson, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
+import { cloneJson, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 import { LOWERED } from "./lowered.ts";
 
 /** A definition, with a name that says what was changed. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../../../src/api/json.ts";
+import type { JsonObject } from "../../../src/engine/api/json.ts";
 
 /** A kind with rules, and objects that show each of them. */
 export interface RuledKind {

@@ -1,4 +1,4 @@
-import { cloneJson, isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
+import { cloneJson, isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 import type { Random } from "../../../src/testing/fake/random.ts";
 
 /** A place in a schema: the path of its fields as changes name it, and a function that replaces the schema there. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../../../src/api/json.ts";
+import type { JsonObject } from "../../../src/engine/api/json.ts";
 
 /** The schema of `self`. */
 export const SCHEMA: JsonObject = {

@@ -5,11 +5,11 @@
  *
  * @module
  */
-import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
-import { schemaOfKind } from "../../../src/schema/values/object_schema.ts";
-import { prune } from "../../../src/schema/values/prune.ts";
-import { loadRules } from "../../../src/schema/rules/load.ts";
-import { validateCustom } from "../../../src/schema/values/validate.ts";
+import { cloneJson, isObject, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
+import { schemaOfKind } from "../../../src/operator/schema/values/object_schema.ts";
+import { prune } from "../../../src/operator/schema/values/prune.ts";
+import { loadRules } from "../../../src/operator/schema/rules/load.ts";
+import { validateCustom } from "../../../src/operator/schema/values/validate.ts";
 import type { RuledKind } from "./public_rules.ts";
 
 /** Causes of a refusal. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../../../src/api/json.ts";
+import type { JsonObject } from "../../../src/engine/api/json.ts";
 
 const properties: JsonObject = {
   text: { type: "string" },

@@ -1,6 +1,6 @@
 import { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import { type Draft, type Drafts, drawn, drawnObject, overlaid } from "./drafts.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { patchOf } from "./patch_bodies.ts";

@@ -1,5 +1,5 @@
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { equalJson, isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import type { Answer, Exchange } from "./play.ts";
 import { DRAWN_NAME } from "./step.ts";
 

@@ -1,6 +1,6 @@
 import { loadAll } from "js-yaml";
 import type { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 
 /** The source of a kind's cases: see `drafts.yaml`. */
 export interface Draft {

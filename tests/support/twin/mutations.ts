@@ -1,5 +1,5 @@
 import type { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 import { type Place, type Types, withValueAt } from "./types.ts";
 
 /** Values by the end of a field's name, before those by its type. */

@@ -1,5 +1,5 @@
 import type { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 import type { PatchType } from "./step.ts";
 
 /** The body of a patch that makes a change; `known` is what the object is thought to have. */

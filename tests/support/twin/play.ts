@@ -1,6 +1,6 @@
 import type { Transport } from "@kube/informer";
-import { isObject, type Json, type JsonObject } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import { overlaid } from "./drafts.ts";
 import { type Case, MEDIA_TYPES, pathOf, type Step } from "./step.ts";
 

@@ -2,7 +2,7 @@
 import { Client, defineResource, type DynamicObject, isNotFound, type Resource, StatusError } from "@kube/informer";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import { installCrds } from "@kube/informer/schema";
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/api/json.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { objectSchema, placesOf, randomValue } from "../schema/random_schemas.ts";
 import type { TwinServer } from "./play.ts";

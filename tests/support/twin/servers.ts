@@ -1,7 +1,7 @@
 import { FakeApiServer } from "@kube/informer/testing";
 import { delay } from "@std/async";
-import { findConnection } from "../../../src/connect/connect.ts";
-import type { JsonObject } from "../../../src/api/json.ts";
+import { findConnection } from "../../../src/host/connect/connect.ts";
+import type { JsonObject } from "../../../src/engine/api/json.ts";
 import { customKinds, type Draft } from "./drafts.ts";
 import type { TwinServer } from "./play.ts";
 import { Types } from "./types.ts";

@@ -1,6 +1,6 @@
 import { shrink } from "../../../src/testing/fake/history.ts";
-import { isObject, type Json, type JsonObject } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import type { Case, Step } from "./step.ts";
 import { withValueAt } from "./types.ts";
 

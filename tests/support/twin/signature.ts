@@ -1,5 +1,5 @@
-import { isObject, type Json } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { isObject, type Json } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import type { Difference } from "./compare.ts";
 import type { Exchange } from "./play.ts";
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../src/api/json.ts";
+import type { Json } from "../../../src/engine/api/json.ts";
 
 /** The types of patches. */
 export const PATCH_TYPES = ["json", "merge", "strategic", "apply"] as const;

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../src/api/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/engine/api/json.ts";
 
 /** A place in an object. */
 export interface Place {

@@ -1,6 +1,6 @@
 import type { Random } from "../../../src/testing/fake/random.ts";
-import { isObject, type Json, type JsonObject } from "../../../src/api/json.ts";
-import { objectOr } from "../../../src/api/members.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/engine/api/json.ts";
+import { objectOr } from "../../../src/engine/api/members.ts";
 import type { Step } from "./step.ts";
 
 /** A uid that no object has. */

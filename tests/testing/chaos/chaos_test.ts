@@ -10,7 +10,7 @@ import {
   type ControllerFunction,
 } from "@kube/informer/testing/chaos";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { sleep } from "../../../src/async/time.ts";
+import { sleep } from "../../../src/engine/async/time.ts";
 import { type TrialResult, tryPlan } from "../../../src/testing/chaos/chaos.ts";
 import { planOf } from "../../../src/testing/chaos/plan.ts";
 import { APP, type Outside } from "../../support/chaos/app.ts";

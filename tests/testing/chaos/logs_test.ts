@@ -4,7 +4,7 @@ import { followLogs } from "@kube/informer/logs";
 import { type FakeApiServer, pod } from "@kube/informer/testing";
 import { chaos, ChaosError, type ChaosOptions, type Random } from "@kube/informer/testing/chaos";
 import { assertMatch, assertRejects } from "@std/assert";
-import { sleep } from "../../../src/async/time.ts";
+import { sleep } from "../../../src/engine/async/time.ts";
 
 /** The lines of one container, and the beginning of its present log. */
 interface Written {

@@ -1,5 +1,5 @@
 import { assertThrows } from "@std/assert";
-import type { PlacedRule } from "../../../src/api/roles.ts";
+import type { PlacedRule } from "../../../src/engine/api/roles.ts";
 import { assertAccess } from "../../../src/testing/roles.ts";
 
 const used = (verb: string, resource: string, namespace: string, names?: string[], group = ""): PlacedRule[] => [

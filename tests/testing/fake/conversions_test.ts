@@ -1,10 +1,10 @@
 // Conversion webhooks of the fake server.
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { Client } from "../../../src/client/client.ts";
-import { CustomResourceDefinition } from "../../../src/kinds/apiextensions/v1.ts";
-import { installCrds } from "../../../src/schema/mod.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { CustomResourceDefinition } from "../../../src/engine/kinds/apiextensions/v1.ts";
+import { installCrds } from "../../../src/operator/schema/mod.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { type AdmissionOperation, installWebhooks, Webhooks } from "../../../src/webhooks/mod.ts";
+import { type AdmissionOperation, installWebhooks, Webhooks } from "../../../src/operator/webhooks/mod.ts";
 import { BrokenWebhook } from "../../support/conversions/failures.ts";
 import { OldSite, playSites, Site, siteHistory, siteWebhooks } from "../../support/conversions/play.ts";
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { defineResource } from "../../../src/api/resource.ts";
-import { Client } from "../../../src/client/client.ts";
-import { Node, Pod } from "../../../src/kinds/core/v1.ts";
+import type { KubernetesObject } from "../../../src/engine/api/object.ts";
+import { defineResource } from "../../../src/engine/api/resource.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, node, pod } from "../../../src/testing/mod.ts";
 import { ConfigMap, CONTAINERS, fiveMaps, MAPS } from "../../support/fake_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { Deployment } from "../../../src/kinds/apps/v1.ts";
-import { Lease } from "../../../src/kinds/coordination/v1.ts";
-import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
+import { Lease } from "../../../src/engine/kinds/coordination/v1.ts";
+import { ConfigMap, Namespace, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { churn, configMap, deployment, FakeApiServer, lease, namespace, node, pod } from "../../../src/testing/mod.ts";
 import { bigPod, pods } from "../../support/big_pods.ts";
 

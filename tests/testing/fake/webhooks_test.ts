@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { Client } from "../../../src/client/client.ts";
-import { defineResource } from "../../../src/api/resource.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { defineResource } from "../../../src/engine/api/resource.ts";
 import { FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";
 import { answersToAddresses } from "../../support/conversions/addresses.ts";
 import { type Answer, ask, ConfigMap, CONTAINERS, MAPS, OPEN_SCHEMA, Pod } from "../../support/fake_server.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { planRanges, RANGE_COUNT } from "../../../src/controllers/reconcile/group_leases.ts";
+import { planRanges, RANGE_COUNT } from "../../../src/operator/controllers/reconcile/group_leases.ts";
 import { Drawing, type Words } from "../drawing.ts";
 import type { Theme, Tone } from "../theme.ts";
 

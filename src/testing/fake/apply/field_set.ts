@@ -9,7 +9,7 @@
  */
 
 import { goJson } from "../wire/go_text.ts";
-import { isObject, type Json, type JsonObject, type MutableJson, setMember } from "../../../api/json.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, setMember } from "../../../engine/api/json.ts";
 
 /** A step of a path: `f:name` is a member, `k:{"name":"x"}` and `v:"x"` are elements of lists. */
 export type PathElement = string;

@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { StatusError } from "../../../api/status.ts";
-import { badRequest, refusal } from "../../../protocol/refusal.ts";
-import type { Struct } from "../../../schema/values/object_schema.ts";
+import { StatusError } from "../../../engine/api/status.ts";
+import { badRequest, refusal } from "../../../engine/protocol/refusal.ts";
+import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../../../api/json.ts";
-import { listOr, objectOr, textOf } from "../../../api/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../../../engine/api/json.ts";
+import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,

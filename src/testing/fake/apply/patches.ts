@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { badRequest, refusal } from "../../../protocol/refusal.ts";
-import type { ListOf, Schema } from "../../../schema/values/object_schema.ts";
+import { badRequest, refusal } from "../../../engine/protocol/refusal.ts";
+import type { ListOf, Schema } from "../../../operator/schema/values/object_schema.ts";
 import { repeatedFields } from "../schema/strict.ts";
 import { unsupportedMediaType } from "../wire/exchange.ts";
 import { goText, goType, jsonType } from "../wire/go_text.ts";
@@ -20,8 +20,8 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../api/json.ts";
-import { objectOr } from "../../../api/members.ts";
+} from "../../../engine/api/json.ts";
+import { objectOr } from "../../../engine/api/members.ts";
 
 /**
  * Applies a JSON patch (RFC 6902) as kube-apiserver does: indices may count from the end, a replacement need not have

@@ -14,7 +14,7 @@ import {
   oncePer,
   type Schema,
   type Struct,
-} from "../../../schema/values/object_schema.ts";
+} from "../../../operator/schema/values/object_schema.ts";
 import { goSyntax, goText, goType } from "../wire/go_text.ts";
 import {
   equalJson,
@@ -24,7 +24,7 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../api/json.ts";
+} from "../../../engine/api/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;

@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { humanDuration } from "../../../async/time.ts";
+import { humanDuration } from "../../../engine/async/time.ts";
 import { convertEvent } from "../storage/forms.ts";
-import { isList, isObject, type JsonObject } from "../../../api/json.ts";
-import { at, listOr, objectOr, textOf } from "../../../api/members.ts";
+import { isList, isObject, type JsonObject } from "../../../engine/api/json.ts";
+import { at, listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 
 /** The value of a table cell. */
 export type Cell = string | number | boolean | null;

@@ -5,16 +5,16 @@
  *
  * @module
  */
-import { encoder } from "../../../api/object.ts";
-import { LabelSelector } from "../../../api/selector.ts";
-import { hashOf, type HashRange } from "../../../api/shard.ts";
-import { badRequest, expired, refusal, tooLarge } from "../../../protocol/refusal.ts";
+import { encoder } from "../../../engine/api/object.ts";
+import { LabelSelector } from "../../../engine/api/selector.ts";
+import { hashOf, type HashRange } from "../../../engine/api/shard.ts";
+import { badRequest, expired, refusal, tooLarge } from "../../../engine/protocol/refusal.ts";
 import {
   formatContinueToken,
   parseContinueToken,
   parseRevision,
   type ServerListOptions,
-} from "../../../protocol/requests.ts";
+} from "../../../engine/protocol/requests.ts";
 import type { Definition } from "../storage/definition.ts";
 import {
   type CollectionSlice,

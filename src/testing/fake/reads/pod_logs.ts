@@ -6,14 +6,14 @@
  *
  * @module
  */
-import { encoder } from "../../../api/object.ts";
-import { preciseTime } from "../../../api/precise_time.ts";
-import { rfc3339 } from "../../../async/time.ts";
-import { badRequest, type Causes, forbiddenField, invalid, invalidField } from "../../../protocol/refusal.ts";
+import { encoder } from "../../../engine/api/object.ts";
+import { preciseTime } from "../../../engine/api/precise_time.ts";
+import { rfc3339 } from "../../../engine/async/time.ts";
+import { badRequest, type Causes, forbiddenField, invalid, invalidField } from "../../../engine/protocol/refusal.ts";
 import { nameIn, parseStored, type Store, type StoredCollection, type StoreEvent } from "../storage/store.ts";
 import { ByteBody } from "../wire/byte_body.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import { at, objectOr, objectsOf, textOf } from "../../../api/members.ts";
+import type { JsonObject } from "../../../engine/api/json.ts";
+import { at, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import type { Writer } from "../writes/writer.ts";
 

@@ -6,14 +6,14 @@
  *
  * @module
  */
-import { decoder, encoder } from "../../../api/object.ts";
-import { badRequest } from "../../../protocol/refusal.ts";
-import { oncePer } from "../../../schema/values/object_schema.ts";
+import { decoder, encoder } from "../../../engine/api/object.ts";
+import { badRequest } from "../../../engine/protocol/refusal.ts";
+import { oncePer } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isList, type JsonObject } from "../../../api/json.ts";
-import { at, objectOr, textOf } from "../../../api/members.ts";
+import { isList, type JsonObject } from "../../../engine/api/json.ts";
+import { at, objectOr, textOf } from "../../../engine/api/members.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */

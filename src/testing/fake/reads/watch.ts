@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { encoder } from "../../../api/object.ts";
-import type { Resource } from "../../../api/resource.ts";
-import { expired, statusJson, tooLarge } from "../../../protocol/refusal.ts";
-import { parseRevision, type ServerListOptions } from "../../../protocol/requests.ts";
+import { encoder } from "../../../engine/api/object.ts";
+import type { Resource } from "../../../engine/api/resource.ts";
+import { expired, statusJson, tooLarge } from "../../../engine/protocol/refusal.ts";
+import { parseRevision, type ServerListOptions } from "../../../engine/protocol/requests.ts";
 import { sameResource } from "../storage/definition.ts";
 import {
   partialOf,
@@ -22,7 +22,7 @@ import {
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { type LineFault, LineFaults } from "../wire/faults.ts";
 import { goJson } from "../wire/go_text.ts";
-import type { JsonObject } from "../../../api/json.ts";
+import type { JsonObject } from "../../../engine/api/json.ts";
 import type { StoredSelection } from "./lists.ts";
 import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 

@@ -15,7 +15,7 @@ import {
   requiredField,
   tooLong,
   unsupportedField,
-} from "../../../protocol/refusal.ts";
+} from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import {
   type Form,
@@ -26,9 +26,9 @@ import {
   pattern,
   SUBDOMAIN,
   subdomain,
-} from "../../../schema/values/forms.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../api/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+} from "../../../operator/schema/values/forms.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 
 /** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
 export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { base64Of } from "../../../api/object.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { memberObject, memberObjects, objectOr, objectsOf, textOf } from "../../../api/members.ts";
+import { base64Of } from "../../../engine/api/object.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { memberObject, memberObjects, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */

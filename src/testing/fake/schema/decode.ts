@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/quantity.ts";
-import { badRequest } from "../../../protocol/refusal.ts";
+import { parseQuantity } from "../../../engine/api/quantity.ts";
+import { badRequest } from "../../../engine/protocol/refusal.ts";
 import { jsonType } from "../wire/go_text.ts";
 import {
   cloneJson,
@@ -15,12 +15,12 @@ import {
   type JsonObject,
   type MutableJson,
   setMember,
-} from "../../../api/json.ts";
-import { textOf } from "../../../api/members.ts";
+} from "../../../engine/api/json.ts";
+import { textOf } from "../../../engine/api/members.ts";
 import { COMPUTED } from "./computed.ts";
 import { ZERO } from "./schema.ts";
-import { prune } from "../../../schema/values/prune.ts";
-import { type Field, oncePer, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
+import { prune } from "../../../operator/schema/values/prune.ts";
+import { type Field, oncePer, type Schema, type Struct } from "../../../operator/schema/values/object_schema.ts";
 import { strictFaults } from "./strict.ts";
 
 /** The treatment of fields that a kind does not have: the query parameter `fieldValidation`. */

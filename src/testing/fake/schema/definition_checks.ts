@@ -6,15 +6,15 @@
  *
  * @module
  */
-import { loadedRules } from "../../../schema/rules/load.ts";
+import { loadedRules } from "../../../operator/schema/rules/load.ts";
 import type { Rule } from "./checks.ts";
 
-let loaded: typeof import("../../../schema/definition.ts") | undefined;
+let loaded: typeof import("../../../operator/schema/definition.ts") | undefined;
 
 /** Loads the checks; returns `undefined` if they are loaded. */
 export function loadDefinitionChecks(): Promise<void> | undefined {
   if (loaded !== undefined) return undefined;
-  return import("../../../schema/definition.ts").then((module) => void (loaded = module));
+  return import("../../../operator/schema/definition.ts").then((module) => void (loaded = module));
 }
 
 /** Reports why kube-apiserver refuses a CRD. */

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { type Json, type JsonObject, type MutableJson, setMember } from "../../../api/json.ts";
+import { type Json, type JsonObject, type MutableJson, setMember } from "../../../engine/api/json.ts";
 import { schemaOf, structNamed, ZERO } from "./schema.ts";
-import { oncePer, type ScalarSchema, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
+import { oncePer, type ScalarSchema, type Schema, type Struct } from "../../../operator/schema/values/object_schema.ts";
 
 /** A value on the wire. */
 type Wire = number | bigint | Uint8Array;

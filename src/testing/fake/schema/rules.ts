@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/quantity.ts";
-import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../protocol/refusal.ts";
-import { clientConfigCauses } from "../../../schema/values/client_config.ts";
-import type { Form } from "../../../schema/values/forms.ts";
-import { isObject, type JsonObject } from "../../../api/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+import { parseQuantity } from "../../../engine/api/quantity.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../engine/protocol/refusal.ts";
+import { clientConfigCauses } from "../../../operator/schema/values/client_config.ts";
+import type { Form } from "../../../operator/schema/values/forms.ts";
+import { isObject, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
   all,
   atLeast,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
+import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import {
   type Causes,
   duplicateField,
@@ -13,10 +13,10 @@ import {
   notFoundField,
   requiredField,
   unsupportedField,
-} from "../../../protocol/refusal.ts";
-import type { Form } from "../../../schema/values/forms.ts";
-import { isObject, type Json, type JsonObject } from "../../../api/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+} from "../../../engine/protocol/refusal.ts";
+import type { Form } from "../../../operator/schema/values/forms.ts";
+import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
   all,
   atLeast,

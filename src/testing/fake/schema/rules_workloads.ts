@@ -5,12 +5,12 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/quantity.ts";
-import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
-import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../protocol/refusal.ts";
-import type { Form } from "../../../schema/values/forms.ts";
-import { isObject, type Json, type JsonObject } from "../../../api/json.ts";
-import { objectOr, objectsOf, textOf } from "../../../api/members.ts";
+import { parseQuantity } from "../../../engine/api/quantity.ts";
+import { LabelSelector, type LabelSelectorFields } from "../../../engine/api/selector.ts";
+import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../engine/protocol/refusal.ts";
+import type { Form } from "../../../operator/schema/values/forms.ts";
+import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import {
   all,
   atLeast,

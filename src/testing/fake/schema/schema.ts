@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Json } from "../../../api/json.ts";
+import type { Json } from "../../../engine/api/json.ts";
 import {
   type Field,
   type ListOf,
@@ -14,7 +14,7 @@ import {
   type ScalarSchema,
   type Schema,
   type Struct,
-} from "../../../schema/values/object_schema.ts";
+} from "../../../operator/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
 /** The zero values of types that Go has no pointers for. */

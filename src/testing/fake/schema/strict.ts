@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Json } from "../../../api/json.ts";
-import type { Schema, Struct } from "../../../schema/values/object_schema.ts";
+import type { Json } from "../../../engine/api/json.ts";
+import type { Schema, Struct } from "../../../operator/schema/values/object_schema.ts";
 
 /** The way to read a value: by its type; as Go reads any JSON; undefined for a value that is passed over. */
 type Reads = Schema | "untyped" | undefined;

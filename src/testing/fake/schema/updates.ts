@@ -6,16 +6,16 @@
  *
  * @module
  */
-import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
-import { type Causes, forbiddenField, invalidField, requiredField } from "../../../protocol/refusal.ts";
+import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
+import { type Causes, forbiddenField, invalidField, requiredField } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import { hasWrongBundle } from "../../../schema/values/client_config.ts";
-import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
+import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";
-import type { Struct } from "../../../schema/values/object_schema.ts";
+import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 
 /** Finds what an update changes that cannot be changed. */
 type UpdateRule = (old: JsonObject, object: JsonObject, causes: Causes) => void;

@@ -5,10 +5,16 @@
  *
  * @module
  */
-import { type Causes, requiredField, unsupportedField } from "../../../protocol/refusal.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../../api/json.ts";
-import { type Field, type ListOf, oncePer, type Schema, type Struct } from "../../../schema/values/object_schema.ts";
-import { duplicates, join } from "../../../schema/values/validate.ts";
+import { type Causes, requiredField, unsupportedField } from "../../../engine/protocol/refusal.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import {
+  type Field,
+  type ListOf,
+  oncePer,
+  type Schema,
+  type Struct,
+} from "../../../operator/schema/values/object_schema.ts";
+import { duplicates, join } from "../../../operator/schema/values/validate.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 
 /**

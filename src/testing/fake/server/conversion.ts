@@ -7,12 +7,12 @@
  *
  * @module
  */
-import { DEFINITIONS } from "../../../api/resource.ts";
-import { refusal } from "../../../protocol/refusal.ts";
-import { isObject, type JsonObject } from "../../../api/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
-import { oncePer } from "../../../schema/values/object_schema.ts";
-import { prune } from "../../../schema/values/prune.ts";
+import { DEFINITIONS } from "../../../engine/api/resource.ts";
+import { refusal } from "../../../engine/protocol/refusal.ts";
+import { isObject, type JsonObject } from "../../../engine/api/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { oncePer } from "../../../operator/schema/values/object_schema.ts";
+import { prune } from "../../../operator/schema/values/prune.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { addressOf, post, type WebhookSource } from "./webhook_call.ts";

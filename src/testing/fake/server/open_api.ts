@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { KUBERNETES_VERSION } from "../../../protocol/discovery.ts";
-import type { Field, ScalarType, Schema, Struct } from "../../../schema/values/object_schema.ts";
+import { KUBERNETES_VERSION } from "../../../engine/protocol/discovery.ts";
+import type { Field, ScalarType, Schema, Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
-import type { JsonObject, MutableJson } from "../../../api/json.ts";
-import { objectOr } from "../../../api/members.ts";
+import type { JsonObject, MutableJson } from "../../../engine/api/json.ts";
+import { objectOr } from "../../../engine/api/members.ts";
 
 const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   string: { type: "string" },

@@ -6,9 +6,14 @@
  *
  * @module
  */
-import { verbOf } from "../../../api/resource.ts";
-import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../protocol/refusal.ts";
-import { negotiateRepresentation, parseRoute, type ResourceRoute, type Route } from "../../../protocol/requests.ts";
+import { verbOf } from "../../../engine/api/resource.ts";
+import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../engine/protocol/refusal.ts";
+import {
+  negotiateRepresentation,
+  parseRoute,
+  type ResourceRoute,
+  type Route,
+} from "../../../engine/protocol/requests.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 import {
   type AccessControl,
@@ -23,8 +28,8 @@ import {
 } from "../wire/exchange.ts";
 import { BrokenConnection, type Faults, gzipResponse } from "../wire/faults.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isObject, type JsonObject } from "../../../api/json.ts";
-import { objectOr, textOf } from "../../../api/members.ts";
+import { isObject, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, textOf } from "../../../engine/api/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 import type { Conversions } from "./conversion.ts";

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { decoder, encoder } from "../../../api/object.ts";
-import { isBuiltInGroup } from "../../../api/resource.ts";
-import type { Discovery } from "../../../protocol/discovery.ts";
+import { decoder, encoder } from "../../../engine/api/object.ts";
+import { isBuiltInGroup } from "../../../engine/api/resource.ts";
+import type { Discovery } from "../../../engine/protocol/discovery.ts";
 import {
   badRequest,
   type Causes,
@@ -24,14 +24,14 @@ import {
   refusal,
   requiredField,
   unsupportedField,
-} from "../../../protocol/refusal.ts";
-import { negotiateRepresentation, type Representation } from "../../../protocol/requests.ts";
+} from "../../../engine/protocol/refusal.ts";
+import { negotiateRepresentation, type Representation } from "../../../engine/protocol/requests.ts";
 import {
   parseListOptions,
   parseRevision,
   type ResourceRoute,
   type ServerListOptions,
-} from "../../../protocol/requests.ts";
+} from "../../../engine/protocol/requests.ts";
 import { applyPatch, type MergeType, patchType, repeatedInPatch } from "../apply/patches.ts";
 import { CollectionLister, type ListPage, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import type { PodLogs } from "../reads/pod_logs.ts";
@@ -63,9 +63,9 @@ import {
   type RequestContext,
   requireReadable,
 } from "../wire/exchange.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { listOr, objectOr, textOf } from "../../../api/members.ts";
-import { hasRules, loadedRules, loadRules } from "../../../schema/rules/load.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
+import { hasRules, loadedRules, loadRules } from "../../../operator/schema/rules/load.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";

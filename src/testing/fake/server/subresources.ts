@@ -6,14 +6,14 @@
  *
  * @module
  */
-import { LabelSelector } from "../../../api/selector.ts";
-import { rfc3339 } from "../../../async/time.ts";
-import { badRequest, conflict, invalid, invalidField, refusal } from "../../../protocol/refusal.ts";
-import type { ScalePaths } from "../../../schema/values/validate.ts";
+import { LabelSelector } from "../../../engine/api/selector.ts";
+import { rfc3339 } from "../../../engine/async/time.ts";
+import { badRequest, conflict, invalid, invalidField, refusal } from "../../../engine/protocol/refusal.ts";
+import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isList, isObject, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { at, listOr, objectOr, textOf } from "../../../api/members.ts";
+import { isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { at, listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 

@@ -7,15 +7,15 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { defined } from "../../../api/options.ts";
-import { apiVersionOf, resourceName } from "../../../api/resource.ts";
-import { LabelSelector } from "../../../api/selector.ts";
-import type { StatusError } from "../../../api/status.ts";
-import { timedController } from "../../../async/time.ts";
-import { badRequest, detailsOf, refusal } from "../../../protocol/refusal.ts";
-import { loadRules } from "../../../schema/rules/load.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../../api/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+import { defined } from "../../../engine/api/options.ts";
+import { apiVersionOf, resourceName } from "../../../engine/api/resource.ts";
+import { LabelSelector } from "../../../engine/api/selector.ts";
+import type { StatusError } from "../../../engine/api/status.ts";
+import { timedController } from "../../../engine/async/time.ts";
+import { badRequest, detailsOf, refusal } from "../../../engine/protocol/refusal.ts";
+import { loadRules } from "../../../operator/schema/rules/load.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { applyPatch } from "../apply/patches.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";

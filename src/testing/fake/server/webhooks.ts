@@ -8,12 +8,12 @@
  *
  * @module
  */
-import { defined } from "../../../api/options.ts";
-import { apiVersionOf } from "../../../api/resource.ts";
-import { StatusError } from "../../../api/status.ts";
-import type { ResourceRoute } from "../../../protocol/requests.ts";
-import { equalJson, type JsonObject } from "../../../api/json.ts";
-import { objectOr, objectsOf, textOf } from "../../../api/members.ts";
+import { defined } from "../../../engine/api/options.ts";
+import { apiVersionOf } from "../../../engine/api/resource.ts";
+import { StatusError } from "../../../engine/api/status.ts";
+import type { ResourceRoute } from "../../../engine/protocol/requests.ts";
+import { equalJson, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { type Versions, withManagedFields } from "../apply/managed_fields.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";

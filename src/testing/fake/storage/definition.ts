@@ -6,16 +6,16 @@
  *
  * @module
  */
-import { defined } from "../../../api/options.ts";
-import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../api/resource.ts";
-import type { Subresource } from "../../../protocol/discovery.ts";
-import { type CompiledRules, hasRules, loadedRules } from "../../../schema/rules/load.ts";
-import type { ScalePaths } from "../../../schema/values/validate.ts";
+import { defined } from "../../../engine/api/options.ts";
+import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
+import type { Subresource } from "../../../engine/protocol/discovery.ts";
+import { type CompiledRules, hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
+import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import { schemaOf, structNamed } from "../schema/schema.ts";
-import { schemaOfKind, type Struct } from "../../../schema/values/object_schema.ts";
+import { schemaOfKind, type Struct } from "../../../operator/schema/values/object_schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import { isObject, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+import { isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 
 /** A column in a custom resource's table, like in `additionalPrinterColumns`. */
 export interface PrinterColumn {

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { isObject, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { objectOr, objectsOf } from "../../../api/members.ts";
+import { isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf } from "../../../engine/api/members.ts";
 
 /** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
 const CORE = "/v1/events";

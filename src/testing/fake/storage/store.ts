@@ -7,9 +7,9 @@
  *
  * @module
  */
-import { lowerBound } from "../../../api/lower_bound.ts";
-import { decoder, encoder } from "../../../api/object.ts";
-import { notFound } from "../../../protocol/refusal.ts";
+import { lowerBound } from "../../../engine/api/lower_bound.ts";
+import { decoder, encoder } from "../../../engine/api/object.ts";
+import { notFound } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import {
   equalJson,
@@ -19,8 +19,8 @@ import {
   type JsonObject,
   type MutableJson,
   sortMembers,
-} from "../../../api/json.ts";
-import { memberObject, objectOr, textOf } from "../../../api/members.ts";
+} from "../../../engine/api/json.ts";
+import { memberObject, objectOr, textOf } from "../../../engine/api/members.ts";
 import { type Definition, resourceId, type ResourceName } from "./definition.ts";
 import { convert, OTHER_FORMS } from "./forms.ts";
 /** One state of one object, serialized; each read parses it again. */

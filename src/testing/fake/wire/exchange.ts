@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { encoder } from "../../../api/object.ts";
-import { resourceName } from "../../../api/resource.ts";
-import { type ApiStatus, StatusError } from "../../../api/status.ts";
-import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../protocol/refusal.ts";
+import { encoder } from "../../../engine/api/object.ts";
+import { resourceName } from "../../../engine/api/resource.ts";
+import { type ApiStatus, StatusError } from "../../../engine/api/status.ts";
+import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../engine/protocol/refusal.ts";
 import { ByteBody } from "./byte_body.ts";
 import { goJson } from "./go_text.ts";
 

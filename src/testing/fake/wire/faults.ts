@@ -7,11 +7,11 @@
  * @module
  */
 
-import { encoder } from "../../../api/object.ts";
-import type { ApiStatus } from "../../../api/status.ts";
-import { checkCounts } from "../../../async/checks.ts";
-import { DerivedController } from "../../../async/signals.ts";
-import { sleep } from "../../../async/time.ts";
+import { encoder } from "../../../engine/api/object.ts";
+import type { ApiStatus } from "../../../engine/api/status.ts";
+import { checkCounts } from "../../../engine/async/checks.ts";
+import { DerivedController } from "../../../engine/async/signals.ts";
+import { sleep } from "../../../engine/async/time.ts";
 import type { ByteBody } from "./byte_body.ts";
 import type { RecordedRequest } from "./exchange.ts";
 

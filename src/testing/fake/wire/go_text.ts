@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { isList, isObject, type Json } from "../../../api/json.ts";
+import { isList, isObject, type Json } from "../../../engine/api/json.ts";
 
 /** Serializes a value like Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
 export function goJson(value: unknown): string {

@@ -6,13 +6,13 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../../api/object.ts";
-import type { Resource } from "../../../api/resource.ts";
-import type { ApiStatus, StatusError } from "../../../api/status.ts";
-import { refusal } from "../../../protocol/refusal.ts";
+import type { KubernetesObject } from "../../../engine/api/object.ts";
+import type { Resource } from "../../../engine/api/resource.ts";
+import type { ApiStatus, StatusError } from "../../../engine/api/status.ts";
+import { refusal } from "../../../engine/protocol/refusal.ts";
 import { type ResourceName, sameResource } from "../storage/definition.ts";
 import { parseStored, type StoredObject } from "../storage/store.ts";
-import { isObject, type JsonObject } from "../../../api/json.ts";
+import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 
 /** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {

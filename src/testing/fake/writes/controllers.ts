@@ -7,8 +7,8 @@
  * @module
  */
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { listOr, objectOr, textOf } from "../../../api/members.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { NAMESPACES } from "./identity.ts";
 import type { Writer } from "./writer.ts";
 

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { StatusError } from "../../../api/status.ts";
+import type { StatusError } from "../../../engine/api/status.ts";
 import {
   badRequest,
   type Causes,
@@ -17,12 +17,12 @@ import {
   noMethod,
   notFound,
   refusal,
-} from "../../../protocol/refusal.ts";
-import type { Struct } from "../../../schema/values/object_schema.ts";
+} from "../../../engine/protocol/refusal.ts";
+import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
-import { isList, type Json, type JsonObject } from "../../../api/json.ts";
-import { objectOr, textOf } from "../../../api/members.ts";
+import { isList, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, textOf } from "../../../engine/api/members.ts";
 
 /** The members of a write that the checks look at. */
 export interface CheckedWrite {

@@ -6,12 +6,20 @@
  *
  * @module
  */
-import { type Causes, invalid, invalidField } from "../../../protocol/refusal.ts";
+import { type Causes, invalid, invalidField } from "../../../engine/protocol/refusal.ts";
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isList, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { listOr, memberObject, memberObjects, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+import { isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import {
+  listOr,
+  memberObject,
+  memberObjects,
+  objectOr,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../engine/api/members.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;

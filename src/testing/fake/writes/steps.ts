@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../../api/object.ts";
-import { rfc3339 } from "../../../async/time.ts";
-import { badRequest, type Causes, invalid, refusal } from "../../../protocol/refusal.ts";
+import type { KubernetesObject } from "../../../engine/api/object.ts";
+import { rfc3339 } from "../../../engine/async/time.ts";
+import { badRequest, type Causes, invalid, refusal } from "../../../engine/protocol/refusal.ts";
 import {
   type FieldManager,
   managedFieldsAfterUpdate,
@@ -17,14 +17,14 @@ import {
 } from "../apply/managed_fields.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
-import type { Struct } from "../../../schema/values/object_schema.ts";
+import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateTyped } from "../schema/validate.ts";
-import { customCauses } from "../../../schema/values/validate.ts";
+import { customCauses } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type Forms, type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
-import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { memberObject, objectOr, textOf } from "../../../api/members.ts";
+import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { memberObject, objectOr, textOf } from "../../../engine/api/members.ts";
 import type { Admission } from "./admission.ts";
 import {
   checkCustomType,

@@ -6,14 +6,22 @@
  *
  * @module
  */
-import { forbidden } from "../../../protocol/refusal.ts";
+import { forbidden } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
 import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../api/json.ts";
-import { listOr, memberObject, memberObjects, objectOr, objectsOf, textOf, textsOf } from "../../../api/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import {
+  listOr,
+  memberObject,
+  memberObjects,
+  objectOr,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../../../engine/api/members.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 
 /** The means of preparing a request. */

@@ -7,9 +7,9 @@
  *
  * @module
  */
-import { StatusError } from "../../../api/status.ts";
-import { rfc3339 } from "../../../async/time.ts";
-import { alreadyExists, invalid, invalidField, notFound } from "../../../protocol/refusal.ts";
+import { StatusError } from "../../../engine/api/status.ts";
+import { rfc3339 } from "../../../engine/async/time.ts";
+import { alreadyExists, invalid, invalidField, notFound } from "../../../engine/protocol/refusal.ts";
 import { applyConfiguration } from "../apply/managed_fields.ts";
 import { mergePatch } from "../apply/patches.ts";
 import {
@@ -22,8 +22,8 @@ import {
   toStoredObject,
 } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
-import { equalJson, isObject, type Json, type JsonObject } from "../../../api/json.ts";
-import { listOr, memberObject, objectOr, textOf } from "../../../api/members.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { listOr, memberObject, objectOr, textOf } from "../../../engine/api/members.ts";
 import { Pause } from "./admission.ts";
 import {
   checkNewApplied,

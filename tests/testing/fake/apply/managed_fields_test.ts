@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { newFields, TypedComparison } from "../../../../src/testing/fake/apply/typed.ts";
 import { schemaOf, structNamed } from "../../../../src/testing/fake/schema/schema.ts";
-import { schemaOfKind, type Struct } from "../../../../src/schema/values/object_schema.ts";
-import type { JsonObject } from "../../../../src/api/json.ts";
+import { schemaOfKind, type Struct } from "../../../../src/operator/schema/values/object_schema.ts";
+import type { JsonObject } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/fake_server.ts";
 import { readDrafts } from "../../../support/twin/drafts.ts";

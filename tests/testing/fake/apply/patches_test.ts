@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { StatusError } from "../../../../src/api/status.ts";
+import { StatusError } from "../../../../src/engine/api/status.ts";
 import { applyPatch as applyTo, mergePatch } from "../../../../src/testing/fake/apply/patches.ts";
 import { schemaOf } from "../../../../src/testing/fake/schema/schema.ts";
-import type { Json, JsonObject } from "../../../../src/api/json.ts";
+import type { Json, JsonObject } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ask, ConfigMap, MAPS, patch, Pod, Widget } from "../../../support/fake_server.ts";
 

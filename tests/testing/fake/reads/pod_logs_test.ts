@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { nextTurn } from "../../../../src/async/signals.ts";
-import { Pod } from "../../../../src/kinds/core/v1.ts";
+import { nextTurn } from "../../../../src/engine/async/signals.ts";
+import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { Backend } from "../../../../src/testing/fake/backend.ts";
 import { FakeApiServer, pod } from "../../../../src/testing/mod.ts";
 import { onBoth } from "../../../support/both_transports.ts";

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { KubernetesObject } from "../../../../src/api/object.ts";
-import { defineResource } from "../../../../src/api/resource.ts";
-import { Deployment } from "../../../../src/kinds/apps/v1.ts";
-import { Namespace, Node, Pod } from "../../../../src/kinds/core/v1.ts";
+import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
+import { defineResource } from "../../../../src/engine/api/resource.ts";
+import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
+import { Namespace, Node, Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { builtInResources } from "../../../../src/testing/fake/storage/definition.ts";
 import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from "../../../../src/testing/mod.ts";
 import { ask, ConfigMap, Lines, Widget } from "../../../support/fake_server.ts";

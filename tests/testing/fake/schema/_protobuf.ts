@@ -1,6 +1,6 @@
 // Writes Kubernetes' protobuf: messages by numbers, and objects by their schemas.
-import type { Schema, Struct } from "../../../../src/schema/values/object_schema.ts";
-import { isObject, type Json, type JsonObject } from "../../../../src/api/json.ts";
+import type { Schema, Struct } from "../../../../src/operator/schema/values/object_schema.ts";
+import { isObject, type Json, type JsonObject } from "../../../../src/engine/api/json.ts";
 
 /** A field of a message; a bigint is a double, which is written in eight bytes. */
 export type Part = readonly [field: number, value: string | number | Uint8Array | Float64Array];

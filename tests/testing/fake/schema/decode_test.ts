@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { schemaOfOpenApi, type Struct } from "../../../../src/schema/values/object_schema.ts";
-import { validateCustom } from "../../../../src/schema/values/validate.ts";
-import type { JsonObject } from "../../../../src/api/json.ts";
+import { schemaOfOpenApi, type Struct } from "../../../../src/operator/schema/values/object_schema.ts";
+import { validateCustom } from "../../../../src/operator/schema/values/validate.ts";
+import type { JsonObject } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { checkLimits } from "../../../support/twin/limits.ts";
 import { defineCustomKinds, fakeServer } from "../../../support/twin/servers.ts";

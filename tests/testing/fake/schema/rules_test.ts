@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { Resource } from "../../../../src/api/resource.ts";
-import { Deployment } from "../../../../src/kinds/apps/v1.ts";
-import { Pod } from "../../../../src/kinds/core/v1.ts";
+import type { Resource } from "../../../../src/engine/api/resource.ts";
+import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
+import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { formFaults, readAddress } from "../../../../src/testing/fake/schema/checks.ts";
 import { schedule, timeZone } from "../../../../src/testing/fake/schema/rules_workloads.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";

@@ -6,9 +6,9 @@ import {
   schemaOfKind,
   schemaOfOpenApi,
   type Struct,
-} from "../../../../src/schema/values/object_schema.ts";
+} from "../../../../src/operator/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
-import type { JsonObject } from "../../../../src/api/json.ts";
+import type { JsonObject } from "../../../../src/engine/api/json.ts";
 
 /** The schema at a path of fields; lists and maps are those of their elements. */
 function at(struct: Struct, ...path: readonly string[]): Schema {

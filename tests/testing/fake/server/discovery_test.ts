@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import { defineResource } from "../../../../src/api/resource.ts";
-import { isExpired, StatusError } from "../../../../src/api/status.ts";
-import { Client } from "../../../../src/client/client.ts";
-import { Deployment } from "../../../../src/kinds/apps/v1.ts";
-import { ConfigMap } from "../../../../src/kinds/core/v1.ts";
-import { PodDisruptionBudget } from "../../../../src/kinds/policy/v1.ts";
+import { defineResource } from "../../../../src/engine/api/resource.ts";
+import { isExpired, StatusError } from "../../../../src/engine/api/status.ts";
+import { Client } from "../../../../src/engine/client/client.ts";
+import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
+import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
+import { PodDisruptionBudget } from "../../../../src/engine/kinds/policy/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ask, brief, Lines, Widget } from "../../../support/fake_server.ts";
 import { statusObject } from "../../../support/transport.ts";

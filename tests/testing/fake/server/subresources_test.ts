@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { defineResource } from "../../../../src/api/resource.ts";
-import { Deployment } from "../../../../src/kinds/apps/v1.ts";
-import { HorizontalPodAutoscaler } from "../../../../src/kinds/autoscaling/v2.ts";
-import { CertificateSigningRequest } from "../../../../src/kinds/certificates/v1.ts";
-import { Pod, ServiceAccount } from "../../../../src/kinds/core/v1.ts";
-import { PodDisruptionBudget } from "../../../../src/kinds/policy/v1.ts";
+import { defineResource } from "../../../../src/engine/api/resource.ts";
+import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
+import { HorizontalPodAutoscaler } from "../../../../src/engine/kinds/autoscaling/v2.ts";
+import { CertificateSigningRequest } from "../../../../src/engine/kinds/certificates/v1.ts";
+import { Pod, ServiceAccount } from "../../../../src/engine/kinds/core/v1.ts";
+import { PodDisruptionBudget } from "../../../../src/engine/kinds/policy/v1.ts";
 import { deployment, FakeApiServer, pod } from "../../../../src/testing/mod.ts";
 import { ask, Widget } from "../../../support/fake_server.ts";
 

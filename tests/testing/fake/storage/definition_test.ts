@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { Event as CoreEvent } from "../../../../src/kinds/core/v1.ts";
-import { Event } from "../../../../src/kinds/events/v1.ts";
+import { Event as CoreEvent } from "../../../../src/engine/kinds/core/v1.ts";
+import { Event } from "../../../../src/engine/kinds/events/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ask, Lines, patch } from "../../../support/fake_server.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ConfigMap, Namespace } from "../../../../src/kinds/core/v1.ts";
+import { ConfigMap, Namespace } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, ask, MAPS, patch, Pod } from "../../../support/fake_server.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { defineResource } from "../../../../src/api/resource.ts";
+import { defineResource } from "../../../../src/engine/api/resource.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/fake_server.ts";
 import { definitionOf } from "../../../support/widgets.ts";

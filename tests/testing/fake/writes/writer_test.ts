@@ -1,7 +1,7 @@
 import { Namespace, ReplicationController } from "@kube/informer/kinds/core/v1";
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
-import { defineResource } from "../../../../src/api/resource.ts";
-import { isAlreadyExists, isNotFound, StatusError } from "../../../../src/api/status.ts";
+import { defineResource } from "../../../../src/engine/api/resource.ts";
+import { isAlreadyExists, isNotFound, StatusError } from "../../../../src/engine/api/status.ts";
 import { type AdmissionRequest, FakeApiServer } from "../../../../src/testing/mod.ts";
 import {
   type Answer,

@@ -1,0 +1,417 @@
+/**
+ * Lowers JSON Schema to a structural schema, the part of OpenAPI v3 that definitions of kinds have.
+ *
+ * {@linkcode lowerSchema} is the entry point, and {@linkcode standardJsonSchema} reads the schemas of libraries. Only
+ * keywords are decided on here: what the server refuses of the result is found by `structural.ts`.
+ *
+ * @module
+ */
+import { messageOf, nearest, quoted } from "../../engine/errors/errors.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../engine/api/json.ts";
+import { at as memberAt, listOr, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
+import { re2 } from "./values/re2.ts";
+import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
+import { join } from "./values/validate.ts";
+
+const TEXTS = "title description";
+const ALTERNATIVES = ["allOf", "anyOf", "oneOf"];
+
+/** A part of a schema that cannot be lowered. */
+export interface SchemaFault {
+  /** The path of the field: `"spec.tags[]"`; `""` for the schema as a whole. */
+  readonly path: string;
+  /** A sentence that says what was found, and a sentence that says what to do. */
+  readonly message: string;
+}
+
+/** A schema that no kind can have. The message has all faults, with their paths. */
+export class SchemaError extends TypeError {
+  /** `"SchemaError"`. */
+  override readonly name = "SchemaError";
+  /** Everything that is wrong, in the order of the schema. */
+  readonly faults: readonly SchemaFault[];
+
+  /** Creates an error from at least one fault. */
+  constructor(faults: readonly SchemaFault[], options?: ErrorOptions) {
+    const texts = faults.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
+    super(`Cannot define a kind: ${texts.join("\n  ")}`, options);
+    this.faults = faults;
+  }
+}
+
+/** Keywords that are kept or lowered, by the types of their values. */
+const KNOWN: Readonly<Record<string, string>> = {
+  string: `type title description format pattern contentEncoding $ref ${LIST_TYPE} x-kubernetes-map-type`,
+  number: "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems " +
+    "minProperties maxProperties",
+  boolean: "exclusiveMinimum exclusiveMaximum nullable uniqueItems additionalProperties not " +
+    `${OPEN} x-kubernetes-embedded-resource ${INT_OR_STRING}`,
+  list: "type enum allOf anyOf oneOf required x-kubernetes-list-map-keys x-kubernetes-validations",
+  object: "properties items additionalProperties not externalDocs",
+};
+
+/** Keywords whose values may have any type. */
+const ANY = ["default", "example", "const"];
+
+/** Keywords that say nothing about values, or that Kubernetes has no place for. */
+const DROPPED = "$schema $id id $anchor $comment $defs definitions examples readOnly writeOnly deprecated " +
+  "contentMediaType contentSchema";
+
+const ONE_TYPE = `Use one type, [type, "null"], ["integer", "string"], or { "${OPEN}": true } for any value`;
+const RULE = "Write a rule in x-kubernetes-validations";
+
+/** Keywords that cannot be lowered, by what to do instead. */
+const REFUSED: Readonly<Record<string, string>> = {
+  [`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`]: "patternProperties propertyNames",
+  "Kubernetes has no tuples. Use an object with named fields": "prefixItems additionalItems unevaluatedItems",
+  [`${RULE}: !has(self.a) || has(self.b)`]: "dependencies dependentRequired dependentSchemas if then else",
+  [`${RULE}: self.exists(item, …)`]: "contains minContains maxContains",
+  "Remove it: Kubernetes drops unknown fields": "unevaluatedProperties",
+  "Remove it, and declare the fields of all alternatives in `properties`": "discriminator",
+  "Use $ref": "$dynamicRef $recursiveRef",
+};
+
+const [KNOWN_NAMES, DROPPED_NAMES, REFUSED_NAMES] = [KNOWN, { DROPPED }, REFUSED].map((table) =>
+  Object.values(table).join(" ").split(" ")
+);
+
+/** The bounds of numbers, and their signs. */
+const BOUNDS = [["minimum", "exclusiveMinimum", 1], ["maximum", "exclusiveMaximum", -1]] as const;
+
+/** Formats that kube-apiserver checks. */
+const FORMATS = "bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 " +
+  "creditcard ssn hexcolor rgbcolor byte password date duration date-time datetime k8s-short-name k8s-long-name " +
+  "int32 int64 float double";
+
+function has(words: string, name: string): boolean {
+  return words.split(" ").includes(name);
+}
+
+/**
+ * Returns the structural schema for a JSON schema of draft 7 or 2020-12, which you write or a library returns.
+ *
+ * @param at The path of the schema in the object, which errors begin with: `"spec"`.
+ * @throws {SchemaError} with all faults: what Kubernetes cannot express, a misspelt keyword, and names in `required`
+ *   that are not in `properties`.
+ */
+export function lowerSchema(schema: JsonObject, at: string): JsonObject {
+  const faults: SchemaFault[] = [];
+  const lowered = new Lowering(schema, faults).lower(schema, at, ["#"]);
+  if (faults.length > 0) throw new SchemaError(faults);
+  return lowered;
+}
+
+/** A schema with the references that led to it. */
+interface Found {
+  readonly schema: MutableJson;
+  readonly refs: readonly string[];
+}
+
+class Lowering {
+  readonly #root: JsonObject;
+  readonly #faults: SchemaFault[];
+
+  constructor(root: JsonObject, faults: SchemaFault[]) {
+    [this.#root, this.#faults] = [root, faults];
+  }
+
+  /** Lowers a schema at a path. `refs` are the references that led there. */
+  lower(given: unknown, at: string, refs: readonly string[]): JsonObject {
+    const { schema, refs: inner } = this.#find(given, at, refs);
+    infer(schema);
+    this.#members(schema, at, inner);
+    for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
+    this.#values(schema, at);
+    if (schema.not !== undefined) schema.not = this.#nested(schema.not, schema, at, inner);
+    if (equalJson(schema.not, {})) this.#fault(at, "no value is allowed. Remove the field");
+    this.#map(schema, at, inner);
+    this.#unique(schema, at);
+    this.#required(schema, schema, at);
+    const isNever = schema.nullable === true && schema.enum !== undefined;
+    if (isNever) this.#fault(at, "kube-apiserver never takes null for a field with an `enum`. Make the field optional");
+    if (schema.type !== undefined || schema[INT_OR_STRING] === true || schema[OPEN] === true) return schema;
+    const rule = Object.keys(schema).find((name) => !has(`${TEXTS} nullable default example`, name));
+    if (rule !== undefined) this.#fault(at, `there is \`${rule}\` without a type. Add \`type\``);
+    return { ...schema, [OPEN]: true };
+  }
+
+  #fault(path: string, message: string): void {
+    const isKnown = this.#faults.some((fault) => fault.path === path && fault.message === message);
+    if (!isKnown) this.#faults.push({ path, message });
+  }
+
+  /** Lowers the schemas of fields and elements. */
+  #members(schema: MutableJson, at: string, refs: readonly string[]): void {
+    const { properties, items } = schema;
+    if (isObject(items)) schema.items = this.lower(items, `${at}[]`, refs);
+    if (!isObject(properties)) return;
+    const lowered = Object.entries(properties).map(([name, it]) =>
+      [name, this.lower(it, join(at, name), refs)] as const
+    );
+    schema.properties = Object.fromEntries(lowered);
+  }
+
+  /** Follows references, and leaves out what is dropped or refused. */
+  #find(given: unknown, at: string, refs: readonly string[]): Found {
+    if (given === true) return { schema: {}, refs };
+    if (!isObject(given)) {
+      this.#fault(at, `a schema must be an object, but it is ${JSON.stringify(given)}. Write a schema`);
+    }
+    const { $ref, ...schema } = this.#known(objectOr(given), at);
+    if (isList(schema.type)) this.#types(schema, schema.type, at);
+    if (typeof $ref !== "string") return { schema, refs };
+    const path = $ref.split("/").slice(1).map((it) => decodeURIComponent(it).replace(/~1/g, "/").replace(/~0/g, "~"));
+    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : undefined;
+    const isInside = refs.includes($ref);
+    if (target !== undefined && !isInside) {
+      const found = this.#find(target, at, [...refs, $ref]);
+      return { schema: { ...found.schema, ...schema }, refs: found.refs };
+    }
+    const recursive = `is the schema itself. Use { type: "object", "${OPEN}": true } at some depth`;
+    const why = isInside ? recursive : "is not in the schema. Put it into $defs";
+    this.#fault(at, `\`$ref\` ${JSON.stringify($ref)} ${why}`);
+    return { schema: { [OPEN]: true }, refs };
+  }
+
+  /** Lowers a list of types. */
+  #types(schema: MutableJson, types: readonly Json[], at: string): void {
+    const rest = types.filter((type) => type !== "null");
+    if (rest.length < types.length) schema.nullable = true;
+    delete schema.type;
+    if (rest.length === 1) schema.type = rest[0];
+    else if (isEither(rest)) schema[INT_OR_STRING] = true;
+    else {
+      schema[OPEN] = true;
+      this.#fault(at, `\`type\` is ${JSON.stringify(types)}, but a field has one type. ${ONE_TYPE}`);
+    }
+  }
+
+  /** Returns a copy with the keywords that are lowered, and reports others. */
+  #known(schema: JsonObject, at: string): MutableJson {
+    const kept: MutableJson = {};
+    for (const [name, value] of Object.entries(schema)) {
+      const isIgnored = DROPPED_NAMES.includes(name) || /^x-(?!kubernetes-)/.test(name);
+      if (value === undefined || isIgnored || saysNothing(name, value)) continue;
+      if (ANY.includes(name) || has(KNOWN[isList(value) ? "list" : typeof value] ?? "", name)) kept[name] = value;
+      else if (KNOWN_NAMES.includes(name)) {
+        const types = Object.keys(KNOWN).filter((type) => has(KNOWN[type], name));
+        this.#fault(at, `\`${name}\` cannot be ${JSON.stringify(value)}. Write a value of type ${types.join(" or ")}`);
+      } else if (REFUSED_NAMES.includes(name)) {
+        const remedy = Object.keys(REFUSED).find((remedy) => has(REFUSED[remedy], name));
+        this.#fault(at, `\`${name}\` has no structural form. ${remedy}`);
+      } else {
+        const near = nearest(name, [...KNOWN_NAMES, ...ANY, ...DROPPED_NAMES, ...REFUSED_NAMES]);
+        const advice = near === undefined ? "Remove it" : `Did you mean \`${near}\`?`;
+        this.#fault(at, `there is no keyword \`${name}\`. ${advice}`);
+      }
+    }
+    return kept;
+  }
+
+  /** Lowers alternatives: to null, to an integer or a string, to one enum, to one type with rules. */
+  #union(schema: MutableJson, keyword: string, at: string, refs: readonly string[]): void {
+    const given = schema[keyword];
+    if (!isList(given)) return;
+    delete schema[keyword];
+    const found = given.map((part) => this.#find(part, at, refs));
+    const inner = [...new Set(found.flatMap(({ refs }) => refs))];
+    for (const { schema: part } of found) infer(part);
+    const parts = found.map(({ schema }) => schema).filter(({ type }) => type !== "null");
+    if (parts.length < found.length || parts.some(({ nullable }) => nullable === true)) schema.nullable = true;
+    for (const part of parts) delete part.nullable;
+    const types = [...new Set([schema, ...parts].map(({ type }) => type).filter((type) => type !== undefined))];
+    const valuesOf = (part: JsonObject): readonly Json[] => part.const === undefined ? listOr(part.enum) : [part.const];
+    const isEnum = parts.map((part) => valuesOf(part).length > 0);
+    const clashes = Object.keys(parts[0] ?? {}).filter((name) => schema[name] !== undefined && !has(TEXTS, name));
+    if (parts.length === 1 && clashes.every((name) => equalJson(schema[name], parts[0][name]))) {
+      this.#members(parts[0], at, inner);
+      Object.assign(schema, { ...parts[0], ...schema });
+      for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
+    } else if (keyword !== "allOf" && isEither(types) && !isEnum.includes(true)) {
+      for (const part of parts) Object.assign(schema, { ...part, ...schema });
+      schema[INT_OR_STRING] = true;
+      delete schema.type;
+    } else if (types.length > 1 || (types[0] === "object" && schema.properties === undefined)) {
+      const fields = "Declare the fields of all in `properties`, and write `required` or a rule for each alternative";
+      const remedy = types.includes("object") ? fields : ONE_TYPE;
+      this.#fault(at, `\`${keyword}\` has alternatives of ${types.join(", ")}, but a field has one type. ${remedy}`);
+    } else {
+      schema.type = types[0];
+      if (keyword !== "allOf" && !isEnum.includes(false)) schema.enum = parts.flatMap(valuesOf);
+      else schema[keyword] = parts.map((part) => this.#nested(part, schema, at, inner));
+    }
+  }
+
+  /** Lowers a schema below `allOf`, `anyOf`, `oneOf` or `not`, which may only have rules for what `outer` declares. */
+  #nested(given: unknown, outer: JsonObject, at: string, refs: readonly string[]): JsonObject {
+    const { schema, refs: inner } = this.#find(given, at, refs);
+    this.#values(schema, at);
+    const { type = outer.type, title: _title, description: _text, additionalProperties, ...rules } = schema;
+    const outside = Object.keys(rules).filter((name) => name.startsWith("x-") || has("nullable default", name));
+    if (type !== outer.type) outside.push("type");
+    if (additionalProperties !== undefined && additionalProperties !== false) outside.push("additionalProperties");
+    for (const name of outside) this.#fault(at, `an alternative has \`${name}\`. Move it out of the alternatives`);
+    this.#required(rules, outer, at);
+    const properties: MutableJson = {};
+    for (const [name, part] of Object.entries(objectOr(rules.properties))) {
+      const own = memberAt(outer, "properties", name);
+      if (own === undefined) {
+        this.#fault(join(at, name), "only an alternative has this field. Declare it in `properties`");
+      }
+      properties[name] = this.#nested(part, objectOr(own), join(at, name), inner);
+    }
+    if (isObject(rules.properties)) rules.properties = properties;
+    if (isObject(rules.items)) rules.items = this.#nested(rules.items, objectOr(outer.items), `${at}[]`, inner);
+    if (rules.not !== undefined) rules.not = this.#nested(rules.not, outer, at, inner);
+    for (const keyword of ALTERNATIVES) {
+      const parts = rules[keyword];
+      if (isList(parts)) rules[keyword] = parts.map((part) => this.#nested(part, outer, at, inner));
+    }
+    return rules;
+  }
+
+  /** Lowers the rules of one value. */
+  #values(schema: MutableJson, at: string): void {
+    if (schema.const !== undefined) schema.enum = [schema.const];
+    if (schema.default === null) delete schema.default;
+    if (schema.contentEncoding === "base64" && schema.pattern === undefined) schema.format = "byte";
+    delete schema.const;
+    delete schema.contentEncoding;
+    if (isList(schema.enum) && schema.enum.includes(null)) schema.nullable = true;
+    for (const [name, exclusive, sign] of BOUNDS) {
+      const [bound, limit] = [schema[name], schema[exclusive]];
+      if (bound === -sign * Number.MAX_SAFE_INTEGER) delete schema[name];
+      if (typeof limit !== "number") continue;
+      const isNarrower = typeof bound !== "number" || sign * limit >= sign * bound;
+      if (isNarrower) Object.assign(schema, { [name]: limit, [exclusive]: true });
+      else delete schema[exclusive];
+    }
+    this.#form(schema, at);
+  }
+
+  /** Keeps a pattern if RE2 has it, else a format that the server checks. */
+  #form(schema: MutableJson, at: string): void {
+    const { format, pattern } = schema;
+    const isChecked = typeof format === "string" && has(FORMATS, format);
+    if (typeof pattern !== "string") return void (isChecked || delete schema.format);
+    try {
+      re2(pattern);
+      delete schema.format;
+    } catch {
+      // A duration of JSON Schema is another one than Kubernetes'.
+      if (isChecked && format !== "duration") return void delete schema.pattern;
+      const remedy = "Kubernetes has RE2, without (?=…) and \\1. Write another pattern, or a rule";
+      this.#fault(at, `the pattern ${JSON.stringify(quoted(pattern))} is not one of RE2: ${remedy}`);
+    }
+  }
+
+  /** Lowers `additionalProperties`. */
+  #map(schema: MutableJson, at: string, refs: readonly string[]): void {
+    const { additionalProperties: values, properties } = schema;
+    if (values === undefined) return;
+    delete schema.additionalProperties;
+    if (values === false) return;
+    const isAny = equalJson(values, {}) || values === true;
+    const hasFields = isObject(properties) && Object.keys(properties).length > 0;
+    if (isAny && (hasFields || values === true)) schema[OPEN] = true;
+    else if (hasFields) {
+      const remedy = "Put the other fields into a field of their own";
+      this.#fault(at, `\`additionalProperties\` stands beside \`properties\`. ${remedy}`);
+    } else schema.additionalProperties = this.lower(values, `${at}[*]`, refs);
+  }
+
+  /** Lowers `uniqueItems`. */
+  #unique(schema: MutableJson, at: string): void {
+    const isUnique = schema.uniqueItems === true && schema[LIST_TYPE] === undefined;
+    delete schema.uniqueItems;
+    if (!isUnique) return;
+    const items = objectOr(schema.items);
+    if (["string", "integer", "number", "boolean"].includes(textOf(items.type)) || items[INT_OR_STRING] === true) {
+      schema[LIST_TYPE] = "set";
+    } else this.#fault(at, `\`uniqueItems\` is for scalars. Use ${LIST_TYPE}: "map" with x-kubernetes-list-map-keys`);
+  }
+
+  /** Reports names in `required` that are not declared. */
+  #required({ required }: JsonObject, declared: JsonObject, at: string): void {
+    const { properties, additionalProperties, [OPEN]: open } = declared;
+    if (open === true || (additionalProperties ?? false) !== false) return;
+    const names = Object.keys(objectOr(properties));
+    for (const name of textsOf(required).filter((name) => !names.includes(name))) {
+      const near = nearest(name, names);
+      const advice = near === undefined ? "Add it to `properties`" : `Did you mean ${JSON.stringify(near)}?`;
+      this.#fault(at, `\`required\` has ${JSON.stringify(name)}, which is not in \`properties\`. ${advice}`);
+    }
+  }
+}
+
+function isEither(types: readonly Json[]): boolean {
+  return equalJson(types.toSorted(), ["integer", "string"]);
+}
+
+/** True for keywords that are refused only if they say something. */
+function saysNothing(name: string, value: Json): boolean {
+  if (name === "propertyNames") return equalJson(value, {}) || equalJson(value, { type: "string" });
+  return (name === "unevaluatedProperties" || name === "items") && value === false;
+}
+
+/** Adds the type that other keywords tell. */
+function infer(schema: MutableJson): void {
+  const values = schema.const === undefined ? listOr(schema.enum) : [schema.const];
+  const types = new Set(values.map((it) => it === null ? "null" : Number.isInteger(it) ? "integer" : typeof it));
+  if (types.size > 1) types.delete("null");
+  if (types.size === 1) schema.type ??= [...types][0];
+  if (isObject(schema.properties)) schema.type ??= "object";
+  if (isObject(schema.items)) schema.type ??= "array";
+}
+
+/**
+ * Returns the JSON schema of a library's schema that implements Standard JSON Schema, such as zod 4 and arktype, or
+ * valibot with `toStandardJsonSchema()`; undefined for another value.
+ *
+ * @throws {SchemaError} if the library cannot write the schema, or the schema transforms values.
+ * @see https://standardschema.dev/json-schema
+ */
+export function standardJsonSchema(value: unknown): JsonObject | undefined {
+  const isSchema = (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
+  if (!isSchema) return undefined;
+  const { vendor, jsonSchema } = value["~standard"] as StandardSchema;
+  const fail = (message: string, cause?: unknown, path = ""): SchemaError =>
+    new SchemaError([{ path, message }], { cause });
+  const wrap = "Wrap the schema: toStandardJsonSchema(schema)";
+  if (jsonSchema === undefined) throw fail(`${vendor} does not write it by Standard JSON Schema. ${wrap}`);
+  const [input, output] = (["input", "output"] as const).map((side) => {
+    try {
+      return jsonSchema[side]({ target: "draft-2020-12" });
+    } catch (cause) {
+      const why = `${vendor} cannot write the ${side} of the schema: ${messageOf(cause)}`;
+      throw fail(`${why}. Use a schema of plain JSON`, cause);
+    }
+  });
+  const place = difference(input, output, "");
+  if (place === undefined) return input;
+  const why = "the schema transforms values, but the server stores them as they are. Remove the transformation";
+  throw fail(why, undefined, place);
+}
+
+/** The property `~standard` of a library's schema. */
+interface StandardSchema {
+  readonly vendor: string;
+  readonly jsonSchema?: Readonly<Record<"input" | "output", (options: { readonly target: string }) => JsonObject>>;
+}
+
+/** The path at which the input of a schema differs from its output; defaults and unknown fields do not count. */
+function difference(input: unknown, output: unknown, at: string, isNames = false): string | undefined {
+  if (typeof input !== "object" || typeof output !== "object" || input === null || output === null) {
+    return equalJson(input, output) ? undefined : at;
+  }
+  const [left, right] = [input, output] as [JsonObject, JsonObject];
+  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    if (!isNames && (name === "required" || name === "default")) continue;
+    const [a, b] = [left[name], right[name]];
+    if (!isNames && name === "additionalProperties" && (a ?? false) === false && (b ?? false) === false) continue;
+    const place = isNames ? join(at, name) : at;
+    const found = difference(a, b, place, !isNames && ["properties", "$defs", "definitions"].includes(name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

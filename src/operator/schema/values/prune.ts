@@ -1,0 +1,45 @@
+/**
+ * Prunes objects of custom kinds, and fills in their defaults.
+ *
+ * {@linkcode prune} is the entry point. It leaves values of other types as they are: the validation reports them.
+ *
+ * @module
+ */
+import { cloneJson, isList, isObject, type Json, type MutableJson, setMember } from "../../../engine/api/json.ts";
+import type { Schema } from "./object_schema.ts";
+
+const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+/**
+ * Returns a value without the fields and nulls that its schema does not have, and with its defaults. Adds the paths of
+ * dropped fields to `unknown`. If `fills` is false, nulls stay, and defaults are not filled in.
+ */
+export function prune(schema: Schema, value: Json, path: string, unknown: string[], fills = true): Json {
+  if (schema.type === "list") {
+    if (!isList(value)) return value;
+    return value.map((item, at) => prune(schema.items, item, `${path}[${at}]`, unknown, fills));
+  }
+  if (!isObject(value) || (schema.type !== "struct" && schema.type !== "map")) return value;
+  const object: MutableJson = {};
+  for (const key in value) {
+    const member = value[key];
+    const place = path === "" ? key : `${path}.${key}`;
+    if (schema.type === "map") setMember(object, key, prune(schema.values, member ?? null, place, unknown, fills));
+    else if (schema.embedded && EMBEDDED.has(key)) setMember(object, key, member);
+    else {
+      const field = schema.fields.get(key);
+      if (field === undefined) {
+        if (schema.open) setMember(object, key, member);
+        else unknown.push(place);
+      } else if (member !== undefined && (member !== null || field.nullable || !fills)) {
+        setMember(object, key, prune(field.schema, member, place, unknown, fills));
+      }
+    }
+  }
+  if (schema.type !== "struct" || !fills) return object;
+  for (const [name, field] of schema.fields) {
+    if (field.default === undefined || object[name] !== undefined) continue;
+    setMember(object, name, prune(field.schema, cloneJson(field.default), path, unknown));
+  }
+  return object;
+}

@@ -1,0 +1,472 @@
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertNotStrictEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
+import { type CacheEntry, sameVersion } from "../../../src/engine/api/entry.ts";
+import { FieldTree } from "../../../src/engine/api/fields.ts";
+import type { KubernetesObject } from "../../../src/engine/api/object.ts";
+import { DecodeError } from "../../../src/engine/api/status.ts";
+import {
+  brokenEntry,
+  entryBytes,
+  entryOf,
+  entryText,
+  jsonOf,
+  pickFields,
+  sameFields,
+  unreadEntry,
+} from "../../../src/engine/entry/entry.ts";
+import { asFrozen, IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../../support/unread.ts";
+
+Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
+  const object = JSON.parse(TEXT) as Thing;
+  const entry = entryOf(object);
+  assertEquals(
+    [entry.key, entry.namespace, entry.name, entry.uid, entry.resourceVersion, entry.error],
+    ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
+  );
+  assertStrictEquals(entry.object, object);
+  assertStrictEquals(entry.metadata, object.metadata);
+  const node = entryOf({ metadata: { name: "node-1", uid: "", resourceVersion: "", creationTimestamp: "" } });
+  assertEquals([node.key, node.namespace, node.name], ["node-1", "", "node-1"]);
+});
+
+Deno.test("entryOf makes a broken entry of an object without a name", () => {
+  const nameless = { kind: "Pod", metadata: { namespace: "shop" } } as unknown as KubernetesObject;
+  const entry = entryOf(nameless);
+  assertEquals(entry.key, "");
+  assertEquals(entry.error?.message, `Cannot store Pod in namespace "shop": it has no metadata.name`);
+  assertStrictEquals(assertThrows(() => entry.object), entry.error);
+  assertStrictEquals(assertThrows(() => entry.metadata), entry.error);
+  for (const value of [{}, { metadata: {} }, { metadata: { name: "" } }, null, undefined]) {
+    assertEquals(entryOf(value as unknown as KubernetesObject).key, "");
+  }
+});
+
+Deno.test("frozenEntry freezes values deeply when they are read, and parses nothing before", () => {
+  const entry = unread();
+  const frozen = asFrozen(entry);
+  assertStrictEquals(asFrozen(frozen), frozen);
+  const count = parses(() => {
+    assertEquals(
+      [frozen.key, frozen.namespace, frozen.name, frozen.uid, frozen.resourceVersion, frozen.error],
+      ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
+    );
+    assert(sameVersion(frozen, unread()));
+  });
+  assertEquals(count, 0);
+  const labels = asFrozen(unread(TEXT, METADATA, `{"app":"cart"}`)).labels as Record<string, string>;
+  assertThrows(() => labels.app = "x", TypeError);
+  assertEquals(labels, { app: "cart" });
+  const { metadata } = frozen;
+  assertThrows(() => (metadata.labels as Record<string, string>).app = "x", TypeError);
+  assertThrows(() => frozen.object.spec.containers[0].name = "x", TypeError);
+  assertThrows(() => frozen.object.spec.containers.push({ name: "x" }), TypeError);
+  assertThrows(() => (frozen.metadata.labels as Record<string, string>).app = "x", TypeError);
+  assertStrictEquals(frozen.object, entry.object);
+  assertEquals(frozen.object, JSON.parse(TEXT));
+});
+
+Deno.test("frozenEntry freezes plain objects and arrays, and leaves others of a transform as they are", () => {
+  const annotations = { bytes: new Uint8Array(1), at: new Date(0), map: new Map(), part: {} };
+  const broken = {
+    get part(): never {
+      throw new TypeError("a getter of a program");
+    },
+  };
+  const identity = { name: "cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7", creationTimestamp: "" };
+  const object = { metadata: { ...identity, annotations: annotations as never }, broken };
+  const frozen = asFrozen(entryOf(object));
+  assertStrictEquals(frozen.object, object);
+  assertEquals(frozen.error, undefined);
+  assertEquals([object, object.metadata, annotations, annotations.part].map(Object.isFrozen), Array(4).fill(true));
+  assertEquals([annotations.bytes, annotations.at, annotations.map].map(Object.isFrozen), Array(3).fill(false));
+  assertThrows(() => object.broken.part, TypeError, "a getter of a program");
+});
+
+Deno.test("frozenEntry freezes objects that are nested more deeply than the call stack allows", () => {
+  let nested: unknown = {};
+  for (let depth = 0; depth < 100_000; depth++) nested = { nested };
+  const metadata = {
+    name: "a",
+    uid: "u-1",
+    resourceVersion: "7",
+    creationTimestamp: "",
+    annotations: nested as Readonly<Record<string, string>>,
+  };
+  let object: unknown = asFrozen(entryOf({ metadata })).object;
+  let depth = 0;
+  for (; typeof object === "object" && object !== null; depth++) {
+    assert(Object.isFrozen(object));
+    object = Object.values(object).at(-1);
+  }
+  assert(depth > 100_000);
+});
+
+Deno.test("frozenEntry of a broken entry is broken", () => {
+  const error = new DecodeError("Cannot read it");
+  const frozen = asFrozen(brokenEntry<Thing>(IDENTITY, error));
+  assertStrictEquals(frozen.error, error);
+  assertStrictEquals(assertThrows(() => frozen.object), error);
+  assertFalse(sameVersion(frozen, frozen));
+});
+
+Deno.test("unreadEntry has the object's identity without parsing it", () => {
+  const entry = unread();
+  const count = parses(() => {
+    assertEquals(
+      [entry.key, entry.namespace, entry.name, entry.uid, entry.resourceVersion, entry.error],
+      ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
+    );
+  });
+  assertEquals(count, 0);
+});
+
+Deno.test("unreadEntry parses the object once, and remembers it", () => {
+  const entry = unread();
+  assertEquals(parses(() => assertStrictEquals(entry.object, entry.object)), 1);
+  assertEquals(entry.object, JSON.parse(TEXT));
+  assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.object.metadata)), 0);
+});
+
+Deno.test("unreadEntry parses metadata alone and once, and returns the object's own metadata once the object is parsed", () => {
+  const entry = unread();
+  assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.metadata)), 1);
+  assertEquals(entry.metadata, JSON.parse(METADATA));
+  const alone = entry.metadata;
+  assertEquals(parses(() => void entry.object), 1);
+  assertNotStrictEquals(entry.metadata, alone);
+  assertStrictEquals(entry.metadata, entry.object.metadata);
+  assertEquals(alone, entry.metadata);
+});
+
+Deno.test("unreadEntry reads UTF-8 bytes, with checkpoints in bytes", () => {
+  const metadata = METADATA.replace('cart"}', '日本🦕"}');
+  const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
+  const entry = unread(new TextEncoder().encode(text), metadata);
+  assertEquals(entry.metadata.labels, { app: "日本🦕" });
+  assertEquals(entry.object, JSON.parse(text));
+});
+
+Deno.test("unreadEntry ignores members after the object in its event", () => {
+  for (const behind of [`,"extra":1`, `,"a":{"metadata":{"name":"wrong"}},"b":[]`]) {
+    for (const text of [TEXT + behind, new TextEncoder().encode(TEXT + behind)]) {
+      const entry = unread(text);
+      assertEquals(entry.metadata.name, "cart-0");
+      assertEquals(entry.object, JSON.parse(TEXT));
+      assertEquals(entry.error, undefined);
+    }
+  }
+});
+
+Deno.test("unreadEntry of broken text throws the same DecodeError to every reader, and is broken from then on", () => {
+  const entry = unread(TEXT.replace(`"spec":{`, `"spec":{{`));
+  assertEquals(entry.metadata.name, "cart-0");
+  assert(sameVersion(entry, unread()), "no read has failed yet");
+  const error = assertThrows(() => entry.object, DecodeError);
+  assertEquals(error.key, "shop/cart-0");
+  assertEquals(error.message, `Cannot parse "shop/cart-0" at version 7`);
+  assert(error.cause instanceof SyntaxError);
+  assertStrictEquals(entry.error, error);
+  assertEquals(parses(() => assertStrictEquals(assertThrows(() => entry.object), error)), 0);
+  assertFalse(sameVersion(entry, unread()));
+  assertFalse(sameVersion(unread(), entry));
+  assertFalse(sameVersion(entry, entry));
+});
+
+Deno.test("unreadEntry whose metadata cannot be parsed is broken: every read throws", () => {
+  const text = TEXT.replace(`"labels":{`, `"labels":[`);
+  const entry = unread(text, METADATA.replace(`"labels":{`, `"labels":[`));
+  const error = assertThrows(() => entry.metadata, DecodeError);
+  assertStrictEquals(assertThrows(() => entry.metadata), error);
+  assertStrictEquals(assertThrows(() => entry.object), error);
+  assertStrictEquals(entry.error, error);
+});
+
+Deno.test("unreadEntry parses labels alone and once, and returns those of the metadata or object once that is parsed", () => {
+  const entry = unread(TEXT, METADATA, `{"app":"cart"}`);
+  const texts: string[] = [];
+  const count = parses(() => assertStrictEquals(entry.labels, entry.labels), texts);
+  assertEquals([count, texts], [1, [`{"app":"cart"}`]]);
+  assertEquals(entry.labels, { app: "cart" });
+  const alone = entry.labels;
+  assertEquals(parses(() => void entry.metadata), 1);
+  assertEquals(entry.metadata, JSON.parse(METADATA));
+  assertEquals(parses(() => assertStrictEquals(entry.labels, entry.metadata.labels)), 0);
+  assertEquals(parses(() => void entry.object), 1);
+  assertEquals(parses(() => assertStrictEquals(entry.labels, entry.object.metadata.labels)), 0);
+  assertEquals(alone, entry.labels);
+  const object = unread(TEXT, METADATA, `{"app":"cart"}`);
+  assertEquals(parses(() => assertStrictEquals(object.object.metadata.labels, object.labels)), 1);
+});
+
+Deno.test("unreadEntry reads labels from UTF-8 bytes, with checkpoints in bytes", () => {
+  const metadata = METADATA.replace('"cart"}', '"日本🦕"}').replace('"name"', '"note":"ä","name"');
+  const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
+  const entry = unread(new TextEncoder().encode(text), metadata, `{"app":"日本🦕"}`);
+  assertEquals(parses(() => assertEquals(entry.labels, { app: "日本🦕" })), 1);
+  assertEquals(entry.object, JSON.parse(text));
+});
+
+Deno.test("unreadEntry parses nothing when there are no labels, and the metadata when the labels' position is unknown", () => {
+  const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, "");
+  const none = unread(TEXT.replace(METADATA, metadata), metadata, "");
+  assertEquals(parses(() => assertEquals(none.labels, undefined)), 0);
+  const texts: string[] = [];
+  const unplaced = unread();
+  assertEquals(
+    parses(() => assertEquals([unplaced.labels, unplaced.labels], Array(2).fill({ app: "cart" })), texts),
+    1,
+  );
+  assertEquals(texts, [METADATA]);
+});
+
+Deno.test("unreadEntry whose labels cannot be parsed is broken: every read throws", () => {
+  const labels = `{"app":"cart",}`;
+  const metadata = METADATA.replace(`{"app":"cart"}`, labels);
+  const entry = unread(TEXT.replace(METADATA, metadata), metadata, labels);
+  const error = assertThrows(() => entry.labels, DecodeError);
+  assertEquals(error.message, `Cannot parse "shop/cart-0" at version 7`);
+  for (const read of [() => entry.labels, () => entry.metadata, () => entry.object]) {
+    assertStrictEquals(assertThrows(read), error);
+  }
+  assertStrictEquals(entry.error, error);
+});
+
+Deno.test("Entry labels of a parsed object are its own, and undefined where they are missing or null", () => {
+  const object = JSON.parse(TEXT) as Thing;
+  assertStrictEquals(entryOf(object).labels, object.metadata.labels);
+  for (const labels of ["", `,"labels":null`]) {
+    const text = TEXT.replace(`,"labels":{"app":"cart"}`, labels);
+    const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, labels);
+    assertEquals([entryOf(JSON.parse(text) as Thing).labels, unread(text, metadata).labels], [undefined, undefined]);
+  }
+});
+
+Deno.test("brokenEntry keeps its identity and throws its error", () => {
+  const error = new DecodeError("Cannot read it", { key: "shop/cart-0" });
+  const entry = brokenEntry<KubernetesObject>(IDENTITY, error);
+  assertEquals([entry.key, entry.name, entry.uid, entry.resourceVersion], ["shop/cart-0", "cart-0", "u-1", "7"]);
+  assertStrictEquals(entry.error, error);
+  assertStrictEquals(assertThrows(() => entry.object), error);
+  assertStrictEquals(assertThrows(() => entry.metadata), error);
+  assertStrictEquals(assertThrows(() => entry.labels), error);
+});
+
+Deno.test("pickFields keeps identity and named fields, through arrays, and null", () => {
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", labels: { app: "web" }, annotations: { "a.b/c": "1", d: "2" }, generation: 3 },
+    spec: { nodeName: "n1", containers: [{ name: "x", image: "i" }, { name: "y" }, 7, null] },
+    status: null,
+  };
+  const fields = ['metadata.annotations["a.b/c"]', "spec.containers.image", "status.phase", "spec.nodeName.x"];
+  assertEquals<unknown>(pickFields(pod, FieldTree.of(fields)), {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", annotations: { "a.b/c": "1" }, generation: 3 },
+    spec: { containers: [{ image: "i" }, {}, null, null] },
+    status: null,
+  });
+});
+
+Deno.test("pickFields keeps all of a field whose path begins another path", () => {
+  const tree = FieldTree.of(["spec.a.b", "spec", "spec.c", "spec"]);
+  assertEquals<unknown>(pickFields({ spec: { a: { b: 1, d: 2 }, c: 3 } }, tree), { spec: { a: { b: 1, d: 2 }, c: 3 } });
+});
+
+Deno.test("pickFields treats __proto__ as any other key", () => {
+  const object = JSON.parse(`{"spec":{"__proto__":{"a":1,"b":2}}}`);
+  const picked = pickFields(object, FieldTree.of(["spec.__proto__.a"]));
+  assertEquals(JSON.stringify(picked), `{"spec":{"__proto__":{"a":1}}}`);
+});
+
+Deno.test("jsonOf writes what JSON.stringify writes, at any depth", () => {
+  const values: unknown[] = [
+    ...[1, "a", null, true, [undefined, () => {}, Symbol("a"), 1], { a: undefined, b: [], c: {}, d: () => {} }],
+    ...[{ "": new Date(0), '\n"': "\u2028" }, { list: [[1], [{}]], at: Object.create(null), toString: 1 }],
+  ];
+  for (const value of values) {
+    let [deep, text] = [value, JSON.stringify(value)];
+    assertEquals(jsonOf(deep, "a"), text);
+    for (let level = 0; level < 9_900; level++) [deep, text] = [{ a: deep }, `{"a":${text}}`];
+    assert(jsonOf([deep, deep], "a") === `[${text},${text}]`);
+  }
+});
+
+Deno.test("an object that JSON does not have is refused by its key where it has to become JSON", () => {
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", namespace: "b" }, at } as never);
+  const cyclic: Record<string, unknown> = { more: [] };
+  cyclic.more = [{ parent: cyclic }];
+  let deep: Record<string, unknown> = {};
+  const innermost = deep;
+  for (let level = 0; level < 10_000; level++) deep = { a: deep };
+  innermost.a = deep;
+  const getter = {
+    get a(): never {
+      throw new Error("a getter");
+    },
+  };
+  for (const at of [cyclic, deep, { of: 1n }, getter]) {
+    for (const write of [entryText, entryBytes]) {
+      assertThrows(() => write(made(at)), TypeError, 'Cannot write "b/a" as JSON: ');
+    }
+  }
+  assertThrows(
+    () => entryText(made(deep)),
+    TypeError,
+    "it has a cycle. Leave out of the object what JSON does not have",
+  );
+});
+
+/** An unread entry; `bytes` holds it as bytes, as text outside of ASCII is held. */
+function entry(
+  version: string,
+  rest: object = {},
+  { bytes = false, annotations = {} } = {},
+): CacheEntry<KubernetesObject> {
+  const text = JSON.stringify({ metadata: { annotations, name: "a", resourceVersion: version }, ...rest });
+  const identity = { key: "a", namespace: "", uid: "", resourceVersion: version };
+  const end = text.indexOf("}", text.indexOf(`"name"`)) + 1;
+  return unreadEntry(identity, bytes ? new TextEncoder().encode(text) : text, 12, end);
+}
+
+function read<T>(entry: CacheEntry<T>): CacheEntry<T> {
+  void entry.object;
+  return entry;
+}
+
+Deno.test("sameFields compares the fields but for the version, whether entries are read, frozen, or bytes", () => {
+  const forms = [
+    (entry: CacheEntry<KubernetesObject>) => entry,
+    read,
+    asFrozen,
+    (entry: CacheEntry<KubernetesObject>) => read(asFrozen(entry)),
+  ];
+  for (const bytes of [false, true]) {
+    for (const one of forms) {
+      for (const other of forms) {
+        const made = (version: string, value: unknown) => entry(version, { spec: { value } }, { bytes });
+        assert(sameFields(one(made("9", ["é"])), other(made("10", ["é"]))));
+        assert(!sameFields(one(made("9", ["a"])), other(made("10", ["b"]))));
+        assert(!sameFields(one(made("9", ["a"])), other(made("10", ["a", null]))));
+        assert(!sameFields(one(made("9", {})), other(made("10", []))));
+        assert(!sameFields(one(made("9", null)), other(made("10", 0))));
+      }
+    }
+  }
+});
+
+Deno.test("sameFields takes values without members of their own for equal only where they are the same", () => {
+  class Hidden {
+    readonly #value: number;
+    constructor(value: number) {
+      this.#value = value;
+    }
+    get value(): number {
+      return this.#value;
+    }
+  }
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", resourceVersion: "1" }, at } as never);
+  const pairs = [
+    [new Date(1), new Date(2)],
+    [new Map([[1, 1]]), new Map([[2, 2]])],
+    [new Set([1]), new Set([2])],
+    [new URL("http://a/"), new URL("http://b/")],
+    [new Hidden(1), new Hidden(2)],
+  ];
+  for (const [a, b] of pairs) {
+    assert(!sameFields(made(a), made(b)));
+    assert(sameFields(made(a), made(a)));
+  }
+  assert(sameFields(made(Object.assign(Object.create(null), { a: [1] })), made({ a: [1] })));
+});
+
+Deno.test("sameFields compares objects with cycles: a pair that is met again counts as equal", () => {
+  const ring = (length: number, value = 0): unknown => {
+    const all = Array.from({ length }, (_, i): Record<string, unknown> => ({ at: i === length - 1 ? value : 0 }));
+    all.forEach((it, i) => it.next = all[(i + 1) % length]);
+    return all[0];
+  };
+  const parents = (count: number, last: string): unknown => {
+    const containers = Array.from({ length: count }, (_, i): Record<string, unknown> => ({ name: `c${i}` }));
+    const pod = { spec: { containers }, last };
+    for (const container of containers) Object.assign(container, { pod, all: containers });
+    return pod;
+  };
+  const doubled = (levels: number, innermost: unknown): unknown => {
+    let value = innermost;
+    for (let i = 0; i < levels; i++) value = [value, { value }];
+    return value;
+  };
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", resourceVersion: "1" }, at } as never);
+  const same = (a: unknown, b: unknown): boolean => sameFields(made(a), made(b));
+  assert(same(ring(1), ring(1)) && same(ring(2), ring(3)) && same(ring(997), ring(1_009)));
+  assert(!same(ring(3), ring(3, 1)) && !same(ring(5_000), ring(5_000, 1)) && !same(ring(997), ring(1_009, 1)));
+  assert(same(parents(50, "a"), parents(50, "a")) && !same(parents(50, "a"), parents(50, "b")));
+  assert(
+    same(doubled(60, 1), doubled(60, 1)) && !same(doubled(60, 1), doubled(60, 2)),
+    "parts that are many times in it",
+  );
+});
+
+Deno.test("sameFields compares the metadata of large objects, too", () => {
+  const made = (version: string, note: string) =>
+    entryOf({
+      metadata: { name: "a", resourceVersion: version, annotations: { note } },
+      at: Array.from({ length: 5_000 }, (_, i) => ({ i })),
+    } as never);
+  assert(sameFields(made("1", "a"), made("2", "a")));
+  assert(!sameFields(made("1", "a"), made("2", "b")));
+});
+
+Deno.test("sameFields is false for objects that cannot be compared, as a getter of a transform throws", () => {
+  const made = () =>
+    entryOf({
+      metadata: { name: "a" },
+      get at(): never {
+        throw new Error("a getter");
+      },
+    } as never);
+  assert(!sameFields(made(), made()));
+});
+
+Deno.test("sameFields compares a field that looks like the version", () => {
+  const made = (version: string, annotation: string) =>
+    entry(version, {}, { annotations: { resourceVersion: annotation } });
+  assert(!sameFields(made("5", "5"), made("6", "6")));
+  assert(!sameFields(made("5", "6"), made("6", "5")));
+  assert(sameFields(made("5", "7"), made("6", "7")));
+  const quoted = (version: string) => entry(version, { spec: `"resourceVersion":"${version}"` });
+  assert(!sameFields(quoted("5"), quoted("6")));
+});
+
+Deno.test("sameFields is false for an entry that is broken or cannot be parsed", () => {
+  const identity = { key: "a", namespace: "", uid: "", resourceVersion: "6" };
+  assert(!sameFields(entry("5"), brokenEntry(identity, new DecodeError("broken"))));
+  assert(!sameFields(read(entry("5")), unreadEntry(identity, `{"metadata":{]}`, 12, 14)));
+});
+
+Deno.test("sameFields is true for equal texts and false for different ones, as for their objects", () => {
+  fc.assert(fc.property(fc.json(), fc.json(), (a, b) => {
+    const [one, other] = [JSON.parse(a), JSON.parse(b)].map((spec, i) => entry(String(9 + i), { spec }));
+    assertEquals(sameFields(one, other), JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b)));
+    assert(sameFields(read(one), entry("12", { spec: JSON.parse(a) })));
+  }));
+});
+
+Deno.test("entries of custom kinds differ by integers that JavaScript rounds, and are written with them once they are read", () => {
+  const texts = ["9007199254740993", "9007199254740992"].map((id) =>
+    `{"metadata":{"name":"a","resourceVersion":"1"},"id":${id}}`
+  );
+  const [a, b] = texts.map((text) => unreadEntry(IDENTITY, text, 12, 46, undefined, undefined, true));
+  for (const entry of [a, b]) void entry.object;
+  assertEquals([a, b].map((entry) => entryText(entry)), texts);
+  assertEquals([sameFields(a, b), sameFields(b, a), sameFields(a, a)], [false, false, true]);
+});

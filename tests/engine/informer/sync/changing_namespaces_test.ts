@@ -1,0 +1,261 @@
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
+import type { Abortable } from "../../../../src/engine/api/options.ts";
+import { StatusError } from "../../../../src/engine/api/status.ts";
+import type { NamespaceFinder } from "../../../../src/engine/informer/cache/cache_scope.ts";
+import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
+import { Indexer } from "../../../../src/engine/store/indexer.ts";
+import { seedGlobals } from "../../../../src/testing/fake/random.ts";
+import { FakeTime } from "../../../support/fake_time.ts";
+import { entry, type Thing } from "../../../support/fixtures.ts";
+
+Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
+  const store = new Indexer<string>({ keyOf: (word) => word[0] });
+  const keys = new NamespaceKeys<string>("shop", store);
+  const state = (): unknown => [[...keys.keys()], keys.size, keys.getByKey("a"), keys.getByKey("b")];
+  const revisions = [keys.revision];
+  store.replace(["ant", "bee"], "1");
+  assertEquals([state(), keys.revision], [[[], 0, undefined, undefined], revisions[0]]);
+  keys.touched("a");
+  revisions.push(keys.revision);
+  assertEquals(state(), [["a"], 1, "ant", undefined]);
+  store.set("a", "ape");
+  keys.touched("a");
+  revisions.push(keys.revision);
+  assertEquals(state(), [["a"], 1, "ape", undefined]);
+  store.deleteByKey("a");
+  keys.touched("a");
+  revisions.push(keys.revision);
+  assertEquals(state(), [[], 0, undefined, undefined]);
+  revisions.reduce((before, after) => (assertNotEquals(before, after), after));
+});
+
+/** A controller of one namespace, which runs until it is ended, and a little longer while a test holds it. */
+class FakePart {
+  readonly namespace: string | undefined;
+  readonly gate = { version: "10" };
+  readonly state: { cause?: unknown } = {};
+  readonly calls: string[] = [];
+  entries: CacheEntry<Thing>[] = [];
+  readonly known = { list: (): readonly CacheEntry<Thing>[] => this.entries };
+  /** Awaited by its run after the signal has aborted. */
+  ending: Promise<void> = Promise.resolve();
+
+  constructor(namespace: string | undefined) {
+    this.namespace = namespace;
+  }
+
+  join(): void {
+    this.calls.push("join");
+  }
+
+  delay(error: unknown, delayMs: number): void {
+    this.calls.push(`delay ${(error as Error).message} ${delayMs > 0}`);
+  }
+
+  async run({ signal }: Abortable): Promise<void> {
+    this.calls.push("run");
+    await new Promise<void>((resolve) => signal!.addEventListener("abort", () => resolve(), { once: true }));
+    await this.ending;
+  }
+
+  pause(): void {
+    this.calls.push("pause");
+  }
+
+  end(): void {
+    this.calls.push("end");
+  }
+}
+
+/** The namespaces of a collection, as a test answers the questions for them. */
+class Changing {
+  readonly time = new FakeTime();
+  readonly questions: { readonly signal: AbortSignal; readonly answer: PromiseWithResolvers<readonly string[]> }[] = [];
+  readonly reports: unknown[] = [];
+  readonly moved: string[] = [];
+  readonly failures: unknown[] = [];
+  readonly stop = new AbortController();
+  parts: readonly FakePart[] = [new FakePart(undefined)];
+  make = (namespace: string | undefined): FakePart => new FakePart(namespace);
+  readonly namespaces: ChangingNamespaces<Thing, FakePart>;
+  readonly running: Promise<void>;
+  isOver = false;
+
+  constructor() {
+    const find = ({ signal }: Abortable): Promise<readonly string[]> => {
+      const answer = Promise.withResolvers<readonly string[]>();
+      signal!.addEventListener("abort", () => answer.reject(signal!.reason), { once: true });
+      this.questions.push({ signal: signal!, answer });
+      return answer.promise;
+    };
+    const parts = (): readonly FakePart[] => this.parts;
+    this.namespaces = new ChangingNamespaces<Thing, FakePart>({ find } as NamespaceFinder<Thing>, {
+      get parts() {
+        return parts();
+      },
+      writer: { moved: ({ key }) => void this.moved.push(key) },
+      cache: { entryTransform: { serverKeyOf: ({ key }) => key } },
+      sharesVersions: true,
+      make: (namespace) => this.make(namespace),
+      replace: (parts) => void (this.parts = parts),
+      report: (error) => void this.reports.push(error),
+    });
+    this.running = this.namespaces.run(this.stop.signal, (error) => void this.failures.push(error));
+    this.running.then(() => this.isOver = true, () => {});
+  }
+
+  async tick(ms = 0): Promise<void> {
+    await this.time.tickAsync(ms);
+  }
+
+  /** Answers the last question. */
+  async answer(...names: string[]): Promise<void> {
+    this.questions.at(-1)!.answer.resolve(names);
+    await this.tick();
+  }
+
+  /** The last question fails. */
+  async fail(error: Error): Promise<void> {
+    this.questions.at(-1)!.answer.reject(error);
+    await this.tick();
+  }
+
+  /** Asks again, after the longest time between two questions. */
+  async again(): Promise<void> {
+    const { length } = this.questions;
+    await this.tick(75_000);
+    assertEquals(this.questions.length, length + 1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop.abort();
+    await this.tick();
+    await this.running.catch(() => {});
+    assertEquals(this.time.timers, 0);
+    this.time[Symbol.dispose]();
+  }
+}
+
+function forbidden(message: string): StatusError {
+  return new StatusError(message, { code: 403, reason: "Forbidden", message });
+}
+
+Deno.test("ChangingNamespaces that cannot make a controller rejects", async () => {
+  await using changing = new Changing();
+  changing.make = () => {
+    throw new Error("no such controller");
+  };
+  await changing.tick();
+  const rejected = assertRejects(() => changing.running, Error, "no such controller");
+  await changing.answer("a");
+  await rejected;
+});
+
+Deno.test("ChangingNamespaces has ended when its controllers have, and follows nothing then", async () => {
+  await using changing = new Changing();
+  await changing.tick();
+  await changing.answer("a", "b");
+  const [a, b] = changing.parts;
+  const [endA, endB] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  [a.ending, b.ending] = [endA.promise, endB.promise];
+  await changing.again();
+  await changing.answer("a", "c"); // waits for the end of the second one
+  changing.stop.abort();
+  endB.resolve();
+  await changing.tick();
+  assertEquals([changing.parts, changing.isOver, b.calls], [[a, b], false, ["join", "run"]]);
+  endA.resolve();
+  await changing.tick();
+  assertEquals(changing.isOver, true);
+});
+
+Deno.test("ChangingNamespaces removes what a controller has written until its end, and begins others paused meanwhile", async () => {
+  await using changing = new Changing();
+  await changing.tick();
+  await changing.answer("a");
+  const [a] = changing.parts;
+  const end = Promise.withResolvers<void>();
+  a.ending = end.promise;
+  await changing.again();
+  await changing.answer("b");
+  a.entries = [entry("late", 1, { namespace: "a" })];
+  changing.namespaces.pause();
+  end.resolve();
+  await changing.tick();
+  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "end"]]);
+  assertEquals(changing.parts.map(({ namespace, calls }) => [namespace, calls]), [["b", ["join", "pause", "run"]]]);
+});
+
+Deno.test("ChangingNamespaces that is paused ends its question, which is no failure", async () => {
+  await using changing = new Changing();
+  await changing.tick();
+  const [{ signal }] = changing.questions;
+  changing.namespaces.pause();
+  await changing.tick(100_000);
+  assertEquals([signal.aborted, changing.questions.length, changing.parts[0].calls], [true, 1, []]);
+  changing.namespaces.resume();
+  await changing.tick();
+  await changing.answer("a");
+  await changing.again();
+  changing.namespaces.retry();
+  await changing.tick();
+  assertEquals([changing.questions.length, changing.reports], [4, []]);
+});
+
+Deno.test("ChangingNamespaces reports a refusal that no answer explains, also where the question for it has failed", async () => {
+  await using changing = new Changing();
+  await changing.tick();
+  await changing.answer("a");
+  const refusal = changing.parts[0].state.cause = forbidden("no");
+  assertEquals(changing.namespaces.refused(refusal), true);
+  await changing.tick(5_000);
+  const failure = new Error("broken");
+  await changing.fail(failure);
+  assertEquals(changing.reports, [failure]);
+  await changing.tick(5_000);
+  await changing.answer("a");
+  assertEquals(changing.reports, [failure, refusal]);
+});
+
+Deno.test("ChangingNamespaces asks later after each failure and each refusal in a row that is not explained, and sooner again", async () => {
+  using _random = seedGlobals(() => 0.5);
+  await using changing = new Changing();
+  await changing.tick();
+  await changing.answer("a");
+  const [a] = changing.parts;
+  const { questions } = changing;
+  const refusal = forbidden("no");
+  /** The seconds until the next question. */
+  const waits = async (): Promise<number> => {
+    const { length } = questions;
+    for (let seconds = 0;; seconds += 0.1) {
+      if (questions.length > length || seconds > 100) return seconds;
+      await changing.tick(100);
+    }
+  };
+  const failed = async (): Promise<number> => {
+    await changing.fail(new Error("broken"));
+    return await waits();
+  };
+  const refused = async (): Promise<number> => {
+    a.state.cause = refusal;
+    changing.namespaces.refused(refusal);
+    await changing.answer("a");
+    return await waits();
+  };
+  await changing.again();
+  const [first, second, third] = [await failed(), await failed(), await failed()];
+  assert(first < second && second < third, `${[first, second, third]}`);
+  await changing.answer("a");
+  await changing.again();
+  assertEquals(await failed(), first);
+  await changing.answer("a");
+  await changing.again();
+  const [once, twice, more] = [await refused(), await refused(), await refused()];
+  assert(once < twice && twice < more, `${[once, twice, more]}`);
+  a.state.cause = undefined;
+  await changing.answer("a");
+  await waits();
+  assertEquals([await refused(), await refused()], [once, twice]);
+});
