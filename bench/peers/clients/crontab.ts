@@ -1,5 +1,5 @@
 import process from "node:process";
-import { defineResource, type KubernetesObject, type Resource } from "../../../mod.ts";
+import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 
 /** The custom resource whose objects are reconciled. */
 export interface CronTab extends KubernetesObject {

@@ -11,8 +11,8 @@
  *
  * To read an object is to read a field of its metadata, of its spec and of its status.
  */
-import { Client, type KubernetesObject, type Resource, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
-import { Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
+import { Client, type KubernetesObject, type Resource, SharedIndexInformer, WorkQueue } from "@kube/informer";
+import { Node, Pod } from "@kube/informer/kinds/core/v1";
 import { type Followed, followedIn } from "../job.ts";
 import { Progress } from "../progress.ts";
 import { readFields } from "../reads.ts";
@@ -20,7 +20,7 @@ import { readFields } from "../reads.ts";
 const progress = new Progress();
 const { mode } = progress;
 // A real API server is only for Deno, whose TLS it takes; what is loaded then must not be in the file for Node.
-const CONNECT: string = "../../../src/host/connect/mod.ts";
+const CONNECT: string = "@kube/informer/connect";
 const client: Client = progress.url.startsWith("/")
   ? await (await import(CONNECT)).connect({ kubeconfig: progress.url })
   : new Client({ server: progress.url, ...(globalThis as { readonly benchOptions?: object }).benchOptions });
@@ -48,7 +48,7 @@ async function resourceOf(name: Followed): Promise<Resource<KubernetesObject>> {
     case "nodes":
       return Node as Resource<KubernetesObject>;
     case "leases": { // a module that other mixes do not need
-      const { Lease } = await import("../../../src/engine/kinds/coordination/v1.ts");
+      const { Lease } = await import("@kube/informer/kinds/coordination/v1");
       return Lease as Resource<KubernetesObject>;
     }
   }
@@ -122,7 +122,7 @@ function followReading(informer: SharedIndexInformer<KubernetesObject>, name: Fo
  * Makes an informer of three fields, whose handler reads them: events that change none of them are delivered too.
  */
 async function followFields(name: Followed): Promise<SharedIndexInformer<KubernetesObject>> {
-  const { onlyFields } = await import("../../../mod.ts"); // other modes run with versions that have another name for it
+  const { onlyFields } = await import("@kube/informer"); // other modes run with versions that have another name for it
   const resource = onlyFields(await resourceOf(name), fieldsOf(name) as unknown as never[]);
   const reduced = new SharedIndexInformer(client.resource(resource), { ...options, deliverUnchanged: true });
   const informer = reduced as unknown as SharedIndexInformer<KubernetesObject>;

@@ -1,7 +1,7 @@
 /**
  * Our informer as `ours.ts` has it, over the transport of `connect()`: on Node, whose `fetch` takes no certificates.
  */
-import { httpTransport } from "../../../src/host/connect/mod.ts";
+import { httpTransport } from "@kube/informer/connect";
 
 Object.assign(globalThis, { benchOptions: { transport: httpTransport() } });
 await import("./ours.ts");

@@ -2,8 +2,8 @@
  * Our reconciler with its defaults and 8 workers, as a process: KUBECONFIG OBJECTS ROUND. Its own writes of a status
  * lead to no reconcile, so a handler of its informer sees which objects the cache has with the status of this round.
  */
-import { connect } from "../../../src/host/connect/mod.ts";
-import { Reconciler, writeStatus } from "../../../src/operator/controllers/reconcile/mod.ts";
+import { connect } from "@kube/informer/connect";
+import { Reconciler, writeStatus } from "@kube/informer/reconcile";
 import { CronTab, Round } from "./crontab.ts";
 
 const round = new Round();

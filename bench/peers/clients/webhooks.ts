@@ -3,9 +3,9 @@
  * with its standard input. The work is the same as in `../go/webhooks`.
  */
 import process from "node:process";
-import { runManager } from "../../../src/host/connect/mod.ts";
-import { Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { refuse, Webhooks } from "../../../src/operator/webhooks/mod.ts";
+import { runManager } from "@kube/informer/connect";
+import { Pod } from "@kube/informer/kinds/core/v1";
+import { refuse, Webhooks } from "@kube/informer/webhooks";
 
 const [folder, reloadMs] = process.argv.slice(2);
 const webhooks = new Webhooks()
