@@ -1,9 +1,10 @@
 /**
  * Checks the structure of `src`, and the users of the helpers of tests:
  *
- * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the
+ * - No import goes up: areas and folders import what the tables allow, and no file in a subfolder imports from the
  *   folder above it. There are no cycles, of files or of subfolders.
- * - Each file begins with a comment that says what it is, and ends with `@module`.
+ * - Names that cross from one area to another without being public are in `tests/internal_api.txt` (`crossings.ts`).
+ * - Each file begins with a comment that says what it is, and ends with `@module`. It names files that exist.
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
  *   lines.
  * - Only `src/host/connect`, `src/testing/control_plane` and `src/cli` say `Deno`, and only
@@ -19,258 +20,69 @@
  * @module
  */
 import { dirname, join, normalize, relative } from "node:path/posix";
+import config from "../deno.json" with { type: "json" };
 import { countLines, longFunctions, repeatedGroups } from "./code_size.ts";
-import { readFlags } from "./flags.ts";
+import { crossings, exportsOf, INTERNAL_API, raised } from "./crossings.ts";
+import { readFlags, toggle } from "./flags.ts";
 
-/** The folders of `src` and the packages that the files of a folder may import. */
-const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
-  {
-    "engine/async": { folders: [], packages: ["@std/async"] },
-    "engine/errors": { folders: ["engine/async"], packages: [] },
-    "engine/api": { folders: ["engine/errors"], packages: [] },
-    "engine/entry": { folders: ["engine/api"], packages: [] },
-    "engine/client": {
-      folders: ["engine/api", "engine/entry", "engine/async", "engine/errors", "engine/kinds", "engine/protocol"],
-      packages: [],
-    },
-    "engine/reflector": { folders: ["engine/api", "engine/async", "engine/errors"], packages: [] },
-    "engine/queue": { folders: ["engine/errors"], packages: [] },
-    "engine/store": { folders: ["engine/errors"], packages: [] },
-    "engine/informer": {
-      folders: [
-        "engine/api",
-        "engine/entry",
-        "engine/reflector",
-        "engine/queue",
-        "engine/store",
-        "engine/async",
-        "engine/errors",
-      ],
-      packages: [],
-    },
-    "engine/protocol": { folders: ["engine/api", "engine/errors"], packages: [] },
-    "engine/workqueue": { folders: ["engine/async", "engine/errors"], packages: [] },
-    "engine/kinds": { folders: ["engine/api"], packages: [] },
-    "operator/controllers/reconcile": {
-      folders: [
-        "engine/api",
-        "engine/async",
-        "engine/client",
-        "engine/errors",
-        "engine/workqueue",
-        "engine/informer",
-        "engine/kinds",
-      ],
-      packages: [],
-    },
-    "operator/controllers/readiness": {
-      folders: ["engine/api", "engine/async", "engine/errors", "engine/informer", "engine/kinds"],
-      packages: [],
-    },
-    "operator/workloads": {
-      folders: [
-        "engine/api",
-        "engine/async",
-        "engine/client",
-        "engine/errors",
-        "engine/informer",
-        "engine/kinds",
-        "operator/controllers/readiness",
-      ],
-      packages: [],
-    },
-    "operator/controllers/clusters": {
-      folders: ["engine/api", "engine/async", "engine/client", "engine/errors", "engine/informer", "engine/kinds"],
-      packages: [],
-    },
-    "operator/logs": {
-      folders: ["engine/api", "engine/async", "engine/client", "engine/errors", "engine/informer", "engine/kinds"],
-      packages: [],
-    },
-    "relay/server": {
-      folders: [
-        "engine/api",
-        "engine/entry",
-        "engine/async",
-        "engine/client",
-        "engine/protocol",
-        "engine/errors",
-        "engine/informer",
-        "engine/kinds",
-        "engine/store",
-      ],
-      packages: ["@std/http"],
-    },
-    "relay/client": {
-      folders: ["engine/api", "engine/async", "engine/errors", "engine/informer", "relay/server"],
-      packages: [],
-    },
-    "host/connect/kubeconfig": { folders: ["engine/api", "engine/errors"], packages: ["js-yaml"] },
-    "host/connect/runtime": {
-      folders: ["engine/api", "engine/async", "engine/errors", "host/connect/kubeconfig"],
-      packages: [
-        "@std/async",
-        "node:child_process",
-        "node:crypto",
-        "node:fs",
-        "node:fs/promises",
-        "node:http",
-        "node:https",
-        "node:net",
-        "node:os",
-        "node:path",
-        "node:process",
-        "node:stream",
-        "node:tls",
-        "node:tty",
-        "node:url",
-        "node:zlib",
-      ],
-    },
-    "host/connect": {
-      folders: [
-        "engine/api",
-        "engine/client",
-        "host/connect/kubeconfig",
-        "host/connect/runtime",
-        "engine/async",
-        "engine/errors",
-        "engine/kinds",
-      ],
-      packages: [
-        "@std/async",
-        "js-yaml",
-        "node:crypto",
-        "node:fs",
-        "node:path",
-        "node:process",
-        "node:url",
-      ],
-    },
-    "operator/otel": {
-      folders: [
-        "engine/api",
-        "engine/async",
-        "engine/errors",
-        "engine/client",
-        "engine/reflector",
-        "engine/informer",
-        "operator/controllers/reconcile",
-      ],
-      packages: ["@opentelemetry/api"],
-    },
-    "operator/schema/values": { folders: ["engine/api", "engine/protocol"], packages: [] },
-    "operator/schema/rules": {
-      folders: ["engine/api", "engine/protocol", "operator/schema/values"],
-      packages: ["@marcbachmann/cel-js"],
-    },
-    "operator/schema": {
-      folders: [
-        "engine/api",
-        "engine/async",
-        "engine/errors",
-        "engine/client",
-        "engine/protocol",
-        "engine/kinds",
-        "operator/schema/values",
-        "operator/schema/rules",
-      ],
-      packages: [],
-    },
-    "operator/webhooks": {
-      folders: [
-        "engine/api",
-        "engine/async",
-        "engine/client",
-        "engine/protocol",
-        "engine/errors",
-        "engine/informer",
-        "engine/kinds",
-        "operator/schema",
-        "operator/schema/values",
-      ],
-      packages: [],
-    },
-    testing: {
-      folders: [
-        "engine/api",
-        "engine/entry",
-        "engine/async",
-        "engine/errors",
-        "engine/kinds",
-        "engine/protocol",
-        "operator/schema",
-        "operator/schema/values",
-        "operator/schema/rules",
-      ],
-      packages: ["@std/async"],
-    },
-    "testing/chaos": {
-      folders: ["engine/api", "engine/async", "engine/client", "engine/protocol", "engine/errors", "testing"],
-      packages: ["@std/async"],
-    },
-    "testing/control_plane": {
-      folders: [
-        "engine/api",
-        "engine/async",
-        "engine/client",
-        "engine/errors",
-        "engine/kinds",
-        "operator/schema",
-        "host/connect",
-        "host/connect/kubeconfig",
-        "host/connect/runtime",
-      ],
-      packages: [
-        "asn1js",
-        "node:child_process",
-        "node:fs",
-        "node:net",
-        "node:os",
-        "node:path",
-        "node:process",
-        "node:url",
-        "node:util",
-        "pkijs",
-      ],
-    },
-    "cli/codegen": { folders: ["engine/api", "engine/errors"], packages: [] },
-    // The entry for declarations, which exports types of the same rooms as mod.ts.
-    "types.ts": {
-      folders: [
-        "engine/api",
-        "engine/entry",
-        "engine/async",
-        "engine/errors",
-        "engine/client",
-        "engine/reflector",
-        "engine/queue",
-        "engine/store",
-        "engine/informer",
-        "engine/workqueue",
-      ],
-      packages: [],
-    },
-    cli: {
-      folders: ["*"],
-      packages: [
-        "@cliffy/command",
-        "@std/async",
-        "js-yaml",
-        "node:fs",
-        "node:path",
-        "node:process",
-        "node:tls",
-        "node:tty",
-        "node:url",
-      ],
-    },
-  };
+/** Which areas the files of an area may import, besides their own. */
+export const AREAS: Readonly<Record<string, readonly string[]>> = {
+  engine: [],
+  host: ["engine"],
+  operator: ["engine"],
+  relay: ["engine"],
+  testing: ["engine", "host", "operator"],
+  cli: ["engine", "host", "operator", "relay", "testing"],
+};
 
-/** Files that may import one more folder than their layer. */
-const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  "engine/informer/shared_informer_factory.ts": ["engine/client"],
-  "testing/roles.ts": ["host/connect/kubeconfig"],
+/**
+ * The folders and packages that the files of a room may import, besides their own room: rooms without their area, and
+ * packages with a colon or `@`. `*` are all rooms that the area may import.
+ */
+const LAYERS: Readonly<Record<string, string>> = {
+  "engine/async": "@std/async",
+  "engine/errors": "async",
+  "engine/api": "errors",
+  "engine/entry": "api",
+  "engine/protocol": "api errors",
+  "engine/client": "api entry async errors kinds protocol",
+  "engine/reflector": "api async errors",
+  "engine/queue": "errors",
+  "engine/store": "errors",
+  "engine/informer": "api entry reflector queue store async errors",
+  "engine/workqueue": "async errors",
+  "engine/kinds": "api",
+  "host/connect/kubeconfig": "api errors js-yaml",
+  "host/connect/runtime": "api async errors connect/kubeconfig @std/async node:child_process node:crypto node:fs " +
+    "node:http node:https node:net node:os node:path node:process node:stream node:tls node:tty node:url node:zlib",
+  "host/connect": "api client connect/kubeconfig connect/runtime async errors kinds @std/async js-yaml node:crypto " +
+    "node:fs node:path node:process node:url",
+  "operator/controllers/reconcile": "api async client errors workqueue informer kinds",
+  "operator/controllers/readiness": "api async errors informer kinds",
+  "operator/controllers/clusters": "api async client errors informer kinds",
+  "operator/workloads": "api async client errors informer kinds controllers/readiness",
+  "operator/logs": "api async client errors informer kinds",
+  "operator/otel": "api async errors client reflector informer controllers/reconcile @opentelemetry/api",
+  "operator/schema/values": "api protocol",
+  "operator/schema/rules": "api protocol schema/values @marcbachmann/cel-js",
+  "operator/schema": "api async errors client protocol kinds schema/values schema/rules",
+  "operator/webhooks": "api async client protocol errors informer kinds schema schema/values",
+  "relay/server": "api entry async client protocol errors informer kinds store @std/http",
+  "relay/client": "api async errors informer relay/server",
+  testing: "api entry async errors kinds protocol schema schema/values schema/rules @std/async",
+  "testing/chaos": "api async client protocol errors testing @std/async",
+  "testing/control_plane": "api async client errors kinds schema connect connect/kubeconfig connect/runtime asn1js " +
+    "node:child_process node:fs node:net node:os node:path node:process node:url node:util pkijs",
+  "cli/codegen": "api errors",
+  cli: "* @cliffy/command @std/async js-yaml node:fs node:path node:process node:tls node:tty node:url",
+  // The entry for declarations, which exports types of the same rooms as mod.ts.
+  "types.ts": "api entry async errors client reflector queue store informer workqueue",
+};
+
+/** Files that may import one more room than their layer. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "engine/informer/shared_informer_factory.ts": "client",
+  "testing/roles.ts": "connect/kubeconfig",
 };
 
 /** Generated files: their names are those that Kubernetes gives, and they are as long as these are many. */
@@ -294,23 +106,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Entry points re-export, and have no export of their own. */
-const ENTRY_POINTS = [
-  "types.ts",
-  "host/connect/mod.ts",
-  "relay/server/mod.ts",
-  "relay/client/mod.ts",
-  "operator/controllers/reconcile/mod.ts",
-  "operator/controllers/readiness/mod.ts",
-  "operator/schema/mod.ts",
-  "operator/webhooks/mod.ts",
-  "operator/workloads/mod.ts",
-  "operator/controllers/clusters/mod.ts",
-  "testing/mod.ts",
-  "testing/chaos/mod.ts",
-  "operator/logs/mod.ts",
-  "operator/otel/mod.ts",
-  "cli/main.ts",
-];
+const ENTRY_POINTS: readonly string[] = Object.values(config.exports).map((path) => path.replace("./src/", ""));
 
 /** The only file that writes to the console. */
 const CONSOLE = "engine/errors/errors.ts";
@@ -340,16 +136,24 @@ export function problems(sources: readonly Source[]): string[] {
       found.push(`src/${path}: folder "${folder}" is no layer; add it to the table in tools/layers.ts`);
       continue;
     }
+    const allowed = [...layer.split(" "), EXCEPTIONS[path] ?? ""];
     for (const specifier of imports) {
       if (!specifier.startsWith(".")) {
-        const allowed = layer.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
-        if (!allowed) found.push(`src/${path}: imports "${specifier}", which "${folder}" may not`);
+        if (!allowed.some((name) => specifier === name || specifier.startsWith(`${name}/`))) {
+          found.push(`src/${path}: imports "${specifier}", which "${folder}" may not`);
+        }
         continue;
       }
       const target = folderOf(resolve(path, specifier));
-      const allowed = target === folder || layer.folders.includes(target) || layer.folders.includes("*") ||
-        (EXCEPTIONS[path]?.includes(target) ?? false);
-      if (!allowed) found.push(`src/${path}: reaches up to "${target}" by "${specifier}"`);
+      const [area, targetArea] = [folder, target].map((room) => room.split("/")[0]);
+      const room = targetArea === "engine" || targetArea === "host" || targetArea === "operator"
+        ? target.slice(targetArea.length + 1)
+        : target;
+      if (area !== targetArea && area in AREAS && !AREAS[area].includes(targetArea)) {
+        found.push(`src/${path}: area "${area}" imports area "${targetArea}" by "${specifier}"`);
+      } else if (target !== folder && !allowed.includes(room) && !allowed.includes("*")) {
+        found.push(`src/${path}: reaches up to "${target}" by "${specifier}"`);
+      }
     }
     // In a text, too: `Symbol.for("Deno.…")` names it as well.
     if (!RUNTIME.includes(folder) && /(?<![\w$])Deno\s*[.[]/.test(withoutComments(text))) {
@@ -376,16 +180,27 @@ export function problems(sources: readonly Source[]): string[] {
   return [...found, ...cycles(sources), ...subfolders(sources), ...files(sources)];
 }
 
-/** Hand-written files that do not begin with a comment of at least a sentence, which ends with `@module`. */
+/**
+ * Hand-written files that do not begin with a comment of at least a sentence, which ends with `@module`, speaks of the
+ * file rather than its folder, and names only files and folders that exist.
+ */
 export function headless(sources: readonly Pick<Source, "path" | "text">[]): string[] {
-  return sources
-    .filter(({ path, text }) => {
-      const head = /^\/\*\*\n([\s\S]*?)\*\//.exec(text)?.[1] ?? "";
-      return !isGenerated(path) && !/^ \* .*\w[\s\S]*?\.[\s\S]*\n \* @module\n $/.test(head);
-    })
-    .map(({ path }) =>
-      `src/${path}: does not begin with a comment that says what it is, its entry point, what it does not do, and @module`
+  const places = sources.flatMap((
+    { path },
+  ) => [`/src/${path}`, `/src/${dirname(path)}`, `/src/${dirname(dirname(path))}`]);
+  const rooms = new Set(Object.keys(LAYERS).flatMap((room) => room.split("/")).concat("src"));
+  return sources.filter(({ path }) => !isGenerated(path)).flatMap(({ path, text }) => {
+    const head = /^\/\*\*\n([\s\S]*?)\*\//.exec(text)?.[1] ?? "";
+    if (!/^ \* .*\w[\s\S]*?\.[\s\S]*\n \* @module\n $/.test(head)) {
+      return `src/${path}: does not begin with a comment that says what it is, its entry point, what it does not do, and @module`;
+    }
+    const named = [...head.matchAll(/`([\w/]+(?:\.ts|\/\w+))`/g)].map(([, name]) => name);
+    const gone = named.filter((name) =>
+      (name.endsWith(".ts") || rooms.has(name.split("/")[0])) && !places.some((place) => place.endsWith(`/${name}`))
     );
+    const problems = gone.map((name) => `src/${path}: its head names ${name}, which does not exist`);
+    return head.includes("This folder") ? [...problems, `src/${path}: its head speaks of "This folder"`] : problems;
+  });
 }
 
 function isGenerated(path: string): boolean {
@@ -457,15 +272,6 @@ function files(sources: readonly Source[]): string[] {
   return found;
 }
 
-/** The names that a module declares and exports. */
-function exportsOf(text: string): string[] {
-  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
-  const declared = code.matchAll(
-    /^export (?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|const|let|function)\b\*? ?([A-Za-z_$][\w$]*)/gm,
-  );
-  return [...new Set([...declared].map((match) => match[1]))];
-}
-
 function cycles(sources: readonly Source[]): string[] {
   const found: string[] = [];
   const graph = new Map(sources.map((source) => {
@@ -535,17 +341,35 @@ function read(root: string, within = root): Source[] {
 }
 
 if (import.meta.main) {
-  readFlags({
+  const { update } = readFlags({
     task: "layers",
     summary: "Checks which folder and file of src imports which, what they export, and who uses helpers of tests.",
-    flags: {},
+    flags: { update: toggle(`write ${INTERNAL_API}, unless a border would have more names`) },
     exits: "Exits with 1 when something is wrong, with 2 when the command line is.",
   });
   const root = join(import.meta.dirname!, "..");
   const sources = read(join(root, "src"));
   const beside = ["bench", "examples", "tests", "tools"].flatMap((folder) => read(root, join(root, folder)));
-  const found = [...problems(sources), ...headless(sources), ...borrowed(beside)];
+  const makers = beside.filter(({ path }) => /^(?:bench|tools)\//.test(path));
+  const lists = [
+    Deno.readTextFileSync(join(root, "tests/public_api.txt")),
+    Deno.readTextFileSync(join(root, INTERNAL_API)),
+  ];
+  const [isPublic, listed] = lists.map((text) => text.trimEnd().split("\n"));
+  const crossing = crossings(sources, new Set(isPublic.map((line) => line.split(" ").at(-1)!)));
+  const more = raised(listed, crossing);
+  if (update && more.length === 0) Deno.writeTextFileSync(join(root, INTERNAL_API), crossing.join("\n") + "\n");
+  const drift = update
+    ? []
+    : listed.filter((line) => !crossing.includes(line)).map((line) =>
+      `${INTERNAL_API}: "${line}" no longer crosses; deno task layers --update`
+    );
+  const found = [...problems(sources), ...cycles(makers), ...headless(sources), ...borrowed(beside), ...more, ...drift];
   for (const problem of found) console.error(problem);
-  if (found.length === 0) console.log(`layers: ${sources.length} files, none reaches up, no cycles`);
+  if (found.length === 0) {
+    console.log(
+      `layers: ${sources.length} files, none reaches up, no cycles; ${crossing.length} internal names cross areas`,
+    );
+  }
   Deno.exit(found.length === 0 ? 0 : 1);
 }

@@ -8,7 +8,9 @@ import {
   trusted,
   usedByANeighbour,
 } from "../../tools/code_size.ts";
-import { borrowed, headless, problems } from "../../tools/layers.ts";
+import { crossings, raised } from "../../tools/crossings.ts";
+import { AREAS, borrowed, headless, problems } from "../../tools/layers.ts";
+import { summary } from "../../tools/tree.ts";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
 import { pages } from "../support/pages.ts";
 
@@ -136,6 +138,71 @@ Deno.test("layers asks each file for a head, but for those that are generated", 
   assertEquals(asked(`/**\n * @module\n */\nimport "./a.ts";\n`), 1);
   assertEquals(asked(`import "./a.ts";\n/**\n * Orders changes.\n *\n * @module\n */\n`), 1);
   assertEquals(asked(`import "./a.ts";\n`, "engine/kinds/core/v1.ts"), 0);
+});
+
+Deno.test("layers refuses heads that speak of a folder, or name what does not exist", () => {
+  const found = (words: string): string[] =>
+    headless([{ path: "engine/queue/delta_fifo.ts", text: `/**\n * Orders changes. ${words}\n *\n * @module\n */\n` }]);
+  assertEquals(found("See `queue/delta_fifo.ts`, `delta_fifo.ts` and `apps/v1`."), []);
+  assertEquals(found("This folder is small."), [`src/engine/queue/delta_fifo.ts: its head speaks of "This folder"`]);
+  assertEquals(found("See `queue/fifo.ts` and `client/fifo`."), [
+    "src/engine/queue/delta_fifo.ts: its head names queue/fifo.ts, which does not exist",
+    "src/engine/queue/delta_fifo.ts: its head names client/fifo, which does not exist",
+  ]);
+});
+
+Deno.test("layers refuses an area that another one may not import, and READMEs of areas say what they may", () => {
+  const found = (path: string, specifier: string): string[] => problems([{ path, text: "", imports: [specifier] }]);
+  assertEquals(found("relay/server/a.ts", "../../engine/api/object.ts"), []);
+  assertEquals(found("relay/server/a.ts", "../../host/connect/host.ts"), [
+    `src/relay/server/a.ts: area "relay" imports area "host" by "../../host/connect/host.ts"`,
+  ]);
+  assertEquals(found("engine/store/a.ts", "../client/client.ts"), [
+    `src/engine/store/a.ts: reaches up to "engine/client" by "../client/client.ts"`,
+  ]);
+  for (const [area, others] of Object.entries(AREAS)) {
+    const sentence = /It may import [^.:]*/.exec(Deno.readTextFileSync(`src/${area}/README.md`))?.[0] ?? "";
+    const named = Object.keys(AREAS).filter((name) => sentence.includes(`\`${name}\``));
+    const all = sentence === "It may import all areas" ? others : named;
+    assertEquals([area, sentence.length > 0, all], [area, true, others]);
+  }
+});
+
+Deno.test("crossings are names that another area takes and no entry point exports; namespaces count as all names", () => {
+  const modules = [
+    { path: "engine/a.ts", text: "export const a = 1;\nexport function b(): void {}\nexport interface C {}\n" },
+    { path: "engine/b.ts", text: `import { a } from "./a.ts";\n` },
+    {
+      path: "relay/a.ts",
+      text: `import { a as x, type C } from "../engine/a.ts";\n// import { b } from "../engine/a.ts"`,
+    },
+    { path: "cli/a.ts", text: `import * as all from "../engine/a.ts";\n` },
+    { path: "testing/a.ts", text: `const { b: c } = await import("../engine/a.ts");\n` },
+    { path: "types.ts", text: `export type { C } from "./engine/a.ts";\n` },
+  ];
+  const found = crossings(modules, new Set(["C"]));
+  assertEquals(found, [
+    "cli < engine/a.ts a",
+    "cli < engine/a.ts b",
+    "relay < engine/a.ts a",
+    "testing < engine/a.ts b",
+  ]);
+  assertEquals(raised(found, found), []);
+  assertEquals(raised(found.with(2, "relay < engine/a.ts d"), found), []); // one for another
+  assertEquals(raised(found.slice(1), found).length, 1);
+});
+
+Deno.test("tree shows the first clause of a head, at most eight words of it", () => {
+  assertEquals(
+    summary("/**\n * The queue between a reflector\n * and a store: DeltaFIFO.\n *\n */"),
+    "The queue between a reflector and a store",
+  );
+  assertEquals(summary("/**\n * Histograms: counts by duration. More.\n */"), "Histograms: counts by duration");
+  assertEquals(
+    summary("/**\n * One two three four five six seven eight nine.\n */"),
+    "One two three four five six seven eight …",
+  );
+  assertEquals(summary("export const a = 1;\n"), "");
 });
 
 Deno.test("layers names functions that are too long, also those in classes and variables", () => {

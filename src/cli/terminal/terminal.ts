@@ -1,7 +1,7 @@
 /**
  * Prints results, messages and a live line, and formats objects and events for them.
  *
- * {@linkcode Terminal} is the entry point. This folder sends no requests and does not choose what is printed.
+ * {@linkcode Terminal} is the entry point. It sends no requests, and does not choose what is printed.
  *
  * @module
  */

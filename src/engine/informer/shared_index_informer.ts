@@ -1,9 +1,9 @@
 /**
  * The informer: `sync` writes lists and watches into the store, `events` delivers the changes, and `cache` reads the
- * store; `snapshot` writes and restores it, and `view` has its objects in order.
+ * store; `snapshot.ts` writes and restores it, and `cache_view.ts` has its objects in order.
  *
  * {@linkcode SharedIndexInformer} is the entry point: it connects these, reports status and errors, and stops them.
- * This folder sends no requests (the reflector does) and changes nothing on the server.
+ * It sends no requests (the reflector does) and changes nothing on the server.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * Keeps a store equal to a collection on the server: lists, watches, and recovers from every failure.
  *
  * The entry point is {@linkcode Reflector}. `transition.ts` has the states, and the protocol as a pure table;
- * `requests.ts` performs one request each, and writes what it delivers. This folder neither sends requests itself (a
+ * `requests.ts` performs one request each, and writes what it delivers. It neither sends requests itself (a
  * `ListerWatcher` does) nor keeps objects or notifies anybody (a `ReflectorStore` does).
  *
  * @module

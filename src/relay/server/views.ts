@@ -2,7 +2,7 @@
  * Views for clients: windows of a collection in order, over one stream of events.
  *
  * {@linkcode ViewHub} and {@linkcode planViews} are the entry points. Views of the same objects in the same order are
- * one, whatever their windows. The order itself is kept by `informer/view/cache_view.ts`.
+ * one, whatever their windows. The order itself is kept by `informer/cache_view.ts`.
  *
  * @module
  */

@@ -3,7 +3,7 @@
  *
  * {@linkcode chaos} is the entry point. `plan.ts` makes a seed's steps, and this file performs them, with the processes
  * and their network in `process.ts` and the checks in `checks.ts`. Server faults, how they are performed and shrinking
- * come from `testing/fake/history.ts`. This folder knows nothing about reconcilers: a controller is any function with a
+ * come from `testing/fake/history.ts`. It knows nothing about reconcilers: a controller is any function with a
  * client and a signal.
  *
  * @module

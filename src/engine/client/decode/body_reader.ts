@@ -3,7 +3,7 @@
  *
  * {@linkcode BodyReader} is the entry point: it reads a body and passes each chunk to a `ListReader` or a
  * `WatchReader`, in one turn and without a promise per event. Objects become entries that are parsed when they are
- * first read. This folder does not send requests, and does not look at headers.
+ * first read. It sends no requests, and does not look at headers.
  *
  * @module
  */

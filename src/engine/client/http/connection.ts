@@ -2,7 +2,7 @@
  * Sends requests to one API server with `fetch`, and returns the responses as JSON or as streams of bytes.
  *
  * {@linkcode Connection} is the entry point. It adds credentials and headers, repeats requests if the server asks for
- * it, and explains errors. This folder knows neither resources nor how a connection is configured.
+ * it, and explains errors. It knows neither resources nor how a connection is configured.
  *
  * @module
  */

@@ -3,7 +3,7 @@
  *
  * {@linkcode Processor} is the entry point: it appends each event to one `EventLog`, and every `Listener` (push) and
  * `EventStream` (pull) reads that log through its own `Cursor`. The cursor of a late reader starts with a snapshot of
- * the cache, taken in the turn in which the reader is added. This folder does not write to the cache and does not know
+ * the cache, taken in the turn in which the reader is added. It does not write to the cache and does not know
  * the source of the events.
  *
  * @module

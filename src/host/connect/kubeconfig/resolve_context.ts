@@ -2,8 +2,8 @@
  * Reads kubeconfigs in three steps: `parseKubeconfig` for each file, `mergeKubeconfigs`, and {@linkcode
  * resolveContext}.
  *
- * The result is a validated {@linkcode ResolvedContext}: server, TLS settings, proxy and credentials. This folder reads
- * no files, runs no plugins and sends no requests; `src/host/connect/deno` does.
+ * The result is a validated {@linkcode ResolvedContext}: server, TLS settings, proxy and credentials. It reads no
+ * files, runs no plugins and sends no requests: `connect.ts` does.
  *
  * @module
  */

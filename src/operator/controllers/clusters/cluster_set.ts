@@ -3,7 +3,7 @@
  *
  * {@linkcode ClusterSet} is the entry point. It has a client and an informer factory for each cluster, joins the
  * informers for one kind to a `ClusterInformer`, and runs controllers for each cluster. Clusters come and go at run
- * time. `followClusterSecrets` adds and removes clusters from Secrets. This folder opens no files and no connections:
+ * time. `followClusterSecrets` adds and removes clusters from Secrets. It opens no files and no connections:
  * you pass the clients.
  *
  * @module

@@ -1,9 +1,8 @@
 /**
- * Owners of fields: sets of fields, values that are walked by their schema, and managedFields.
+ * Sets of fields, in the format FieldsV1 of managedFields.
  *
- * {@linkcode FieldSet} is a set in the format FieldsV1, `compareTyped` and its siblings walk values by schemas, and
- * `updateManagedFields` and `applyConfiguration` compute what a write owns afterwards. This folder does not store
- * objects.
+ * {@linkcode FieldSet} is the entry point. It knows no schemas and no objects: `typed.ts` walks values, and
+ * `managed_fields.ts` computes what a write owns.
  *
  * @module
  */

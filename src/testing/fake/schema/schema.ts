@@ -1,7 +1,7 @@
 /**
  * Schemas of built-in kinds, which are generated.
  *
- * {@linkcode schemaOf} is the entry point. Schemas of custom kinds are read by `schema/object_schema.ts`.
+ * {@linkcode schemaOf} is the entry point. Schemas of custom kinds are read by `schema/values/object_schema.ts`.
  *
  * @module
  */

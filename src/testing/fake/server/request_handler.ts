@@ -2,7 +2,7 @@
  * The HTTP interface: routes requests to resources, discovery and OpenAPI.
  *
  * {@linkcode RequestHandler} is the entry point of every request: it records, delays, fails and authorizes it.
- * `ResourceHandler` answers resource paths by means of `reads` and `writes`. This folder keeps no state of its own.
+ * `ResourceHandler` answers resource paths by means of `reads` and `writes`. It keeps no state of its own.
  *
  * @module
  */

@@ -2,8 +2,8 @@
  * Storage of objects: states by key and revision, like etcd behind kube-apiserver.
  *
  * {@linkcode Store} commits writes under one revision counter, keeps a collection for each defined resource, and a
- * history that watches resume from. `builtInResources` and `crdResources` are the resources. This folder does not
- * validate writes, and does not parse requests.
+ * history that watches resume from. `builtInResources` and `crdResources` are the resources. It neither
+ * validates writes nor parses requests.
  *
  * @module
  */

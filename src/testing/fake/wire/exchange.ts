@@ -2,7 +2,7 @@
  * HTTP requests and responses of the fake server, apart from resources.
  *
  * The functions `answer…` build responses; {@linkcode AccessControl} authenticates and authorizes. How requests that
- * read are parsed, and which errors a server answers, is in `protocol`. This folder does not read or write objects.
+ * read are parsed, and which errors a server answers, is in `protocol`. It does not read or write objects.
  *
  * @module
  */

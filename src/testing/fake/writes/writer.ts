@@ -2,8 +2,8 @@
  * Writes: objects are created, updated, applied, annotated and deleted.
  *
  * {@linkcode Writer} is the entry point: it finds the object of a write, and commits the result to the store. What
- * happens to the object between these is in `steps.ts`. This folder does not parse requests, and does not deliver
- * events to watches.
+ * happens to the object between these is in `steps.ts`. It neither parses requests nor delivers events to
+ * watches.
  *
  * @module
  */
