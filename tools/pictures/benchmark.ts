@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Client, readReport, type Report } from "../../bench/peers/report.ts";
+import { type Client, readReport, type Report } from "../../bench/peers/report_data.ts";
 import { axisOf, chart } from "./chart.ts";
 import { escaped, SMALLEST_FONT, svgOf, WIDTH, type Words } from "./drawing.ts";
 import { PALETTES, SANS, type Theme } from "./theme.ts";
