@@ -20,7 +20,7 @@ const LEFT_OUT = /^src\/(?:.*\/)?kinds\/|\/(?:page_html|project_files|schema\/te
 const OLD = 910;
 
 /** A line of a comment that has more than 120 columns and can be wrapped; the formatter leaves it as it is. */
-const WIDE = /^(?=.{121})\s*(?:\/\*\*?|\*|\/\/) +(?!\||deno-|(?:- )?\S+(?: https?:\S+)?$)/gm;
+const WIDE = /^(?=.{121})\s*(?:\/\*\*?|\*|\/\/) +(?!\||deno-|(?:- )?\S+(?: https?:\S+)?$).*/gm;
 
 /** Phrases over which readers stumble, in a sentence whose code is one word, and what to write instead. */
 export const BANS: readonly (readonly [phrase: RegExp, instead: string])[] = ([

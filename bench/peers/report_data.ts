@@ -1,5 +1,5 @@
 /**
- * What `deno task bench:peers --report` has measured, as `bench/reports/peers.json` has it. {@linkcode readReport} is the
+ * The figures of `deno task bench:peers --report`, read from `bench/reports/peers.json`. {@linkcode readReport} is the
  * entry point. It measures and writes nothing: `report.ts` does.
  *
  * @module

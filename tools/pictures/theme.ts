@@ -1,5 +1,5 @@
 /**
- * What all pictures have in common: colours and fonts, light and dark, their width, and their words in SVG.
+ * The look of all pictures: colours and fonts, light and dark, their width, and their words in SVG.
  *
  * @module
  */
