@@ -4,8 +4,7 @@
  * - Each acceptance case of `tests/conformance/acceptance.md` is covered by one test, is explained, or waits for a
  *   folder that does not exist yet.
  * - Each failure class of `tests/conformance/failure_classes.md` is covered by tests, waits for such a folder, or both.
- * - The line of each mutant of `tools/mutants_list.ts` is in its file exactly once, and its edit changes it. So is each
- *   line of `tools/line_survivors.ts`.
+ * - The line of each mutant of `tools/mutants_list.ts` is in its file exactly once, and its edit changes it.
  *
  * A test covers the ids in brackets at the end of its name: `Deno.test("Lister lists pods [C109] [F07]", …)`.
  *
@@ -13,9 +12,8 @@
  */
 import { join } from "node:path";
 import { readFlags } from "./flags.ts";
-import { LINE_SURVIVORS } from "./line_survivors.ts";
 import { MUTANTS } from "./mutants_list.ts";
-import { edited, placeOf } from "./places.ts";
+import { edited } from "./places.ts";
 
 interface List {
   readonly page: string;
@@ -133,12 +131,6 @@ for (const mutant of MUTANTS) {
 }
 const mutants = new Set(MUTANTS.map(({ id }) => id));
 if (mutants.size !== MUTANTS.length) problems.push("an id of tools/mutants_list.ts is there twice");
-for (const { id, lines } of LINE_SURVIVORS) {
-  for (const [file, line] of lines) {
-    const place = placeOf(file, exists(file) ? read(file) : "", line);
-    if (typeof place === "string") problems.push(`the survivor "${id}": ${place}`);
-  }
-}
 
 for (const problem of problems) console.error(problem);
 for (const line of lines) console.log(line);

@@ -7,14 +7,9 @@
 import { join } from "node:path";
 import { KINDS } from "../tests/support/histories/kinds.ts";
 import { FAILED } from "./first_failure.ts";
-import { count, quit, readFlags, text, toggle } from "./flags.ts";
+import { count, readFlags, text } from "./flags.ts";
 import { type Mutant, MUTANTS } from "./mutants_list.ts";
 import { edited } from "./places.ts";
-
-if (Deno.args.includes("--lines")) {
-  const { lineMutants } = await import("./line_mutants.ts");
-  Deno.exit(await lineMutants().catch((error) => quit(error, 2)));
-}
 
 const { only = "", seeds } = readFlags({
   task: "mutants",
@@ -24,7 +19,6 @@ const { only = "", seeds } = readFlags({
   flags: {
     only: text("WORD", "mutants whose id contains the word; default all"),
     seeds: count("number of histories for each", KINDS.informers.seeds),
-    lines: toggle("deletes statements instead: --lines --help"),
   },
   examples: ["--only bookmark", "--seeds 5000"],
   exits: "Exits with 1 when a mutant SURVIVED, CRASHED (out of memory, for example), HANGS or is INVALID (its\n" +

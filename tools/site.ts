@@ -21,6 +21,12 @@ const REFERENCE = join(FOLDER, "public/api");
 /** The file that begins the configuration of VitePress, which looks for it next to its packages. */
 const CONFIG = `export { default } from "../../tools/site/config.ts";\n`;
 
+/** The file that adds the component of diagrams, a copy next to it, to the theme. */
+const THEME = `import Theme from "vitepress/theme";
+import Diagram from "./diagram.vue";
+export default { extends: Theme, enhanceApp: ({ app }) => void app.component("Diagram", Diagram) };
+`;
+
 /** What npm prints when it cannot reach its registry, or a proxy refuses. */
 const NO_ROUTE =
   /\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|E403|E407|E50[234])\b/;
@@ -51,12 +57,12 @@ async function readOrEmpty(path: string): Promise<string> {
   }
 }
 
-/** Installs VitePress, unless the version of the lock file is there. */
+/** Installs VitePress and Mermaid, unless the version of the lock file is there. */
 export async function install(log: (line: string) => void): Promise<void> {
   const lock = await Deno.readTextFile(join(PACKAGES, "package-lock.json"));
   const installed = join(FOLDER, "node_modules/.installed");
   if (await readOrEmpty(installed) === lock) return;
-  log("Installing VitePress in .site by npm, once (about 110 MB)");
+  log("Installing VitePress and Mermaid in .site by npm, once (about 260 MB)");
   await Deno.mkdir(FOLDER, { recursive: true });
   for (const name of ["package.json", "package-lock.json"]) {
     await Deno.copyFile(join(PACKAGES, name), join(FOLDER, name));
@@ -97,8 +103,10 @@ async function updateReference(log: (line: string) => void): Promise<void> {
 async function prepare(log: (line: string) => void): Promise<void> {
   await install(log);
   await updateReference(log);
-  await Deno.mkdir(join(FOLDER, ".vitepress"), { recursive: true });
+  await Deno.mkdir(join(FOLDER, ".vitepress/theme"), { recursive: true });
   await Deno.writeTextFile(join(FOLDER, ".vitepress/config.ts"), CONFIG);
+  await Deno.writeTextFile(join(FOLDER, ".vitepress/theme/index.js"), THEME);
+  await Deno.copyFile(join(ROOT, "tools/site/diagram.vue"), join(FOLDER, ".vitepress/theme/diagram.vue"));
   try {
     await Deno.symlink(join(ROOT, "docs"), join(FOLDER, "docs"), { type: "junction" });
   } catch (error) {

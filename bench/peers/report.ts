@@ -7,7 +7,6 @@
  * @module
  */
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { count, readFlags, text, toggle } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
 import { podItem } from "../_data.ts";
@@ -15,43 +14,7 @@ import { run } from "./child.ts";
 import type { Job } from "./job.ts";
 import { PEERS } from "./peer.ts";
 import { race, type Result } from "./race.ts";
-
-/** A measurement of all clients: the content of `bench/reports/peers.json`. */
-export interface Report {
-  /** The day. */
-  readonly measuredOn: string;
-  /** The commit of our client, and of the programs that measure. */
-  readonly commit: string;
-  /** Its cores and memory. */
-  readonly machine: string;
-  /** The load average before the first run. Absent in old reports. */
-  readonly load?: number;
-  readonly runtime: string;
-  /** The runs of each client. */
-  readonly repetitions: number;
-  readonly job: string;
-  /** The mean size of an object, in kB of JSON. */
-  readonly objectKb: number;
-  readonly clients: readonly Client[];
-}
-
-/** The medians of a client. */
-export interface Client {
-  /** Its name on the command line. */
-  readonly id: string;
-  readonly client: string;
-  readonly syncMs: number;
-  readonly eventsPerSecond: number;
-  readonly worstStallMs: number;
-  readonly relistMs: number;
-  readonly peakRssMb: number;
-  readonly cpuSeconds: number;
-}
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-/** The path of the report in a checkout. */
-export const REPORT = "bench/reports/peers.json";
+import { type Client, REPORT, type Report, ROOT } from "./report_data.ts";
 
 /** What must be committed before a report: what clients run, and what measures them. Reports are written by it. */
 const MEASURED = ["mod.ts", "src", "standins", "bench", ":!bench/reports"];
@@ -73,11 +36,6 @@ const ROWS: readonly (readonly [id: string, name?: string])[] = [
   ["client-go"],
   ["kube-rs"],
 ];
-
-/** The report of this checkout. */
-export function readReport(): Report {
-  return JSON.parse(Deno.readTextFileSync(join(ROOT, REPORT))) as Report;
-}
 
 /**
  * Measures all clients and writes the report, as the command line asks for it.

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { dirname } from "node:path/posix";
 import { fileURLToPath } from "node:url";
-import { readReport } from "../../bench/peers/report.ts";
+import { readReport } from "../../bench/peers/report_data.ts";
 import { codeChanges, readSources, type SourceText } from "../../tools/code_size.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

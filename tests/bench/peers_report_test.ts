@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { PEERS } from "../../bench/peers/peer.ts";
-import { machineOf, readReport, withReport } from "../../bench/peers/report.ts";
+import { machineOf, withReport } from "../../bench/peers/report.ts";
+import { readReport } from "../../bench/peers/report_data.ts";
 
 function read(path: string): string {
   return Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));

@@ -82,7 +82,6 @@ const { tasks } = JSON.parse(await Deno.readTextFile("deno.json")) as {
   tasks: Record<string, { readonly command: string }>;
 };
 const MODES: Record<string, readonly string[]> = {
-  mutants: ["", "--lines"],
   "bench:peers": ["", "--against HEAD", "--reconcile 1", "--report"],
   "test:jsr": ["--write-only"], // all else goes to `deno test`
 };

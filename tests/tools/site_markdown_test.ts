@@ -57,6 +57,15 @@ Deno.test("site: a picture becomes two images, as a block of HTML and on one lin
   assertEquals(line.children!.map(({ type, content }) => [type, content]), [["html_inline", BOTH]]);
 });
 
+Deno.test("site: a fence of Mermaid becomes a component that has its text, and other fences stay", () => {
+  const diagram = Object.assign(token("fence", 'flowchart LR\n  a["{{b}}"] --> c\n'), { info: "mermaid" });
+  const program = Object.assign(token("fence", "first();\n"), { info: "ts" });
+  apply([program, diagram]);
+  assertEquals([program.type, diagram.type], ["fence", "html_block"]);
+  const [, name, text] = /^<Diagram name="(.*?)" text="(.*?)" \/>\n$/.exec(diagram.content)!;
+  assertEquals([name, decodeURIComponent(text)], ["diagram-1", 'flowchart LR\n  a["{{b}}"] --> c\n']);
+});
+
 Deno.test("site: a picture within a paragraph is refused, as its two images would be two lines of text", () => {
   const line = token("inline", `See ${PICTURE}`, [token("text", "See "), token("html_inline", "<picture>")]);
   assertThrows(() => apply([line]), Error, "Cannot show docs/guides/a.md: a <picture> is within a paragraph.");

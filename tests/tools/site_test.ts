@@ -244,10 +244,10 @@ siteTest(
 siteTest(
   "the edit link leads to the file, and the switch shows the picture that fits, in the reference, too",
   async (site) => {
-    await using visit = await Visit.begin(site.address("start/concepts.html"));
+    await using visit = await Visit.begin(site.address("reference/command-line.html"));
     const { page } = visit;
     const edited = await page.locator(".edit-link-button").getAttribute("href");
-    assertEquals(edited, `${ADDRESSES.repository}/edit/main/docs/start/concepts.md`);
+    assertEquals(edited, `${ADDRESSES.repository}/edit/main/docs/reference/command-line.md`);
     await page.emulateMedia({ colorScheme: "light" });
     await page.setViewportSize({ width: 1_400, height: 700 }); // where the switch is not in a menu
     const displayed =
@@ -267,6 +267,37 @@ siteTest(
     await page.locator("a.guides").click();
     await page.waitForURL(site.address(""));
     assertEquals(await page.locator("html.dark").count(), 0);
+    assertEquals(visit.complaints, []);
+  },
+);
+
+siteTest(
+  "Mermaid draws the diagrams of all pages with their labels, light or dark as the switch says",
+  async (site) => {
+    await using visit = await Visit.begin("about:blank");
+    const { page } = visit;
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1_400, height: 700 });
+    const cutOff =
+      '[...document.querySelectorAll(".diagram foreignObject")].filter((it) => it.scrollHeight > it.clientHeight + 1)';
+    const actor = 'getComputedStyle(document.querySelector(".diagram rect.actor")).fill';
+    let count = 0;
+    for (const path of pages().filter((path) => path.startsWith("docs/"))) {
+      const titles = Array.from(Deno.readTextFileSync(path).matchAll(/^\s+accTitle: (.*)$/gm), ([, title]) => title);
+      if (titles.length === 0) continue;
+      count += titles.length;
+      await page.goto(site.address(path.slice("docs/".length).replace(/\.md$/, ".html")));
+      await visit.until(`document.querySelectorAll(".diagram > svg").length === ${titles.length}`);
+      const shown = await page.evaluate(
+        '[...document.querySelectorAll(".diagram > svg > title")].map((it) => it.textContent)',
+      );
+      assertEquals([shown, await page.evaluate(`${cutOff}.length`)], [titles, 0], path);
+      if (path !== "docs/start/concepts.md") continue;
+      const light = await page.evaluate(actor);
+      await page.locator(".VPNavBarAppearance button").click();
+      await visit.until(`${actor} !== ${JSON.stringify(light)}`);
+    }
+    assert(count >= 7, `${count} diagrams`);
     assertEquals(visit.complaints, []);
   },
 );

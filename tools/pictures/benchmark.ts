@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { type Client, readReport, type Report } from "../../bench/peers/report.ts";
+import { type Client, readReport, type Report } from "../../bench/peers/report_data.ts";
 import { axisOf, chart } from "./chart.ts";
-import { escaped, SMALLEST_FONT, svgOf, WIDTH, type Words } from "./drawing.ts";
-import { PALETTES, SANS, type Theme } from "./theme.ts";
+import { escaped, PALETTES, SANS, SMALLEST_FONT, svgOf, type Theme, WIDTH, type Words } from "./theme.ts";
 
 /** The columns of the chart. */
 const FIGURES = [
@@ -73,7 +72,7 @@ function draw(theme: Theme, words: Words, report: Report): string {
       inverse: true,
       data: clients.map((client, i) => ({
         value: nameOf(client),
-        textStyle: { color: isOurs[i] ? tones.client.ink : tones.text.ink },
+        textStyle: { color: isOurs[i] ? tones.client : tones.text },
       })),
       splitLine: { show: false },
       axisLabel: { show: gridIndex === 0, fontSize: SMALLEST_FONT, interval: 0 },
@@ -85,13 +84,13 @@ function draw(theme: Theme, words: Words, report: Report): string {
       barWidth: 13,
       data: clients.map((client, at) => ({
         value: client[field],
-        itemStyle: { color: isOurs[at] ? tones.client.ink : tones.muted.ink },
+        itemStyle: { color: isOurs[at] ? tones.client : tones.muted },
       })),
       label: {
         show: true,
         position: "right",
         fontSize: SMALLEST_FONT,
-        color: tones.text.ink,
+        color: tones.text,
         formatter: ({ value }: { value: number }) => number.format(value),
       },
     })),
@@ -107,7 +106,7 @@ function draw(theme: Theme, words: Words, report: Report): string {
     `Medians of ${report.repetitions}, measured on ${report.measuredOn} with ${report.runtime}: ${report.machine}.`;
   const job = `${report.job}. Green: @kube/informer.`;
   const style =
-    `text{font:${SMALLEST_FONT}px ${SANS};fill:${tones.text.ink}}.bold{font-weight:600}.muted{fill:${tones.muted.ink}}`;
+    `text{font:${SMALLEST_FONT}px ${SANS};fill:${tones.text}}.bold{font-weight:600}.muted{fill:${tones.muted}}`;
   const content = [
     `<rect width="${WIDTH}" height="${height + 58}" rx="6" fill="${background}"/>`,
     bars,

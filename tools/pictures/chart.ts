@@ -4,8 +4,7 @@
  * @module
  */
 import * as echarts from "npm:echarts@^6.1.0";
-import { SMALLEST_FONT } from "./drawing.ts";
-import { type Palette, PALETTES, SANS, type Theme } from "./theme.ts";
+import { type Palette, PALETTES, SANS, SMALLEST_FONT, type Theme } from "./theme.ts";
 
 /** The options of a chart, of ECharts. */
 export type ChartOptions = echarts.EChartsCoreOption;
@@ -18,7 +17,7 @@ export function chart(theme: Theme, width: number, height: number, options: Char
     drawn.setOption({
       animation: false,
       silent: true,
-      textStyle: { fontFamily: SANS.replaceAll('"', "'"), fontSize: SMALLEST_FONT, color: tones.text.ink },
+      textStyle: { fontFamily: SANS.replaceAll('"', "'"), fontSize: SMALLEST_FONT, color: tones.text },
       ...options,
     });
     return drawn.renderToSVGString().replace(/<style[^]*?<\/style>/g, "").replace(
@@ -36,6 +35,6 @@ export function axisOf({ edge, tones }: Palette): Record<string, unknown> {
     axisLine: { show: true, lineStyle: { color: edge } },
     axisTick: { show: false },
     splitLine: { show: true, lineStyle: { color: edge, opacity: 0.6 } },
-    axisLabel: { color: tones.muted.ink, fontSize: SMALLEST_FONT },
+    axisLabel: { color: tones.muted, fontSize: SMALLEST_FONT },
   };
 }

@@ -13,9 +13,8 @@ import { FakeApiServer } from "../../src/testing/mod.ts";
 import { parseOpenMetrics } from "../../tests/support/parse_open_metrics.ts";
 import { rollOut } from "../../examples/website/fake_deployments.ts";
 import { axisOf, chart } from "./chart.ts";
-import { escaped, SMALLEST_FONT, svgOf, WIDTH, type Words } from "./drawing.ts";
 import { evaluate, type Scrape } from "./queries.ts";
-import { type Palette, PALETTES, SANS, type Theme } from "./theme.ts";
+import { escaped, type Palette, PALETTES, SANS, SMALLEST_FONT, svgOf, type Theme, WIDTH, type Words } from "./theme.ts";
 
 /** The panels that are drawn, by a metric that each asks for. */
 const METRICS = [
@@ -163,7 +162,7 @@ function draw(theme: Theme, words: Words, { title, panels }: Dashboard, scrapes:
     "Grey: the API server answers 503, and later 409 to a third of the writes of Deployments.",
   ];
   const style =
-    `text{font:${SMALLEST_FONT}px ${SANS};fill:${tones.text.ink}}.bold{font-weight:600}.muted{fill:${tones.muted.ink}}`;
+    `text{font:${SMALLEST_FONT}px ${SANS};fill:${tones.text}}.bold{font-weight:600}.muted{fill:${tones.muted}}`;
   const content = [
     `<rect width="${WIDTH}" height="${height}" rx="6" fill="${background}"/>`,
     `<text x="12" y="26" class="bold" style="font-size:16px">${escaped(title)}</text>`,
@@ -175,7 +174,7 @@ function draw(theme: Theme, words: Words, { title, panels }: Dashboard, scrapes:
 
 function drawPanel(theme: Theme, palette: Palette, panel: Panel, scrapes: readonly Scrape[]): string {
   const { tones } = palette;
-  const colours = [tones.server.ink, tones.queue.ink, tones.yours.ink, tones.client.ink, tones.bad.ink];
+  const colours = [tones.server, tones.queue, tones.yours, tones.client, tones.bad];
   const unit = panel.fieldConfig?.defaults.unit;
   const lines = linesOf(panel, scrapes);
   const entries = placed(lines.map(({ name }) => name));
@@ -190,7 +189,7 @@ function drawPanel(theme: Theme, palette: Palette, panel: Panel, scrapes: readon
       max: LENGTH,
       interval: 30,
       splitLine: { show: false },
-      axisLabel: { color: tones.muted.ink, fontSize: SMALLEST_FONT, formatter: clock },
+      axisLabel: { color: tones.muted, fontSize: SMALLEST_FONT, formatter: clock },
     },
     yAxis: {
       ...axisOf(palette),
@@ -198,7 +197,7 @@ function drawPanel(theme: Theme, palette: Palette, panel: Panel, scrapes: readon
       min: 0,
       splitNumber: 3,
       axisLabel: {
-        color: tones.muted.ink,
+        color: tones.muted,
         fontSize: SMALLEST_FONT,
         formatter: (value: number) => withUnit(value, unit),
       },
@@ -210,7 +209,7 @@ function drawPanel(theme: Theme, palette: Palette, panel: Panel, scrapes: readon
       data: values.map((value, at) => [scrapes[at].at, value]),
       ...i > 0 ? {} : {
         markArea: {
-          itemStyle: { color: tones.muted.ink, opacity: 0.18 },
+          itemStyle: { color: tones.muted, opacity: 0.18 },
           data: [OUTAGE, CONFLICTS].map(([from, to]) => [{ xAxis: from }, { xAxis: to }]),
         },
       },

@@ -8,9 +8,8 @@ import { kubeconfigText } from "../../tests/support/kubeconfig.ts";
 import { Folder, serve } from "../../tests/support/serve.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
-import type { Words } from "./drawing.ts";
 import { drawScreen, record } from "./terminal.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme, Words } from "./theme.ts";
 
 const SIZE = { columns: 92, rows: 40 };
 

@@ -51,7 +51,7 @@ if (import.meta.main) {
       seconds: text("N", "the time in the animation that --preview shows"),
     },
     rest: ["NAME…", `the pictures, all unless named: ${known.join(", ")}`],
-    examples: ["list-watch --preview /tmp", "--html watch"],
+    examples: ["doctor --preview /tmp", "--html watch"],
   });
   const unknown = rest.find((name) => !known.includes(name));
   if (unknown !== undefined) quit(`there is no picture "${unknown}"; there are ${known.join(", ")}`, 2);

@@ -4,18 +4,10 @@
  * @module
  */
 import { benchmarkAlt, benchmarkChart } from "./benchmark.ts";
-import { cache } from "./diagrams/cache.ts";
-import { checkpoint } from "./diagrams/checkpoint.ts";
-import { listWatch } from "./diagrams/list_watch.ts";
-import { ownWrites } from "./diagrams/own_writes.ts";
-import { reconcileLoop } from "./diagrams/reconcile_loop.ts";
-import { relay } from "./diagrams/relay.ts";
-import { shards } from "./diagrams/shards.ts";
 import { dashboardPanels } from "./dashboard.ts";
 import { doctorPicture } from "./doctor.ts";
-import type { Words } from "./drawing.ts";
 import { pagePicture } from "./served_page.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme, Words } from "./theme.ts";
 import { watchFilm } from "./watch.ts";
 
 /** A picture, in two files. */
@@ -24,15 +16,6 @@ export interface Picture {
   readonly words: Words;
   /** Makes it, light and dark. */
   readonly make: (words: Words) => Promise<Readonly<Record<Theme, string | Uint8Array>>>;
-}
-
-/** A diagram, which depends on nothing but its theme. */
-function diagram(draw: (theme: Theme, words: Words) => string, title: string, alt: string): Picture {
-  return {
-    extension: "svg",
-    words: { title, alt },
-    make: (words) => Promise.resolve({ light: draw("light", words), dark: draw("dark", words) }),
-  };
 }
 
 /** All pictures by name. */
@@ -81,41 +64,6 @@ export const PICTURES: Readonly<Record<string, Picture>> = {
     },
     make: benchmarkChart,
   },
-  "list-watch": diagram(
-    listWatch,
-    "List, watch, 410 Gone and relist",
-    "The informer lists pods, and the handler receives added for each pod, then synced. It watches from the list's version, and the handler receives updated, deleted and added. The connection is lost, so the cache is stale. The informer resumes from its last version, and the server answers 410 Gone. After a relist the handler receives only the differences: deleted with finalStateUnknown, updated and added. Then the informer watches again.",
-  ),
-  cache: diagram(
-    cache,
-    "From the API server to your code",
-    "A client asks the API server. A reflector lists and watches, a queue keeps the changes in order, and a store remembers the objects. The informer delivers events to handlers, and listers read the store without a request. A work queue holds keys until a reconciler acts: it reads from listers, and writes through the client.",
-  ),
-  "reconcile-loop": diagram(
-    reconcileLoop,
-    "The reconcile loop, with your own writes",
-    "A watch event reaches the cache. Its key enters a work queue, which passes it to your function. Your function reads the cache with its own writes on top, and writes a Deployment and the object's status. The responses are on top of the cache immediately. When the watch brings these writes, the Deployment's event triggers another call, and the event of the object's own status does not.",
-  ),
-  "own-writes": diagram(
-    ownWrites,
-    "Reads after a write, with and without own writes",
-    "Your function creates a third Job. The watch event comes some milliseconds after the response. Between the two, informer.lister has 2 Jobs, so a function that counts creates a duplicate. context.cache(Job) has 3 Jobs, because the response is on top of the cache.",
-  ),
-  checkpoint: diagram(
-    checkpoint,
-    "What a handler receives after a restart",
-    "A handler has received added for a, b and c. While its process is down, b is deleted, c changes and d is added. Without a checkpoint, the second run receives added for a, c and d, and never receives b's deletion. With a checkpoint, which keeps the version of each object, it receives added d, updated c and deleted b, and nothing for a.",
-  ),
-  shards: diagram(
-    shards,
-    "Ranges of three processes, before and after a crash",
-    "64 ranges of hashes. Before, processes A, B and C hold 22, 21 and 21 of them. B crashes: its 21 ranges have no process, and A and C keep theirs. After at most 17 seconds A and C hold 32 ranges each: 10 have come to A and 11 to C, and no other range has moved.",
-  ),
-  relay: diagram(
-    relay,
-    "One watch for many clients",
-    "A relay keeps one watch on the API server, and serves event streams to browsers, a React app, curl and hundreds more, and a Kubernetes API to kubectl and client-go. A browser that loses its connection after change 42 reconnects with Last-Event-ID: 42, and receives changes 43 and 44, which it missed, and then new ones.",
-  ),
 };
 
 /** The HTML that shows a picture in a page of a folder of docs, light or dark as its reader prefers. */

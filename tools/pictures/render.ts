@@ -5,8 +5,7 @@
  */
 import { type Browser, chromium } from "npm:playwright-core@^1.65.1";
 import { CHROMIUM } from "../../tests/support/served_page.ts";
-import { WIDTH } from "./drawing.ts";
-import type { Theme } from "./theme.ts";
+import { type Theme, WIDTH } from "./theme.ts";
 
 /** Chromium, until disposed. */
 export class Renderer implements AsyncDisposable {

@@ -7,8 +7,18 @@
  * @module
  */
 import xterm from "npm:@xterm/headless@^6.0.0";
-import { escaped, svgOf, WIDTH, type Words } from "./drawing.ts";
-import { MONO, type Palette, PALETTES, SANS, type Theme, type Tone } from "./theme.ts";
+import {
+  escaped,
+  MONO,
+  type Palette,
+  PALETTES,
+  SANS,
+  svgOf,
+  type Theme,
+  type Tone,
+  WIDTH,
+  type Words,
+} from "./theme.ts";
 
 /** The size of a terminal, in characters. */
 export interface Size {
@@ -135,10 +145,10 @@ function heightOf({ rows }: Size, below: number): number {
 
 function styleOf(palette: Palette): string {
   return [
-    `text{font:13px ${MONO};fill:${palette.tones.text.ink};white-space:pre}`,
+    `text{font:13px ${MONO};fill:${palette.tones.text};white-space:pre}`,
     ".bold{font-weight:600}",
     `.sans{font-family:${SANS}}`,
-    ...(["bad", "client", "queue", "server", "muted"] as const).map((it) => `.${it}{fill:${palette.tones[it].ink}}`),
+    ...(["bad", "client", "queue", "server", "muted"] as const).map((it) => `.${it}{fill:${palette.tones[it]}}`),
   ].join("");
 }
 
@@ -151,7 +161,7 @@ function frame(palette: Palette, window: Window, below: number): string {
     `<path d="M1 34V8.5a7.5 7.5 0 0 1 7.5 -7.5H${WIDTH - 8.5}a7.5 7.5 0 0 1 7.5 7.5V34z" fill="${panel}"/>`,
     `<path d="M0 34.5H${WIDTH}" stroke="${edge}"/>`,
     `<text x="${LEFT}" y="22" class="muted">$</text>`,
-    `<text x="${LEFT + 2 * CHARACTER}" y="22" fill="${tones.text.ink}">${escaped(window.title)}</text>`,
+    `<text x="${LEFT + 2 * CHARACTER}" y="22" fill="${tones.text}">${escaped(window.title)}</text>`,
   ].join("\n");
 }
 
@@ -253,13 +263,13 @@ export function drawScreens(theme: Theme, words: Words, film: Film): string {
   const xOf = (at: number): number => Math.round(bar.x + (bar.width * at) / lengthMs);
   const stretches = chapters.map(({ at, tone, text }, i) => {
     const end = chapters[i + 1]?.at ?? lengthMs;
-    const { ink } = palette.tones[tone];
+    const ink = palette.tones[tone];
     return [
       `<rect x="${xOf(at)}" y="${bottom + 32}" width="${xOf(end) - xOf(at)}" height="4" fill="${ink}" opacity="0.45"/>`,
       `<text x="${LEFT}" y="${bottom + 20}" class="sans bold ${tone} ${visible([[at, end]])}">${escaped(text)}</text>`,
     ].join("");
   });
-  const { ink } = palette.tones.text;
+  const ink = palette.tones.text;
   const mark = `<rect class="mark" x="${bar.x}" y="${bottom + 28}" width="3" height="12" rx="1" fill="${ink}"/>`;
   const content = [
     frame(palette, film, below),

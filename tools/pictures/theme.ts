@@ -1,5 +1,5 @@
 /**
- * The colours and fonts of all pictures, light and dark.
+ * The look of all pictures: colours and fonts, light and dark, their width, and their words in SVG.
  *
  * @module
  */
@@ -9,16 +9,8 @@ export type Theme = "light" | "dark";
 
 export const THEMES: readonly Theme[] = ["light", "dark"];
 
-/** The meaning of a colour, in every diagram. */
+/** The meaning of a colour, in every picture. */
 export type Tone = "text" | "muted" | "server" | "client" | "queue" | "yours" | "bad";
-
-/** The colours of one tone. */
-export interface Colours {
-  /** For text and lines: at least 4.5:1 on `fill`, on the panel and on the background. */
-  readonly ink: string;
-  /** For boxes. */
-  readonly fill: string;
-}
 
 /** The colours of one theme. */
 export interface Palette {
@@ -27,7 +19,8 @@ export interface Palette {
   readonly panel: string;
   /** For edges that carry no meaning. */
   readonly edge: string;
-  readonly tones: Readonly<Record<Tone, Colours>>;
+  /** For text and lines: at least 4.5:1 on the panel and on the background. */
+  readonly tones: Readonly<Record<Tone, string>>;
 }
 
 export const PALETTES: Readonly<Record<Theme, Palette>> = {
@@ -36,13 +29,13 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
     panel: "#f6f8fa",
     edge: "#d1d9e0",
     tones: {
-      text: { ink: "#1f2328", fill: "#ffffff" },
-      muted: { ink: "#59636e", fill: "#f6f8fa" },
-      server: { ink: "#0550ae", fill: "#ddf4ff" },
-      client: { ink: "#116329", fill: "#dafbe1" },
-      queue: { ink: "#7d4e00", fill: "#fff8c5" },
-      yours: { ink: "#6639ba", fill: "#fbefff" },
-      bad: { ink: "#a40e26", fill: "#ffebe9" },
+      text: "#1f2328",
+      muted: "#59636e",
+      server: "#0550ae",
+      client: "#116329",
+      queue: "#7d4e00",
+      yours: "#6639ba",
+      bad: "#a40e26",
     },
   },
   dark: {
@@ -50,13 +43,13 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
     panel: "#161b22",
     edge: "#3d444d",
     tones: {
-      text: { ink: "#e6edf3", fill: "#0d1117" },
-      muted: { ink: "#9198a1", fill: "#161b22" },
-      server: { ink: "#79c0ff", fill: "#121d2f" },
-      client: { ink: "#7ee787", fill: "#12261e" },
-      queue: { ink: "#e3b341", fill: "#272115" },
-      yours: { ink: "#d2a8ff", fill: "#1f1a2e" },
-      bad: { ink: "#ff9492", fill: "#25171c" },
+      text: "#e6edf3",
+      muted: "#9198a1",
+      server: "#79c0ff",
+      client: "#7ee787",
+      queue: "#e3b341",
+      yours: "#d2a8ff",
+      bad: "#ff9492",
     },
   },
 };
@@ -66,6 +59,33 @@ export const SANS = '-apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans",
 
 /** The system's monospaced font. */
 export const MONO = 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace';
+
+/** The width of all pictures, as GitHub shows them, and the smallest font, in pixels. */
+export const [WIDTH, SMALLEST_FONT] = [760, 13];
+
+/** Escapes text for SVG. */
+export function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** The words of a picture, for readers that do not see it. */
+export interface Words {
+  /** A few words. */
+  readonly title: string;
+  /** A description in a few sentences: `alt` in HTML. */
+  readonly alt: string;
+}
+
+/** An SVG of the common size, with its words. */
+export function svgOf({ title, alt }: Words, height: number, style: string, content: string): string {
+  const words = `<title id="title">${escaped(title)}</title>\n<desc id="description">${escaped(alt)}</desc>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description">
+${words}
+<style>${style}</style>
+${content}
+</svg>
+`;
+}
 
 /** The contrast of two colours, `#rrggbb`, as WCAG 2 computes it. */
 export function contrastOf(one: string, other: string): number {

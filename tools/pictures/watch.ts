@@ -11,9 +11,8 @@ import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod, type PodBuildOptions } from "../../src/testing/mod.ts";
 import { kubeconfigText } from "../../tests/support/kubeconfig.ts";
 import { Folder, serve } from "../../tests/support/serve.ts";
-import type { Words } from "./drawing.ts";
 import { type Chapter, drawScreens, type Film, record, shotsOf } from "./terminal.ts";
-import { type Theme, THEMES } from "./theme.ts";
+import { type Theme, THEMES, type Words } from "./theme.ts";
 
 const SIZE = { columns: 92, rows: 12 };
 

@@ -39,12 +39,15 @@ interface DevServer {
 
 /**
  * Shows the one of two pictures that fits the switch of the site, and has room for code of about 110 columns. Its
- * colors have a contrast of 4.5 to 1. The theme's own colors miss it on buttons and on the language of code.
+ * colors have a contrast of 4.5 to 1. The theme's own colors miss it on buttons and on the language of code. Labels of
+ * diagrams have the height that Mermaid has measured.
  */
 const STYLE = `html:not(.dark) .dark-only, .dark .light-only { display: none }
 :root { --vp-layout-max-width: 1640px; --vp-code-font-size: 13px; --vp-code-lang-color: var(--vp-c-text-2) }
 .dark { --vp-code-lang-color: var(--vp-c-text-2) }
 html:not(.dark) { --vp-button-brand-bg: var(--vp-c-brand-2); --vp-button-brand-hover-bg: var(--vp-c-brand-1) }
+.vp-doc .diagram { overflow-x: auto }
+.vp-doc .diagram p { line-height: 24px; margin: 0 }
 .DocSearch-Button-Key[data-key]::before { content: attr(data-key) }
 @media (min-width: 1440px) { .VPDoc.has-aside .content-container.content-container { max-width: 900px } }`;
 

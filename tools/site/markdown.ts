@@ -1,6 +1,6 @@
 /**
- * The Markdown of the pages for users on the site: links to files of the repository, pictures for light and dark, and
- * anchors as the repository's own page has them.
+ * The Markdown of the pages for users on the site: links to files of the repository, pictures for light and dark,
+ * diagrams, and anchors as the repository's own page has them.
  *
  * {@linkcode useRepositoryMarkdown} is the entry point, a plugin of markdown-it. Links from page to page are left to
  * VitePress, which reports dead links.
@@ -93,8 +93,11 @@ export function withBothPictures(html: string): string {
 export function useRepositoryMarkdown(markdown: Markdown, repository: Repository): void {
   markdown.core.ruler.push("repository", ({ tokens, env: { path = "" }, Token }) => {
     const page = path.slice(repository.pages.length + 1);
-    for (const token of tokens) {
-      if (token.type === "html_block") token.content = withBothPictures(token.content);
+    for (const [at, token] of tokens.entries()) {
+      if (token.type === "fence" && token.info === "mermaid") {
+        const text = encodeURIComponent(token.content); // nothing in it is HTML, or code of Vue
+        Object.assign(token, { type: "html_block", content: `<Diagram name="diagram-${at}" text="${text}" />\n` });
+      } else if (token.type === "html_block") token.content = withBothPictures(token.content);
       if (token.type === "inline" && token.content.startsWith("<picture>")) {
         const content = withBothPictures(token.content);
         token.children!.splice(0, Infinity, Object.assign(new Token("html_inline", "", 0), { content }));
