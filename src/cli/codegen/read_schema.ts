@@ -2,8 +2,8 @@
  * Reads the schemas of kinds into a model of types.
  *
  * {@linkcode readObject} and {@linkcode readKind} are the entry points. `read_documents.ts` reads the documents around
- * the schemas, and `emitModule` turns the model into the text of a module. It neither sends requests nor reads files, and
- * runs wherever web standards are.
+ * the schemas, and `emitModule` turns the model into the text of a module. It neither sends requests nor reads files,
+ * and runs wherever web standards are.
  *
  * @module
  */
