@@ -43,7 +43,7 @@ export function crossings(modules: readonly Module[], publicNames: ReadonlySet<s
   return [...found].sort();
 }
 
-/** What is wrong with these lines beside the listed ones: a name that is not listed. */
+/** The problems of these lines: names that are not listed, on borders that have more names than the list has. */
 export function raised(listed: readonly string[], found: readonly string[]): string[] {
   const border = (line: string): string => line.replace(/^(\w+) < (\w+)\/.*$/, "$2 to $1");
   const count = (lines: readonly string[], name: string): number =>

@@ -12,8 +12,8 @@
  * - No regular expression with a repeated group reads what strangers send to a relay.
  * - No literal is spread into a literal: `...{ a, b }` is `a, b`.
  * - No constant of a module is an error, which reads the source map of its module and slows each import.
- * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. What several folders
- *   share is in `tests/support`: of `tests`, bench and tools import that alone.
+ * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. Files for several
+ *   folders are in `tests/support`, the only folder of `tests` that bench and tools import.
  *
  * Prints what is wrong, a line each, and exits with 1; prints a summary and exits with 0 when nothing is.
  *
@@ -85,7 +85,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "testing/roles.ts": "connect/kubeconfig",
 };
 
-/** Generated files: their names are those that Kubernetes gives, and they are as long as these are many. */
+/** Generated files, which have the names that Kubernetes gives, and any length. */
 const GENERATED = [
   "engine/kinds/",
   "cli/page_html.ts",
