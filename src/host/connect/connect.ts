@@ -2,7 +2,7 @@
  * Makes a client of the configuration that is found.
  *
  * {@linkcode connect} is the entry point. It sends no request. `plan.ts` finds the configuration; `transport.ts` and
- * `credentials.ts` do what the connection needs later.
+ * `kubeconfig_login.ts` do what the connection needs later.
  *
  * @module
  */
@@ -24,9 +24,10 @@ import {
   IN_CLUSTER_OPTIONS,
   type InClusterOptions,
 } from "./connect_options.ts";
-import { KubeconfigLogin, TokenFile } from "./credentials.ts";
 import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
 import { validityOf } from "./kubeconfig/certificates.ts";
+import { KubeconfigLogin } from "./kubeconfig_login.ts";
+import { TokenFile } from "./token_file.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
 import {
   proxyHref,

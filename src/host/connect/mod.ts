@@ -21,7 +21,7 @@
  * @module
  */
 export { connect, connectContexts, connectInCluster, connectKubeconfig, requiredPermissions } from "./connect.ts";
-export { CredentialPluginError } from "./credentials.ts";
+export { CredentialPluginError } from "./run_plugin.ts";
 export {
   FetchServer,
   type FetchServerOptions,
