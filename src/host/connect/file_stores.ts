@@ -2,7 +2,7 @@
  * Stores of snapshots and checkpoints in files.
  *
  * {@linkcode FileSnapshots} and {@linkcode FileCheckpoints} are the entry points. They do not know what the bytes mean.
- * Stores in Deno KV are in `kv_stores.ts`.
+ * Stores in Deno KV are in `kv_snapshots.ts` and `kv_checkpoints.ts`.
  *
  * @module
  */
