@@ -74,8 +74,9 @@ interface Verdict {
 }
 
 /**
- * Waits until all objects have reached a state. Returns 0 then; 1 when the time is over, the wait is interrupted, or
- * an object has failed with `--fail-fast`. `args` are those of {@linkcode getTargets}.
+ * Waits until all objects have reached a state, and returns 0. `args` are the arguments of {@linkcode getTargets}.
+ *
+ * @throws {Error} if the time is over, the wait is interrupted, or an object has failed with `--fail-fast`.
  */
 export async function wait(flags: WaitFlags, args: readonly string[], context: CommandContext): Promise<number> {
   const { terminal, signal, backoff } = context;
