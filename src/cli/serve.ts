@@ -155,8 +155,8 @@ function hostsOf({ host = [] }: Pick<ServeFlags, "host">): readonly string[] {
 }
 
 /**
- * Returns the handler of pages and relays. The page of one cluster is at `/`, and its relay has all other paths. Each of
- * several clusters has both below a path of its own; then `/clusters` has their names, and `/` leads to the first.
+ * Returns the handler of pages and relays. A single cluster has its page at `/`, and its relay has all other paths.
+ * Several clusters have both below a path for each; then `/clusters` has their names, and `/` leads to the first.
  */
 function handlerOf(served: readonly ServedCluster[], hosts: readonly string[]): FetchHandler {
   const guard = new RequestGuard({ hosts, origins: [], authorize: undefined });
