@@ -7,11 +7,13 @@
  */
 import { FetchServer } from "../host/connect/run_manager.ts";
 import { failureKind } from "../host/connect/runtime/runtime.ts";
-import type { FetchHandler } from "../host/connect/runtime/servers.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import { InformerError } from "../engine/errors/informer_error.ts";
 import { UsageError } from "./shared/usage.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+
+/** Answers requests, with the address of their client. */
+export type FetchHandler = Parameters<typeof FetchServer.listen>[0];
 
 /**
  * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written

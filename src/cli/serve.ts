@@ -11,16 +11,15 @@ import type { Selection } from "../engine/api/options.ts";
 import { byShortName, isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
 import { sleep } from "../engine/async/time.ts";
 import { FileSnapshots } from "../host/connect/file_stores.ts";
-import type { FetchHandler } from "../host/connect/runtime/servers.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
 import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
-import { listen } from "./loopback.ts";
+import { type FetchHandler, listen } from "./loopback.ts";
 import { checkOutputFile } from "./output_file.ts";
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
-import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags, refuseFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { checkNumbers, sizeInBytes } from "./shared/flag_values.ts";
 import {
@@ -190,9 +189,10 @@ function answerPlaces({ url, method }: Request, served: readonly ServedCluster[]
 async function checkSnapshot(flags: ServeFlags): Promise<void> {
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return;
-  if (flags.contexts !== undefined || flags.allContexts) {
-    throw new UsageError("--snapshot works with one cluster only; leave out --contexts and --all-contexts");
-  }
+  refuseFlags("--snapshot works with one cluster only", {
+    contexts: flags.contexts,
+    "all-contexts": flags.allContexts,
+  });
   if (fake) {
     throw new UsageError(
       "--snapshot and --fake cannot be combined, because fake objects end with this program; leave one out",

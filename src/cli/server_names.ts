@@ -74,14 +74,12 @@ export class ServerNames implements ClusterNames {
     });
   }
 
-  async #ask(
-    question: (client: Client, signal: AbortSignal) => Promise<readonly string[]>,
-  ): Promise<readonly string[]> {
+  async #ask(find: (client: Client, signal: AbortSignal) => Promise<readonly string[]>): Promise<readonly string[]> {
     using controller = timedController(TIMEOUT_MS, "No answer in time", this.#signal);
     try {
       const { contexts, context = contexts?.split(",")[0] } = this.#flags;
       using client = await clientFor({ ...this.#flags, ...context !== undefined && { context } }, this.#terminal);
-      return [...await question(client, controller.signal)].sort();
+      return [...await find(client, controller.signal)].sort();
     } catch {
       return [];
     }

@@ -14,7 +14,6 @@ import { Latest } from "../engine/async/iterate.ts";
 import { isAbortOf } from "../engine/async/signals.ts";
 import { humanDuration, monotonicMs, timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
-import { suggestion } from "../host/connect/kubeconfig/parse_kubeconfig.ts";
 import { conditionsOf, type Readiness, readiness, unobserved } from "../operator/controllers/readiness/readiness.ts";
 import { field } from "../engine/entry/path.ts";
 import { errorLine, nearest } from "../engine/errors/errors.ts";
@@ -134,6 +133,12 @@ const NAMES = 500;
 
 const TYPO = " (is there a typo?)";
 
+/** Returns ` (did you mean "web"?)` if one of the names is similar, by at most so many edits, else an empty text. */
+function meant(name: string, names: readonly string[], edits?: number): string {
+  const near = nearest(name, names, edits);
+  return near === undefined ? "" : ` (did you mean "${near}"?)`;
+}
+
 interface Watched {
   readonly resource: Resource;
   /** The name of the only object, if there is one. */
@@ -231,7 +236,7 @@ class Waiting implements AsyncDisposable {
     const sources = collectionsOf(this.#client, onlyMetadata(resource), this.#selection);
     const lists = await Promise.allSettled(sources.map(({ source }) => source.list({ limit: NAMES, signal })));
     const items = lists.flatMap((list) => list.status === "fulfilled" ? list.value.items : []);
-    return suggestion(name, items.map(({ metadata }) => metadata.name)) || TYPO;
+    return meant(name, items.map(({ metadata }) => metadata.name)) || TYPO;
   }
 
   #judge(watched: Watched): Verdict[] {
@@ -314,8 +319,7 @@ function typoIn(object: Readonly<Record<string, unknown>>, [key, ...keys]: reado
   if (!Object.hasOwn(object, key)) {
     const known = [...Object.keys(object), ...isTop ? ["condition", "spec", "status"] : []];
     // One edit at most below the top: unavailableReplicas is no typo of availableReplicas.
-    const near = known.includes(key) ? undefined : nearest(key, known, isTop ? undefined : 1);
-    return near !== undefined ? ` (did you mean "${near}"?)` : isTop && !known.includes(key) ? TYPO : "";
+    return known.includes(key) ? "" : meant(key, known, isTop ? undefined : 1) || (isTop ? TYPO : "");
   }
   const inner = object[key];
   return isRecord(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
@@ -327,7 +331,7 @@ function ofCondition(object: KubernetesObject, type: string, status: string): Re
   const types = conditionsOf(object).flatMap((it) => it.type ?? []);
   const found = conditionsOf(object).find((it) => is(it.type, type));
   if (found === undefined) {
-    const others = suggestion(type, types) || (types.length > 0 ? ` (it has ${types.join(", ")})` : "");
+    const others = meant(type, types) || (types.length > 0 ? ` (it has ${types.join(", ")})` : "");
     return { met: false, text: `it has no condition ${type}${others}` };
   }
   const late = unobserved(object, found.observedGeneration) ?? unobserved(object);

@@ -9,7 +9,9 @@
 
 import { abortable } from "@std/async/abortable";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
-import { decoder, isRecord } from "../../engine/api/object.ts";
+import type { JsonObject } from "../../engine/api/json.ts";
+import { objectOr } from "../../engine/api/members.ts";
+import { decoder } from "../../engine/api/object.ts";
 import { timedController } from "../../engine/async/time.ts";
 import { Client } from "../../engine/client/client.ts";
 import { RequestReporter } from "../../engine/client/http/connection.ts";
@@ -266,14 +268,10 @@ function unreachable(error: unknown, server: URL): Finding {
   return { status: "fail", what, remedy: advice, code };
 }
 
-/** Reads the server's certificates over a second connection; returns the reason if they cannot be read. */
-async function peerOf(
-  { server, origin }: FoundConnection,
-  limitMs: number,
-  signal: AbortSignal,
-): Promise<Peer | string> {
+/** Reads the server's certificates over a second connection, within `limit` milliseconds; returns the reason if they cannot be read. */
+async function peerOf({ server, origin }: FoundConnection, limit: number, signal: AbortSignal): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not visible through a proxy";
-  using controller = timedController(limitMs, `not shown within ${seconds(limitMs)}`, signal);
+  using controller = timedController(limit, `not shown within ${seconds(limit)}`, signal);
   try {
     return await readPeer(server, origin.tlsServerName, controller.signal);
   } catch (error) {
@@ -380,17 +378,12 @@ function serverFinding({ status, headers }: Response, text: string, took: number
 }
 
 /** Parses a JSON object; returns an empty one for other texts, such as a proxy's page. */
-export function parseJsonObject(text: string): Record<string, unknown> {
+export function parseJsonObject(text: string): JsonObject {
   try {
-    return asRecord(JSON.parse(text));
+    return objectOr(JSON.parse(text));
   } catch {
     return {};
   }
-}
-
-/** Returns an object itself, and an empty one for other values. */
-export function asRecord(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
 }
 
 /** Compares the clocks, by a `Date` header that the server sent at `hereMs`. */

@@ -48,11 +48,7 @@ import { HttpTransport } from "./transport.ts";
  *
  * @throws {Error} when a file cannot be read, or TLS rejects its content.
  */
-async function executePlan(
-  plan: ConnectionPlan,
-  options: InClusterOptions,
-  host: RecordingHost,
-): Promise<FoundConnection> {
+async function execute(plan: ConnectionPlan, options: InClusterOptions, host: RecordingHost): Promise<FoundConnection> {
   const { server, login, tlsServerName, proxy, insecure = false, again } = plan;
   const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false, answerTimeoutMs } = options;
   const { as = plan.impersonation } = options;
@@ -148,7 +144,7 @@ export async function findConnection(options: ConnectOptions = {}, machine: Host
   checkNames("connect", options, CONNECT_OPTIONS);
   checkOptions(options);
   const host = recordingHost(machine);
-  return await executePlan(await choosePlan(options, host), options, host);
+  return await execute(await choosePlan(options, host), options, host);
 }
 
 /**
@@ -164,7 +160,7 @@ export async function findInClusterConnection(
   const host = recordingHost(machine);
   const plan = await planInCluster(options, host);
   if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
-  return await executePlan(plan, options, host);
+  return await execute(plan, options, host);
 }
 
 /**
@@ -265,7 +261,7 @@ export async function connectKubeconfig(
   const named = ["exec", "tokenFile", "client-certificate", "client-key"];
   if (context.user !== undefined) refuseOfThisMachine(config.users.get(context.user.name)!, named);
   const host = recordingHost(thisHost);
-  return clientOf(await executePlan(planFromContext(config, options, host), options, host), options);
+  return clientOf(await execute(planFromContext(config, options, host), options, host), options);
 }
 
 function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): void {

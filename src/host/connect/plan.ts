@@ -13,7 +13,7 @@ import { ExecLogin, tokenLogin } from "./exec_login.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
 import { FixedLogin } from "./fixed_login.ts";
 import type { Host } from "./host.ts";
-import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
+import { certificateProblem, type PemCheck, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import type { ExecCluster, ExecPlugin } from "./kubeconfig/exec_plugin.ts";
 import {
   type FieldPlace,
@@ -293,11 +293,7 @@ export function planFromContext(config: Kubeconfig, options: ConnectOptions, hos
   };
 }
 
-function pemSource(
-  material: Material | undefined,
-  problemOf: (pem: string) => string | undefined,
-  host: Host,
-): PemSource | undefined {
+function pemSource(material: Material | undefined, problemOf: PemCheck, host: Host): PemSource | undefined {
   if (material === undefined) return undefined;
   if ("pem" in material) {
     const { pem, place } = material;

@@ -313,9 +313,7 @@ interface Instruments {
  * using _observed = observeStatus(informers);
  * ```
  */
-export function observeStatus(
-  source: Pick<Manager, "status"> | Pick<SharedInformerFactory, "status">,
-): Disposable {
+export function observeStatus(source: Pick<Manager, "status"> | Pick<SharedInformerFactory, "status">): Disposable {
   const meter = globalMeter();
   const instruments = new Map(familiesOf(source).map((family) => [family.name, instrumentsOf(meter, family)]));
   const observables = [...instruments.values()].flatMap(({ values, counts = [] }) => [values].concat(counts));
@@ -402,10 +400,7 @@ export function observeTransport(transport: Transport): Transport {
       try {
         const response = await transport.fetch(request);
         const { status } = response;
-        record({
-          "http.response.status_code": status,
-          ...(status >= 400 ? { "error.type": String(status) } : {}),
-        });
+        record({ "http.response.status_code": status, ...(status >= 400 ? { "error.type": String(status) } : {}) });
         return response;
       } catch (error) {
         record(errorType(error));
