@@ -12,7 +12,7 @@ import { replaceFile } from "../host/connect/files.ts";
 import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
-import { type FetchHandler, listen } from "./loopback.ts";
+import { listen, type LoopbackHandler } from "./loopback.ts";
 import { checkOrigin, unreadable, unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { fillFakeServer, SteadyChurn } from "./shared/fake_server.ts";
@@ -60,7 +60,7 @@ export async function fake(flags: FakeFlags, _args: readonly string[], context: 
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
   const hosts = [...LOOPBACK_HOSTS, ...flags.host ?? []];
   const guard = new RequestGuard({ hosts, origins: [], authorize: () => true });
-  const answer: FetchHandler = async (request, info) => {
+  const answer: LoopbackHandler = async (request, info) => {
     // A page of another site could read a recording of a cluster under a name of its own.
     const refusal = guard.checkHost(request);
     if (refusal !== undefined) return refuseRequest(request, refusal);

@@ -13,7 +13,7 @@ import { UsageError } from "./shared/usage.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Answers requests, with the address of their client. */
-export type FetchHandler = Parameters<typeof FetchServer.listen>[0];
+export type LoopbackHandler = Parameters<typeof FetchServer.listen>[0];
 
 /**
  * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written
@@ -21,7 +21,7 @@ export type FetchHandler = Parameters<typeof FetchServer.listen>[0];
  *
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
-export async function listen(port: number, handler: FetchHandler, terminal: Terminal): Promise<FetchServer> {
+export async function listen(port: number, handler: LoopbackHandler, terminal: Terminal): Promise<FetchServer> {
   if (port > 65_535) throw new UsageError(`--port must be at most 65535, but it is ${port}`);
   try {
     return await FetchServer.listen(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });

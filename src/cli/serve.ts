@@ -16,7 +16,7 @@ import { SharedInformerFactory } from "../engine/informer/shared_informer_factor
 import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
-import { type FetchHandler, listen } from "./loopback.ts";
+import { listen, type LoopbackHandler } from "./loopback.ts";
 import { checkOutputFile } from "./output_file.ts";
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags, refuseFlags } from "./shared/connect.ts";
@@ -148,7 +148,7 @@ function placeOf({ cluster }: Pick<ServedCluster, "cluster">): string {
   return cluster === undefined ? "/" : `/clusters/${encodeURIComponent(cluster)}/`;
 }
 
-/** Returns the names of this machine, and those that clients may use besides. */
+/** Returns the host names that clients may use: the names of this machine, and the flag's. */
 function hostsOf({ host = [] }: Pick<ServeFlags, "host">): readonly string[] {
   return [...LOOPBACK_HOSTS, ...host];
 }
@@ -157,7 +157,7 @@ function hostsOf({ host = [] }: Pick<ServeFlags, "host">): readonly string[] {
  * Returns the handler of pages and relays. A single cluster has its page at `/`, and its relay has all other paths.
  * Several clusters have both below a path for each; then `/clusters` has their names, and `/` leads to the first.
  */
-function handlerOf(served: readonly ServedCluster[], hosts: readonly string[]): FetchHandler {
+function handlerOf(served: readonly ServedCluster[], hosts: readonly string[]): LoopbackHandler {
   const guard = new RequestGuard({ hosts, origins: [], authorize: undefined });
   return async (request, info) => {
     const url = URL.parse(request.url);

@@ -268,7 +268,10 @@ function unreachable(error: unknown, server: URL): Finding {
   return { status: "fail", what, remedy: advice, code };
 }
 
-/** Reads the server's certificates over a second connection, within `limit` milliseconds; returns the reason if they cannot be read. */
+/**
+ * Reads the server's certificates over a second connection, within `limit` milliseconds. Returns the reason if they
+ * cannot be read.
+ */
 async function peerOf({ server, origin }: FoundConnection, limit: number, signal: AbortSignal): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not visible through a proxy";
   using controller = timedController(limit, `not shown within ${seconds(limit)}`, signal);

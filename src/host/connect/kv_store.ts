@@ -43,8 +43,8 @@ export interface Versioned<T> {
 }
 
 /**
- * Values with versions, below a prefix of keys. Bytes are stored as they are, and other values as JSON in bytes: Deno KV
- * serializes values as its V8 does, and an older V8 may be unable to read them.
+ * Values with versions, below a prefix of keys. Bytes are stored as they are, and other values as JSON in bytes. Deno
+ * KV serializes values as its V8 does, and an older V8 may be unable to read them.
  */
 export class KvStore implements Disposable {
   readonly #kv: SnapshotKv;
