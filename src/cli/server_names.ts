@@ -110,7 +110,7 @@ function unbroken(line: readonly string[]): string[] {
   const words: string[] = [];
   for (const word of line.flatMap((word) => /^(--[a-z-]+)=(.+)$/.exec(word)?.slice(1) ?? word)) {
     if (word === "=") continue;
-    if (word === ":" || words.at(-1)?.endsWith(":")) words.push(words.pop() + word);
+    if (word === ":" || words.at(-1)?.endsWith(":")) words.push((words.pop() ?? "") + word);
     else words.push(word);
   }
   return words;

@@ -9,7 +9,6 @@
 
 import { abortable } from "@std/async/abortable";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
-import type { JsonObject } from "../../engine/api/json.ts";
 import { objectOr } from "../../engine/api/members.ts";
 import { decoder } from "../../engine/api/object.ts";
 import { timedController } from "../../engine/async/time.ts";
@@ -381,7 +380,7 @@ function serverFinding({ status, headers }: Response, text: string, took: number
 }
 
 /** Parses a JSON object; returns an empty one for other texts, such as a proxy's page. */
-export function parseJsonObject(text: string): JsonObject {
+export function parseJsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
     return objectOr(JSON.parse(text));
   } catch {
