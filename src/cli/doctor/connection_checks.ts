@@ -111,12 +111,8 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
       signal.throwIfAborted();
       if (failureKind(error) === "no permission flag") {
         // The last flag is `--allow-net`.
-        const flag = origin.permissions.at(-1);
-        return {
-          status: "fail",
-          what: `${shown}${by}: this program may not reach it`,
-          remedy: `run Deno with ${flag}`,
-        };
+        const remedy = `run Deno with ${origin.permissions.at(-1)}`;
+        return { status: "fail", what: `${shown}${by}: this program may not reach it`, remedy };
       }
       const { what, remedy = options.advice } = reasonFor(error);
       return { status: "fail", what: `${shown}${by}: ${what}`, remedy };
@@ -291,11 +287,8 @@ function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
   const first = peer.chain.reduce((a, b) => b.untilMs < a.untilMs ? b : a);
   const { status, words } = expiryOf(first, Date.now(), false);
   const whose = first === own ? "" : `${JSON.stringify(first.subject)} `;
-  return {
-    status,
-    what: `${chainWords(peer.chain)}, ${flag}, ${whose}${words}`,
-    remedy: "renew the server's certificate",
-  };
+  const what = `${chainWords(peer.chain)}, ${flag}, ${whose}${words}`;
+  return { status, what, remedy: "renew the server's certificate" };
 }
 
 function untrusted(failure: unknown, peer: Peer | string): Finding {
@@ -398,10 +391,7 @@ function clockFinding(date: string | null, hereMs: number): Finding | undefined 
   if (apart < SKEW_MS) {
     return { status: "ok", what: `equals the server's clock within ${seconds(Math.max(1_000, apart))}` };
   }
-  const what = `${seconds(apart)} ${ahead > 0 ? "behind" : "ahead of"} the server's`;
-  return {
-    status: "warn",
-    what: `${what}: certificates, tokens and leases expire at the wrong time`,
-    remedy: "set this machine's clock, or the server's clock, with NTP",
-  };
+  const late = `${seconds(apart)} ${ahead > 0 ? "behind" : "ahead of"} the server's`;
+  const what = `${late}: certificates, tokens and leases expire at the wrong time`;
+  return { status: "warn", what, remedy: "set this machine's clock, or the server's clock, with NTP" };
 }
