@@ -17,7 +17,7 @@ async function bundle(): Promise<string> {
   if (!success) throw new Error(`Cannot bundle page/main.ts: ${new TextDecoder().decode(stderr)}`);
   const script = new TextDecoder().decode(stdout).trim();
   if (/<\/script|<!--/i.test(script)) throw new Error("Cannot put page/main.ts into a page: it has a tag in a text");
-  const style = (await Deno.readTextFile(join(ROOT, "page/style.css"))).trim();
+  const style = (await Deno.readTextFile(join(ROOT, "page/style.css"))).trim().replace(/\s+/g, " ");
   const html = (await Deno.readTextFile(join(ROOT, "page/index.html")))
     .replace(/^\s+/gm, "")
     .replace(/<style>[^<]*<\/style>/, () => `<style>${style}</style>`)

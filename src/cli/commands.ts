@@ -74,6 +74,9 @@ const PLACES: Flags = {
 };
 const OUTPUT: Flags = { "-o, --output <format:format>": "Format of the output." };
 
+/** The flags that may be repeated. */
+export const REPEATED: readonly string[] = ["--as-group", "--host", "--redact"];
+
 /** Returns the function of a command that prints a text. */
 function prints(textOf: (args: readonly string[]) => string): CommandRun["run"] {
   return (_flags, args, { terminal }) => {

@@ -27,6 +27,12 @@ interface Candidate {
   readonly description?: string;
 }
 
+/** What a shell offers; `"files"` for paths. */
+type Offer = readonly Candidate[] | "files";
+
+/** Returns the names, which are asked for only if the line needs them. */
+type AskNames = () => Promise<ClusterNames>;
+
 type CompletedCommand = Pick<Command, "getName" | "getShortDescription" | "getCommands" | "getOptions" | "getType">;
 
 /** Returns the subcommand of a name, if there is one. */
@@ -41,22 +47,13 @@ const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--
  * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words`
  * are those behind the name of the program.
  */
-export async function complete(
-  program: CompletedCommand,
-  words: readonly string[],
-  namesOf: () => Promise<ClusterNames>,
-): Promise<readonly Candidate[] | "files"> {
-  const current = words.at(-1) ?? "";
-  const found = await candidates(program, words, current, namesOf);
-  return found === "files" ? found : found.filter(({ word }) => word.startsWith(current));
+export async function complete(program: CompletedCommand, words: readonly string[], namesOf: AskNames): Promise<Offer> {
+  const found = await candidates(program, words, namesOf);
+  return found === "files" ? found : found.filter(({ word }) => word.startsWith(words.at(-1) ?? ""));
 }
 
-async function candidates(
-  program: CompletedCommand,
-  words: readonly string[],
-  current: string,
-  namesOf: () => Promise<ClusterNames>,
-): Promise<readonly Candidate[] | "files"> {
+async function candidates(program: CompletedCommand, words: readonly string[], namesOf: AskNames): Promise<Offer> {
+  const current = words.at(-1) ?? "";
   if (words.length <= 1) {
     return program.getCommands().map((each) => ({ word: each.getName(), description: firstSentence(each) }));
   }
@@ -92,7 +89,7 @@ async function argumentsOf(
   command: string,
   given: readonly string[],
   current: string,
-  namesOf: () => Promise<ClusterNames>,
+  namesOf: AskNames,
 ): Promise<readonly string[]> {
   if (command === "completions") return given.length === 0 ? SHELLS : [];
   if (!["get", "wait", "logs", "watch", "serve", "doctor"].includes(command)) return [];

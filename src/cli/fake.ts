@@ -9,11 +9,10 @@
 import { type FileHandle, open, writeFile } from "node:fs/promises";
 import { sleep } from "../engine/async/time.ts";
 import { replaceFile } from "../host/connect/files.ts";
-import type { RequestConnection } from "../host/connect/runtime/servers.ts";
 import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
-import { listen } from "./loopback.ts";
+import { listen, type LoopbackHandler } from "./loopback.ts";
 import { checkOrigin, unreadable, unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { fillFakeServer, SteadyChurn } from "./shared/fake_server.ts";
@@ -49,11 +48,8 @@ interface FakeFlags {
 const SLOW = 2_000;
 
 /** Serves the fake API server over HTTP until the signal aborts. */
-export async function fake(
-  flags: FakeFlags,
-  _args: readonly string[],
-  { terminal, signal }: CommandContext,
-): Promise<number> {
+export async function fake(flags: FakeFlags, _args: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal } = context;
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
   checkNumbers({ port: flags.port, pods: flags.pods, churn: flags.churn });
   if (flags.churnFor !== undefined && flags.churn === 0) {
@@ -64,7 +60,7 @@ export async function fake(
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
   const hosts = [...LOOPBACK_HOSTS, ...flags.host ?? []];
   const guard = new RequestGuard({ hosts, origins: [], authorize: () => true });
-  const answer = async (request: Request, info: RequestConnection): Promise<Response> => {
+  const answer: LoopbackHandler = async (request, info) => {
     // A page of another site could read a recording of a cluster under a name of its own.
     const refusal = guard.checkHost(request);
     if (refusal !== undefined) return refuseRequest(request, refusal);

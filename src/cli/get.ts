@@ -97,7 +97,9 @@ export async function get(flags: GetFlags, args: readonly string[], context: Com
     : undefined;
   if (single !== undefined && (flags.output === "json" || flags.output === "yaml")) {
     const [object] = single.objects;
-    terminal.result(flags.output === "json" ? jsonText(object, 2) : (await yaml()).yamlText(object));
+    terminal.result(
+      flags.output === "json" ? jsonText(object, 2) : (await import("./terminal/yaml.ts")).yamlText(object),
+    );
   } else if (count > 0 || !named) {
     await printAll(found, flags, selectionFor(flags, clients.all[0].client).namespace, terminal);
   }
@@ -242,11 +244,6 @@ function printAll(
   }
 }
 
-/** Loads the printer of YAML, which other formats do not need. */
-function yaml(): Promise<typeof import("./terminal/yaml.ts")> {
-  return import("./terminal/yaml.ts");
-}
-
 /** Prints a list item by item, so that memory does not hold all of its text. */
 async function printList(found: readonly Found[], output: "json" | "yaml", terminal: Terminal): Promise<void> {
   // The object of one of several clusters names it beside its own fields.
@@ -261,7 +258,7 @@ async function printList(found: readonly Found[], output: "json" | "yaml", termi
     return;
   }
   terminal.result(`apiVersion: v1\nitems:${objects.length === 0 ? " []" : ""}`);
-  const { yamlText } = await yaml();
+  const { yamlText } = await import("./terminal/yaml.ts"); // other formats do not need it
   for (const object of objects) terminal.result(yamlText([object]));
   terminal.result(yamlText({ kind: "List", metadata }));
 }

@@ -124,10 +124,7 @@ async function packedFile(): Promise<string | undefined> {
 }
 
 /** Returns the words of the project in `examples/website`, the longest first, and what stands for each of them. */
-function wordsOf(
-  name: string,
-  { kind = "", group, plural = pluralOf(kind) }: InitFlags,
-): Readonly<Record<string, string>> {
+function wordsOf(name: string, { kind = "", group, plural = pluralOf(kind) }: InitFlags): Record<string, string> {
   if (!LABEL.test(name)) throw new UsageError(`a project name must have ${LABEL_RULE}, but it is "${name}"`);
   if (!/^[A-Z][A-Za-z0-9]{0,49}$/.test(kind)) {
     throw new UsageError(

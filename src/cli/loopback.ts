@@ -7,11 +7,13 @@
  */
 import { FetchServer } from "../host/connect/run_manager.ts";
 import { failureKind } from "../host/connect/runtime/runtime.ts";
-import type { FetchHandler } from "../host/connect/runtime/servers.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import { InformerError } from "../engine/errors/informer_error.ts";
 import { UsageError } from "./shared/usage.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+
+/** Answers requests, with the address of their client. */
+export type LoopbackHandler = Parameters<typeof FetchServer.listen>[0];
 
 /**
  * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written
@@ -19,7 +21,7 @@ import type { Terminal } from "./terminal/terminal.ts";
  *
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
-export async function listen(port: number, handler: FetchHandler, terminal: Terminal): Promise<FetchServer> {
+export async function listen(port: number, handler: LoopbackHandler, terminal: Terminal): Promise<FetchServer> {
   if (port > 65_535) throw new UsageError(`--port must be at most 65535, but it is ${port}`);
   try {
     return await FetchServer.listen(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });

@@ -9,11 +9,8 @@ import { Command, EnumType } from "@cliffy/command";
 import { defined } from "../engine/api/options.ts";
 import { VERSION } from "../engine/client/version.ts";
 import { isTerminal } from "../host/connect/runtime/runtime.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS, REPEATED } from "./commands.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
-
-/** The flags that may be repeated. */
-const REPEATED: readonly string[] = ["--as-group", "--host", "--redact"];
 
 /** Returns the parser. A command runs with `context`, and `onEnd` receives its exit code. */
 export function programOf(context: CommandContext, onEnd: (code: number) => void): Command {

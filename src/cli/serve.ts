@@ -1,8 +1,8 @@
 /**
  * The command `informer serve`: a page and a relay on loopback.
  *
- * {@linkcode serve} is the entry point. The relay answers all requests for objects; this file adds the page, and one
- * relay for each cluster.
+ * {@linkcode serve} is the entry point. A relay for each cluster answers all requests for objects. This file adds the
+ * page and the names of clusters.
  *
  * @module
  */
@@ -13,12 +13,13 @@ import { sleep } from "../engine/async/time.ts";
 import { FileSnapshots } from "../host/connect/file_stores.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
+import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
-import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
-import { listen } from "./loopback.ts";
+import { LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
+import { listen, type LoopbackHandler } from "./loopback.ts";
 import { checkOutputFile } from "./output_file.ts";
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
-import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags, refuseFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { checkNumbers, sizeInBytes } from "./shared/flag_values.ts";
 import {
@@ -41,23 +42,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
 };
-
-/**
- * Answers by the page, which is at `/`, or by the relay, whose guard decides about both. For the page, a refusal is a
- * sentence of text.
- */
-export async function answerServed(
-  request: Request,
-  info: ConnectionInfo,
-  relay: Pick<InformerRelay, "fetch">,
-): Promise<Response> {
-  const page = answerPage(request);
-  const answer = await relay.fetch(request, info);
-  if (page === undefined || answer.status === 404) return page ?? answer; // the relay has nothing at "/"
-  const { error } = await answer.json();
-  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-  return new Response(`${error}\n`, { status: answer.status, headers });
-}
 
 /** Returns the page, which is at `/`; `undefined` for other requests. */
 export function answerPage(request: Request): Response | undefined {
@@ -100,18 +84,13 @@ export async function serve(flags: ServeFlags, names: readonly string[], context
     const selection = readable ?? selectionFor(flags, member.client);
     return new ServedCluster(member, { resources, polled }, { ...flags, selection, maxBytes }, store, terminal);
   });
-  const isMany = served[0].cluster !== undefined;
-  const answer = (request: Request, info: ConnectionInfo): Response | Promise<Response> =>
-    isMany ? answerClusters(request, info, served) : answerServed(request, info, served[0].relay);
-  const http = await listen(flags.port, answer, terminal);
+  const http = await listen(flags.port, handlerOf(served, hostsOf(flags)), terminal);
   const address = `http://127.0.0.1:${http.port}`;
   try {
     terminal.result(address);
     const plurals = served[0].collections;
-    const place = isMany ? `${address}${placeOf(served[0])}` : `${address}/`;
-    terminal.say(
-      `serving ${plurals.join(", ")} on ${address}; open it in a browser, or try: curl -N ${place}events/${plurals[0]}`,
-    );
+    const stream = `${address}${placeOf(served[0])}events/${plurals[0]}`;
+    terminal.say(`serving ${plurals.join(", ")} on ${address}; open it in a browser, or try: curl -N ${stream}`);
     await sleep(Infinity, { signal }).catch(() => {}); // it is interrupted
   } finally {
     for (const { relay } of served) await relay[Symbol.asyncDispose]();
@@ -152,7 +131,7 @@ class ServedCluster implements AsyncDisposable {
     this.collections = Object.keys(collections);
     this.relay = new InformerRelay(this.#informers, {
       collections,
-      hosts: [...LOOPBACK_HOSTS, ...flags.host ?? []],
+      hosts: hostsOf(flags),
       onError: (error) => terminal.say(`error: ${place}${errorLine(error)}`),
     });
   }
@@ -164,35 +143,45 @@ class ServedCluster implements AsyncDisposable {
   }
 }
 
-/** The path below which a cluster of several is served. */
-function placeOf({ cluster = "" }: Pick<ServedCluster, "cluster">): string {
-  return `/clusters/${encodeURIComponent(cluster)}/`;
+/** Returns the path below which a cluster is served. */
+function placeOf({ cluster }: Pick<ServedCluster, "cluster">): string {
+  return cluster === undefined ? "/" : `/clusters/${encodeURIComponent(cluster)}/`;
+}
+
+/** Returns the host names that clients may use: the names of this machine, and the flag's. */
+function hostsOf({ host = [] }: Pick<ServeFlags, "host">): readonly string[] {
+  return [...LOOPBACK_HOSTS, ...host];
 }
 
 /**
- * Answers a request for one of several clusters: the page and the relay of each are below its own path, `/clusters` has
- * their names, and `/` leads to the first.
+ * Returns the handler of pages and relays. A single cluster has its page at `/`, and its relay has all other paths.
+ * Several clusters have both below a path for each; then `/clusters` has their names, and `/` leads to the first.
  */
-async function answerClusters(
-  request: Request,
-  info: ConnectionInfo,
-  served: readonly ServedCluster[],
-): Promise<Response> {
-  const url = URL.parse(request.url);
-  if (url === null) return await served[0].relay.fetch(request, info); // its host is none, which is refused
-  const { pathname } = url;
-  const found = served.find((it) => pathname.startsWith(placeOf(it)));
-  if (found !== undefined) {
-    url.pathname = pathname.slice(placeOf(found).length - 1);
-    const own = new Request(url, request);
-    return await answerServed(own, info, found.relay);
-  }
-  // The relay refuses requests from elsewhere, which get no names, and paths that it does not know.
-  url.pathname = pathname === "/clusters" ? "/api" : "/";
-  const allowed = await served[0].relay.fetch(new Request(url, request), info);
-  if (pathname === "/" ? allowed.status !== 404 : !allowed.ok) return allowed;
-  await allowed.body?.cancel();
+function handlerOf(served: readonly ServedCluster[], hosts: readonly string[]): LoopbackHandler {
+  const guard = new RequestGuard({ hosts, origins: [], authorize: undefined });
+  return async (request, info) => {
+    const url = URL.parse(request.url);
+    const found = served.find((it) => url === null || it.cluster === undefined || url.pathname.startsWith(placeOf(it)));
+    const isPlaced = url !== null && found?.cluster !== undefined;
+    if (isPlaced) url.pathname = url.pathname.slice(placeOf(found).length - 1);
+    const own = isPlaced ? new Request(url, request) : request;
+    const answer = found === undefined ? answerPlaces(request, served) : answerPage(own);
+    if (found !== undefined && answer === undefined) return await found.relay.fetch(own, info); // it has a guard, too
+    const refusal = guard.check(own, info);
+    if (refusal === undefined && answer !== undefined) return answer;
+    const reason = "pages are at /clusters/NAME/, and /clusters has the names";
+    const { error } = await refuseRequest(request, refusal ?? { status: 404, reason }).json();
+    const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+    return new Response(`${error}\n`, { status: refusal?.status ?? 404, headers });
+  };
+}
+
+/** Returns the names of several clusters, or the way to the first; `undefined` for other requests. */
+function answerPlaces({ url, method }: Request, served: readonly ServedCluster[]): Response | undefined {
+  const { pathname } = new URL(url);
+  if (method !== "GET" && method !== "HEAD") return undefined;
   if (pathname === "/") return new Response(null, { status: 302, headers: { location: placeOf(served[0]) } });
+  if (pathname !== "/clusters") return undefined;
   return Response.json(served.map(({ cluster }) => cluster), { headers: { "cache-control": "no-store" } });
 }
 
@@ -200,9 +189,10 @@ async function answerClusters(
 async function checkSnapshot(flags: ServeFlags): Promise<void> {
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return;
-  if (flags.contexts !== undefined || flags.allContexts) {
-    throw new UsageError("--snapshot works with one cluster only; leave out --contexts and --all-contexts");
-  }
+  refuseFlags("--snapshot works with one cluster only", {
+    contexts: flags.contexts,
+    "all-contexts": flags.allContexts,
+  });
   if (fake) {
     throw new UsageError(
       "--snapshot and --fake cannot be combined, because fake objects end with this program; leave one out",

@@ -14,7 +14,6 @@ import { Latest } from "../engine/async/iterate.ts";
 import { isAbortOf } from "../engine/async/signals.ts";
 import { humanDuration, monotonicMs, timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
-import { suggestion } from "../host/connect/kubeconfig/parse_kubeconfig.ts";
 import { conditionsOf, type Readiness, readiness, unobserved } from "../operator/controllers/readiness/readiness.ts";
 import { field } from "../engine/entry/path.ts";
 import { errorLine, nearest } from "../engine/errors/errors.ts";
@@ -74,8 +73,9 @@ interface Verdict {
 }
 
 /**
- * Waits until all objects have reached a state. Returns 0 then; 1 when the time is over, the wait is interrupted, or
- * an object has failed with `--fail-fast`. `args` are those of {@linkcode getTargets}.
+ * Waits until all objects have reached a state, and returns 0. `args` are the arguments of {@linkcode getTargets}.
+ *
+ * @throws {Error} if the time is over, the wait is interrupted, or an object has failed with `--fail-fast`.
  */
 export async function wait(flags: WaitFlags, args: readonly string[], context: CommandContext): Promise<number> {
   const { terminal, signal, backoff } = context;
@@ -132,6 +132,12 @@ const PERIOD_MS = 1_000;
 const NAMES = 500;
 
 const TYPO = " (is there a typo?)";
+
+/** Returns ` (did you mean "web"?)` if one of the names is similar, by at most so many edits, else an empty text. */
+function meant(name: string, names: readonly string[], edits?: number): string {
+  const near = nearest(name, names, edits);
+  return near === undefined ? "" : ` (did you mean "${near}"?)`;
+}
 
 interface Watched {
   readonly resource: Resource;
@@ -230,7 +236,7 @@ class Waiting implements AsyncDisposable {
     const sources = collectionsOf(this.#client, onlyMetadata(resource), this.#selection);
     const lists = await Promise.allSettled(sources.map(({ source }) => source.list({ limit: NAMES, signal })));
     const items = lists.flatMap((list) => list.status === "fulfilled" ? list.value.items : []);
-    return suggestion(name, items.map(({ metadata }) => metadata.name)) || TYPO;
+    return meant(name, items.map(({ metadata }) => metadata.name)) || TYPO;
   }
 
   #judge(watched: Watched): Verdict[] {
@@ -313,8 +319,7 @@ function typoIn(object: Readonly<Record<string, unknown>>, [key, ...keys]: reado
   if (!Object.hasOwn(object, key)) {
     const known = [...Object.keys(object), ...isTop ? ["condition", "spec", "status"] : []];
     // One edit at most below the top: unavailableReplicas is no typo of availableReplicas.
-    const near = known.includes(key) ? undefined : nearest(key, known, isTop ? undefined : 1);
-    return near !== undefined ? ` (did you mean "${near}"?)` : isTop && !known.includes(key) ? TYPO : "";
+    return known.includes(key) ? "" : meant(key, known, isTop ? undefined : 1) || (isTop ? TYPO : "");
   }
   const inner = object[key];
   return isRecord(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
@@ -326,7 +331,7 @@ function ofCondition(object: KubernetesObject, type: string, status: string): Re
   const types = conditionsOf(object).flatMap((it) => it.type ?? []);
   const found = conditionsOf(object).find((it) => is(it.type, type));
   if (found === undefined) {
-    const others = suggestion(type, types) || (types.length > 0 ? ` (it has ${types.join(", ")})` : "");
+    const others = meant(type, types) || (types.length > 0 ? ` (it has ${types.join(", ")})` : "");
     return { met: false, text: `it has no condition ${type}${others}` };
   }
   const late = unobserved(object, found.observedGeneration) ?? unobserved(object);

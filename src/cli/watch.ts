@@ -22,7 +22,7 @@ import type {
 import type { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
-import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags, refuseFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { durationMs } from "./shared/flag_values.ts";
 import {
@@ -100,9 +100,7 @@ export async function watch(flags: WatchFlags, names: readonly string[], context
     throw new UsageError("--until-synced ends before a resync; leave out --resync");
   }
   if (flags.cache !== undefined) {
-    if (flags.contexts !== undefined || flags.allContexts) {
-      throw new UsageError("--cache works with one cluster only; leave out --contexts and --all-contexts");
-    }
+    refuseFlags("--cache works with one cluster only", { contexts: flags.contexts, "all-contexts": flags.allContexts });
     await checkOutputFile("--cache", flags.cache);
   }
   const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");

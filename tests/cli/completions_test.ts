@@ -1,6 +1,7 @@
 import { Command, EnumType } from "@cliffy/command";
 import { assert, assertEquals } from "@std/assert";
 import { type ClusterNames, complete } from "../../src/cli/completions.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { ServerNames } from "../../src/cli/server_names.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
@@ -47,6 +48,66 @@ Deno.test("ServerNames has the contexts of the kubeconfig on the line, and none 
   folder.write("broken", "contexts: 1");
   assertEquals(await namesFor("get", "--kubeconfig", folder.file("broken")).contexts(), []);
   assertEquals(await namesFor("get", "--kubeconfig", folder.file("missing")).contexts(), []);
+});
+
+/** A line of flags, and what they change: a header of the requests, or what is offered. */
+const CONNECTION_LINES: Readonly<Record<string, (served: Line) => readonly string[]>> = {
+  "--kubeconfig": ({ kubeconfig }) => ["--kubeconfig", kubeconfig],
+  "--context": ({ kubeconfig }) => ["--kubeconfig", kubeconfig, "--context", "home"],
+  "--server": ({ url }) => ["--server", url],
+  "--token-file": ({ url, token }) => ["--server", url, "--token-file", token],
+  "--as": ({ url }) => ["--server", url, "--as", "ada"],
+  "--as-group": ({ url }) => ["--server", url, "--as", "ada", "--as-group", "a", "--as-group", "b"],
+  "--as-uid": ({ url }) => ["--server", url, "--as", "ada", "--as-uid", "7"],
+  "-v, --verbose": ({ url }) => ["--server", url, "-v"],
+  "--fake": () => ["--fake"],
+  "--contexts": ({ kubeconfig }) => ["--kubeconfig", kubeconfig, "--contexts", "home,away"],
+  "--all-contexts": ({ kubeconfig }) => ["--kubeconfig", kubeconfig, "--all-contexts"],
+};
+
+interface Line {
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly token: string;
+}
+
+for (const usage of Object.keys(COMMANDS.find(({ usage }) => usage.startsWith("get "))!.connection!)) {
+  const [flag] = usage.split(" <");
+  Deno.test(`ServerNames obeys ${flag}`, async () => {
+    await using folder = new Folder();
+    using server = new FakeApiServer();
+    server.create(Pod, pod({ name: "web-0", namespace: "default" }));
+    await using served = await serve(server);
+    const kubeconfig = await writeKubeconfig(folder.file("config"), { server: served.url });
+    const config = JSON.parse(await Deno.readTextFile(kubeconfig));
+    // The current context is of no use where another one is named.
+    if (flag.startsWith("--context")) config["current-context"] = "none";
+    folder.write("config", JSON.stringify(config));
+    const line = CONNECTION_LINES[flag]({ url: served.url, kubeconfig, token: folder.write("token", "abc") });
+    const screen = { stdout: new Captured(), stderr: new Captured(), columns: () => 80, capable: false };
+    const names = new ServerNames(["get", ...line], new Terminal(() => {}, screen), new AbortController().signal);
+    const found = await names.names("pods");
+    assertEquals(found.includes("web-0"), flag !== "--fake");
+    assertEquals(found.length > 0, true);
+    const headers = server.requests.map(({ headers }) => headers);
+    const sent = (name: string): (string | null)[] => [...new Set(headers.map((each) => each.get(name)))];
+    if (flag === "--token-file") assertEquals(sent("authorization"), ["[redacted]"]);
+    if (flag.startsWith("--as")) assertEquals(sent("impersonate-user"), ["ada"]);
+    if (flag === "--as-group") assertEquals(sent("impersonate-group"), ["a, b"]);
+    if (flag === "--as-uid") assertEquals(sent("impersonate-uid"), ["7"]);
+    assertEquals(screen.stderr.text.includes("GET "), flag === "-v, --verbose");
+  });
+}
+
+Deno.test("ServerNames acts as the user of --as, also where bash takes the line apart", async () => {
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const user = "system:serviceaccount:shop:web";
+  const line = [`--server=${served.url}`, `--as=${user}`];
+  for (const words of [line, line.flatMap((word) => word.split(/([:=])/))]) {
+    await namesFor("get", ...words).names("pods");
+  }
+  assertEquals(server.requests.map(({ headers }) => headers.get("impersonate-user")), [user, user]);
 });
 
 const cluster: ClusterNames = {

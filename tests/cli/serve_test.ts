@@ -159,3 +159,19 @@ Deno.test("informer serve lists the short names of its kinds for kubectl", async
   session.interrupt();
   await session.code;
 });
+
+Deno.test("informer serve answers the page under names of this machine and those of --host, and asks no relay for it", async () => {
+  const { session, address } = await serving("pods", "--fake", "--host", "tunnel.example");
+  for (const [host, status] of [["tunnel.example", "200"], ["localhost", "200"], ["evil.example", "421"]]) {
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(address).port) });
+    const head = `GET / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+    await connection.write(new TextEncoder().encode(head));
+    const answer = await new Response(connection.readable).text();
+    assertEquals(answer.slice(0, 12), `HTTP/1.1 ${status}`);
+    assertEquals(/\r\n\r\nCannot answer "?GET"?: this server does not serve this host/.test(answer), status === "421");
+  }
+  const posted = await fetch(address, { method: "POST" });
+  assertEquals([posted.status, (await posted.json()).error.includes("/api/<name>")], [404, true]);
+  session.interrupt();
+  assertEquals(await session.code, 0);
+});

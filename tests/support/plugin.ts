@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
-import { ExecLogin, runPlugin } from "../../src/host/connect/credentials.ts";
+import { ExecLogin } from "../../src/host/connect/exec_login.ts";
+import { runPlugin } from "../../src/host/connect/run_plugin.ts";
 import type { Host } from "../../src/host/connect/host.ts";
 import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/host/connect/kubeconfig/exec_plugin.ts";
 import { parseKubeconfig } from "../../src/host/connect/kubeconfig/parse_kubeconfig.ts";

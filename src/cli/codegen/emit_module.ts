@@ -80,7 +80,8 @@ class Emitter {
       !stored ? "EphemeralObject" : scope === "Cluster" ? "ClusterScopedObject" : "NamespacedObject",
     );
     const apiVersion = group === "" ? version : `${group}/${version}`;
-    const lines = [
+    const names = [plural, ...shortNames].map((text) => `\`${quoted(text)}\``).join(", ");
+    return [
       ...docComment(doc.length > 0 ? doc : [`The kind ${kind}.`]),
       `export interface ${name} extends ${base} {`,
       ...docComment(["Group and version."], "  "),
@@ -89,10 +90,6 @@ class Emitter {
       `  readonly kind?: ${quoted(kind)};`,
       ...this.#members(type, "  "),
       "}",
-    ];
-    const names = [plural, ...shortNames].map((text) => `\`${quoted(text)}\``).join(", ");
-    return [
-      ...lines,
       ...docComment([`The resource of \`${name}\`: ${names}.`]),
       `export const ${name}: ${this.#imported("Resource")}<${name}> = ${this.#imported("defineResource")}<${name}>({`,
       ...(group === "" ? [] : [`  group: ${quoted(group)},`]),

@@ -19,6 +19,7 @@ import {
   type ModuleContent,
   namedTypes,
   objectAt,
+  part as at,
   pathTo,
   readKind,
   type SchemaSource,
@@ -211,11 +212,6 @@ function rulesAt(schema: DocumentPart): readonly string[] {
   const inside = ["items", "additionalProperties"].map((name) => at(schema, name))
     .filter(({ value }) => isRecord(value));
   return [...rules, ...inside.flatMap(rulesAt)];
-}
-
-/** A member of an object, which may be missing. @throws {DocumentError} when there is no object. */
-function at(part: DocumentPart, name: string): DocumentPart {
-  return { value: memberOf(objectAt(part), name), path: pathTo(part.path, name) };
 }
 
 /** The items of an optional list. */

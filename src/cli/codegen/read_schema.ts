@@ -8,55 +8,25 @@
  * @module
  */
 import { isRecord } from "../../engine/api/object.ts";
+
 /** The type of a value. */
 export type TypeModel =
-  | {
-    /** Any text, number, or boolean; `"unknown"` is any value at all. */
-    readonly type: "string" | "number" | "boolean" | "unknown";
-  }
-  | {
-    /** A type that the package defines: {@linkcode SharedTypeName}. */
-    readonly type: "shared";
-    readonly name: SharedTypeName;
-  }
-  | {
-    /** One of several texts. Later versions of the server may have more. */
-    readonly type: "enum";
-    /** The texts, at least one. */
-    readonly values: readonly string[];
-  }
-  | {
-    readonly type: "list";
-    readonly items: TypeModel;
-  }
-  | {
-    /** A list whose items are identified by some of their fields. */
-    readonly type: "listMap";
-    /** The type of its items, which has these fields. */
-    readonly items: TypeModel;
-    /** Names of the fields, at least one. */
-    readonly keys: readonly string[];
-  }
-  | {
-    /** Values by names that are not known beforehand. */
-    readonly type: "map";
-    readonly values: TypeModel;
-  }
+  /** Any text, number, or boolean; `"unknown"` is any value at all. */
+  | { readonly type: "string" | "number" | "boolean" | "unknown" }
+  /** A type that the package defines. */
+  | { readonly type: "shared"; readonly name: SharedTypeName }
+  /** One of several texts, at least one. Later versions of the server may have more. */
+  | { readonly type: "enum"; readonly values: readonly string[] }
+  | { readonly type: "list"; readonly items: TypeModel }
+  /** A list whose items are identified by `keys`: fields that they have, at least one. */
+  | { readonly type: "listMap"; readonly items: TypeModel; readonly keys: readonly string[] }
+  /** Values by names that are not known beforehand. */
+  | { readonly type: "map"; readonly values: TypeModel }
   | ObjectModel
-  | {
-    /** A named type: of this module, or of another one. */
-    readonly type: "ref";
-    /** Its name, which {@linkcode TypeDefinition} has too. */
-    readonly name: string;
-    /** The module that defines it, `"apps/v1"`; absent for the module of the reference. */
-    readonly module?: string;
-  }
-  | {
-    /** A value, or `null`. */
-    readonly type: "nullable";
-    /** The type of the value. */
-    readonly of: TypeModel;
-  };
+  /** A named type, see {@linkcode TypeDefinition}. `module` defines it, such as `"apps/v1"`, if it is not this one. */
+  | { readonly type: "ref"; readonly name: string; readonly module?: string }
+  /** A value of the type `of`, or `null`. */
+  | { readonly type: "nullable"; readonly of: TypeModel };
 
 /** Values by names that are known. */
 export interface ObjectModel {
@@ -205,6 +175,11 @@ export function pathTo(path: string, ...names: readonly (string | number)[]): st
   return names.reduce<string>((to, name) => `${to}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`, path);
 }
 
+/** Returns a member of an object, which may be missing. @throws {DocumentError} when there is no object. */
+export function part<P extends DocumentPart>(of: P, name: string): P {
+  return { ...of, value: memberOf(objectAt(of), name), path: pathTo(of.path, name) };
+}
+
 /** Returns the texts of an optional list. @throws {DocumentError} when it is anything else. */
 export function textsAt({ value, path }: DocumentPart): readonly string[] {
   if (value === undefined) return [];
@@ -299,10 +274,8 @@ export function readKind(schema: DocumentPart, source: SchemaSource): ObjectMode
 }
 
 /** Returns the first sentence of a schema's description, or nothing if it has none. */
-export function summaryOf({ value, path }: DocumentPart): readonly string[] {
-  const text = firstSentence(
-    textAt({ value: memberOf(value as DocumentObject, "description"), path: pathTo(path, "description") }),
-  );
+export function summaryOf(schema: DocumentPart): readonly string[] {
+  const text = firstSentence(textAt(part(schema, "description")));
   return text === "" ? [] : [text];
 }
 
@@ -495,10 +468,6 @@ function targetOf(place: Place): Place | undefined {
 
 function docOf(place: Place): readonly string[] {
   return place.source.docOf?.(place) ?? summaryOf(place);
-}
-
-function part(place: Place, name: string): Place {
-  return { ...place, value: memberOf(objectAt(place), name), path: pathTo(place.path, name) };
 }
 
 function sorted(fields: readonly FieldModel[]): FieldModel[] {

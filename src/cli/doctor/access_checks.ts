@@ -7,6 +7,7 @@
  * @module
  */
 import type { WatchChange } from "../../engine/api/lister_watcher.ts";
+import { objectOr } from "../../engine/api/members.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import type { WatchOptions } from "../../engine/api/options.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../engine/api/resource.ts";
@@ -20,13 +21,7 @@ import { errorLine } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
-import {
-  asRecord,
-  type CheckedServer,
-  parseJsonObject,
-  ServerAccess,
-  SLOW_SERVER_ADVICE,
-} from "./connection_checks.ts";
+import { type CheckedServer, parseJsonObject, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
 
 /** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
 export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
@@ -236,7 +231,7 @@ function loginFinding(status: number, text: string): Finding {
   if (status >= 300) {
     return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW_SERVER_ADVICE };
   }
-  const userInfo = asRecord(asRecord(answer.status).userInfo);
+  const userInfo = objectOr(objectOr(answer.status).userInfo);
   const groups = Array.isArray(userInfo.groups) ? userInfo.groups.map(String) : [];
   const shown = groups.slice(0, 4).map((group) => JSON.stringify(group)).join(", ");
   const more = groups.length > 4 ? ` and ${groups.length - 4} more` : "";
@@ -408,7 +403,7 @@ async function mayI(
   const resourceAttributes = { verb, group, version, resource: plural, ...(namespace !== undefined && { namespace }) };
   const body = { spec: { resourceAttributes } };
   const response = await postReview(server, "authorization.k8s.io/v1", "SelfSubjectAccessReview", body, signal);
-  const { allowed } = asRecord(parseJsonObject(await response.text()).status);
+  const { allowed } = objectOr(parseJsonObject(await response.text()).status);
   return response.ok && typeof allowed === "boolean" ? allowed : undefined;
 }
 

@@ -9,7 +9,8 @@
 
 import { abortable } from "@std/async/abortable";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
-import { decoder, isRecord } from "../../engine/api/object.ts";
+import { objectOr } from "../../engine/api/members.ts";
+import { decoder } from "../../engine/api/object.ts";
 import { timedController } from "../../engine/async/time.ts";
 import { Client } from "../../engine/client/client.ts";
 import { RequestReporter } from "../../engine/client/http/connection.ts";
@@ -110,12 +111,8 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
       signal.throwIfAborted();
       if (failureKind(error) === "no permission flag") {
         // The last flag is `--allow-net`.
-        const flag = origin.permissions.at(-1);
-        return {
-          status: "fail",
-          what: `${shown}${by}: this program may not reach it`,
-          remedy: `run Deno with ${flag}`,
-        };
+        const remedy = `run Deno with ${origin.permissions.at(-1)}`;
+        return { status: "fail", what: `${shown}${by}: this program may not reach it`, remedy };
       }
       const { what, remedy = options.advice } = reasonFor(error);
       return { status: "fail", what: `${shown}${by}: ${what}`, remedy };
@@ -266,14 +263,13 @@ function unreachable(error: unknown, server: URL): Finding {
   return { status: "fail", what, remedy: advice, code };
 }
 
-/** Reads the server's certificates over a second connection; returns the reason if they cannot be read. */
-async function peerOf(
-  { server, origin }: FoundConnection,
-  limitMs: number,
-  signal: AbortSignal,
-): Promise<Peer | string> {
+/**
+ * Reads the server's certificates over a second connection, within `limit` milliseconds. Returns the reason if they
+ * cannot be read.
+ */
+async function peerOf({ server, origin }: FoundConnection, limit: number, signal: AbortSignal): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not visible through a proxy";
-  using controller = timedController(limitMs, `not shown within ${seconds(limitMs)}`, signal);
+  using controller = timedController(limit, `not shown within ${seconds(limit)}`, signal);
   try {
     return await readPeer(server, origin.tlsServerName, controller.signal);
   } catch (error) {
@@ -291,11 +287,8 @@ function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
   const first = peer.chain.reduce((a, b) => b.untilMs < a.untilMs ? b : a);
   const { status, words } = expiryOf(first, Date.now(), false);
   const whose = first === own ? "" : `${JSON.stringify(first.subject)} `;
-  return {
-    status,
-    what: `${chainWords(peer.chain)}, ${flag}, ${whose}${words}`,
-    remedy: "renew the server's certificate",
-  };
+  const what = `${chainWords(peer.chain)}, ${flag}, ${whose}${words}`;
+  return { status, what, remedy: "renew the server's certificate" };
 }
 
 function untrusted(failure: unknown, peer: Peer | string): Finding {
@@ -380,17 +373,12 @@ function serverFinding({ status, headers }: Response, text: string, took: number
 }
 
 /** Parses a JSON object; returns an empty one for other texts, such as a proxy's page. */
-export function parseJsonObject(text: string): Record<string, unknown> {
+export function parseJsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
-    return asRecord(JSON.parse(text));
+    return objectOr(JSON.parse(text));
   } catch {
     return {};
   }
-}
-
-/** Returns an object itself, and an empty one for other values. */
-export function asRecord(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
 }
 
 /** Compares the clocks, by a `Date` header that the server sent at `hereMs`. */
@@ -403,10 +391,7 @@ function clockFinding(date: string | null, hereMs: number): Finding | undefined 
   if (apart < SKEW_MS) {
     return { status: "ok", what: `equals the server's clock within ${seconds(Math.max(1_000, apart))}` };
   }
-  const what = `${seconds(apart)} ${ahead > 0 ? "behind" : "ahead of"} the server's`;
-  return {
-    status: "warn",
-    what: `${what}: certificates, tokens and leases expire at the wrong time`,
-    remedy: "set this machine's clock, or the server's clock, with NTP",
-  };
+  const late = `${seconds(apart)} ${ahead > 0 ? "behind" : "ahead of"} the server's`;
+  const what = `${late}: certificates, tokens and leases expire at the wrong time`;
+  return { status: "warn", what, remedy: "set this machine's clock, or the server's clock, with NTP" };
 }

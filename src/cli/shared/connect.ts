@@ -38,6 +38,12 @@ export interface ConnectionFlags {
   readonly fake?: boolean;
 }
 
+/** Refuses flags that have a value, by their long names. @throws {UsageError} that begins with `why`. */
+export function refuseFlags(why: string, flags: Readonly<Record<string, unknown>>): void {
+  const given = Object.keys(flags).find((flag) => flags[flag]);
+  if (given !== undefined) throw new UsageError(`${why}; leave out --${given}`);
+}
+
 /** Returns the options of `connect()` that the flags stand for. @throws {UsageError} */
 export function connectOptionsFor(flags: ConnectionFlags, terminal: Terminal): ConnectOptions {
   const { kubeconfig, context, server, tokenFile, as: user, asGroup: groups, asUid: uid, verbose } = flags;
@@ -55,9 +61,7 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
   const options = { ...connectOptionsFor(flags, terminal), onWarning };
   if (!flags.fake) return await connect(options);
   const { kubeconfig, context, server, tokenFile, as } = flags;
-  for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile, as })) {
-    if (value !== undefined) throw new UsageError(`--fake needs no other server; leave out --${flag}`);
-  }
+  refuseFlags("--fake needs no other server", { kubeconfig, context, server, "token-file": tokenFile, as });
   const { fakeTransport } = await import("./fake_server.ts"); // no other connection needs it
   const transport = await fakeTransport();
   const { onRequest } = options;
@@ -121,9 +125,7 @@ export async function clientsFor(flags: ClustersFlags, terminal: Terminal): Prom
   if (contexts !== undefined && allContexts) {
     throw new UsageError("--contexts and --all-contexts cannot be combined; leave one out");
   }
-  for (const [name, value] of Object.entries({ context, server, "token-file": tokenFile, fake })) {
-    if (value) throw new UsageError(`${flag} names several clusters; leave out --${name}`);
-  }
+  refuseFlags(`${flag} names several clusters`, { context, server, "token-file": tokenFile, fake });
   const names = contexts?.split(",").filter((name) => name !== "");
   if (names?.length === 0) throw new UsageError(`--contexts must name contexts, such as a,b, but it is "${contexts}"`);
   const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);

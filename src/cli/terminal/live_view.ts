@@ -68,11 +68,7 @@ export class LiveView implements Disposable {
   }
 
   #show(): void {
-    const all = this.#viewed.map(({ cluster, resource, informer }) => ({
-      cluster,
-      resource,
-      status: informer.status(),
-    }));
+    const all = this.#viewed.map(({ informer, ...place }) => ({ ...place, status: informer.status() }));
     const now = performance.now();
     if (now - this.#at >= RATE_MS) {
       const events = all.reduce((sum, { status }) => sum + status.events, 0);

@@ -2,7 +2,7 @@
  * Makes a client of the configuration that is found.
  *
  * {@linkcode connect} is the entry point. It sends no request. `plan.ts` finds the configuration; `transport.ts` and
- * `credentials.ts` do what the connection needs later.
+ * `kubeconfig_login.ts` do what the connection needs later.
  *
  * @module
  */
@@ -24,9 +24,10 @@ import {
   IN_CLUSTER_OPTIONS,
   type InClusterOptions,
 } from "./connect_options.ts";
-import { KubeconfigLogin, TokenFile } from "./credentials.ts";
 import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
 import { validityOf } from "./kubeconfig/certificates.ts";
+import { KubeconfigLogin } from "./kubeconfig_login.ts";
+import { TokenFile } from "./token_file.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
 import {
   proxyHref,
@@ -47,11 +48,7 @@ import { HttpTransport } from "./transport.ts";
  *
  * @throws {Error} when a file cannot be read, or TLS rejects its content.
  */
-async function executePlan(
-  plan: ConnectionPlan,
-  options: InClusterOptions,
-  host: RecordingHost,
-): Promise<FoundConnection> {
+async function execute(plan: ConnectionPlan, options: InClusterOptions, host: RecordingHost): Promise<FoundConnection> {
   const { server, login, tlsServerName, proxy, insecure = false, again } = plan;
   const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false, answerTimeoutMs } = options;
   const { as = plan.impersonation } = options;
@@ -147,7 +144,7 @@ export async function findConnection(options: ConnectOptions = {}, machine: Host
   checkNames("connect", options, CONNECT_OPTIONS);
   checkOptions(options);
   const host = recordingHost(machine);
-  return await executePlan(await choosePlan(options, host), options, host);
+  return await execute(await choosePlan(options, host), options, host);
 }
 
 /**
@@ -163,7 +160,7 @@ export async function findInClusterConnection(
   const host = recordingHost(machine);
   const plan = await planInCluster(options, host);
   if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
-  return await executePlan(plan, options, host);
+  return await execute(plan, options, host);
 }
 
 /**
@@ -264,7 +261,7 @@ export async function connectKubeconfig(
   const named = ["exec", "tokenFile", "client-certificate", "client-key"];
   if (context.user !== undefined) refuseOfThisMachine(config.users.get(context.user.name)!, named);
   const host = recordingHost(thisHost);
-  return clientOf(await executePlan(planFromContext(config, options, host), options, host), options);
+  return clientOf(await execute(planFromContext(config, options, host), options, host), options);
 }
 
 function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): void {

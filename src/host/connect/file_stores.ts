@@ -2,7 +2,7 @@
  * Stores of snapshots and checkpoints in files.
  *
  * {@linkcode FileSnapshots} and {@linkcode FileCheckpoints} are the entry points. They do not know what the bytes mean.
- * Stores in Deno KV are in `kv_stores.ts`.
+ * Stores in Deno KV are in `kv_snapshots.ts` and `kv_checkpoints.ts`.
  *
  * @module
  */
@@ -66,12 +66,8 @@ export class FileSnapshots implements SnapshotStore {
   /** Returns the stored snapshot with this name, if there is one. @throws {Error} if the file cannot be read. */
   async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const path = this.#pathOf(name);
-    try {
-      return chunksOf(await builtin("fs/promises").open(path));
-    } catch (cause) {
-      if (failureKind(cause) === "missing") return undefined;
-      throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
-    }
+    const file = await foundIn(path, builtin("fs/promises").open(path));
+    return file && chunksOf(file);
   }
 
   /**
@@ -83,6 +79,16 @@ export class FileSnapshots implements SnapshotStore {
   async set(name: string, { bytes }: StoredSnapshot): Promise<boolean> {
     await replaceByChunks(this.#pathOf(name), limitedSnapshot(name, bytes, this.#maxBytes));
     return true;
+  }
+}
+
+/** Returns what a read finds in a file; `undefined` if there is no file. @throws {InformerError} if it fails. */
+async function foundIn<R>(path: string, read: Promise<R>): Promise<R | undefined> {
+  try {
+    return await read;
+  } catch (cause) {
+    if (failureKind(cause) === "missing") return undefined;
+    throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
   }
 }
 
@@ -190,13 +196,8 @@ export class FileCheckpoints implements CheckpointStore {
   /** Returns the stored checkpoint with this name, if there is one. @throws {Error} if the file cannot be read. */
   async get(name: string): Promise<StoredCheckpoint | undefined> {
     const path = this.#pathOf(name);
-    let text: string;
-    try {
-      text = await readTextFile(path);
-    } catch (cause) {
-      if (failureKind(cause) === "missing") return undefined;
-      throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
-    }
+    const text = await foundIn(path, readTextFile(path));
+    if (text === undefined) return undefined;
     const [head, ...lines] = text.split("\n");
     const holder = holderOf(head);
     if (holder === undefined) {

@@ -21,7 +21,7 @@
  * @module
  */
 export { connect, connectContexts, connectInCluster, connectKubeconfig, requiredPermissions } from "./connect.ts";
-export { CredentialPluginError } from "./credentials.ts";
+export { CredentialPluginError } from "./run_plugin.ts";
 export {
   FetchServer,
   type FetchServerOptions,
@@ -32,14 +32,9 @@ export {
   shutdownSignal,
 } from "./run_manager.ts";
 export type { CertificateFiles } from "./served_certificate.ts";
-export {
-  KvCheckpoints,
-  KvSnapshots,
-  type KvSnapshotsOptions,
-  type SnapshotKv,
-  type SnapshotKvKey,
-  type SnapshotKvWrite,
-} from "./kv_stores.ts";
+export { KvCheckpoints } from "./kv_checkpoints.ts";
+export { KvSnapshots, type KvSnapshotsOptions } from "./kv_snapshots.ts";
+export type { SnapshotKv, SnapshotKvKey, SnapshotKvWrite } from "./kv_store.ts";
 export { FileCheckpoints, FileSnapshots } from "./file_stores.ts";
 export {
   type ConnectAttempt,

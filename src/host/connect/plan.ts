@@ -9,18 +9,11 @@
 import type { Impersonation } from "../../engine/api/impersonation.ts";
 import { checkDurations } from "../../engine/async/checks.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
-import {
-  ExecLogin,
-  FixedLogin,
-  PLUGIN_TIMEOUT_MS,
-  pluginCommand,
-  runPlugin,
-  TokenFile,
-  tokenLogin,
-} from "./credentials.ts";
+import { ExecLogin, tokenLogin } from "./exec_login.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { FixedLogin } from "./fixed_login.ts";
 import type { Host } from "./host.ts";
-import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
+import { certificateProblem, type PemCheck, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import type { ExecCluster, ExecPlugin } from "./kubeconfig/exec_plugin.ts";
 import {
   type FieldPlace,
@@ -41,8 +34,10 @@ import {
   type ResolvedUser,
 } from "./kubeconfig/resolve_context.ts";
 import { Secret } from "./kubeconfig/secrets.ts";
+import { PLUGIN_TIMEOUT_MS, pluginCommand, runPlugin } from "./run_plugin.ts";
 import { envFlag, readFlag } from "./runtime/permissions.ts";
 import { builtin, failureKind } from "./runtime/runtime.ts";
+import { TokenFile } from "./token_file.ts";
 import { filePemSource, type PemSource, type PemSources } from "./tls_files.ts";
 
 /** The credentials sent as `Authorization`. */
@@ -298,11 +293,7 @@ export function planFromContext(config: Kubeconfig, options: ConnectOptions, hos
   };
 }
 
-function pemSource(
-  material: Material | undefined,
-  problemOf: (pem: string) => string | undefined,
-  host: Host,
-): PemSource | undefined {
+function pemSource(material: Material | undefined, problemOf: PemCheck, host: Host): PemSource | undefined {
   if (material === undefined) return undefined;
   if ("pem" in material) {
     const { pem, place } = material;

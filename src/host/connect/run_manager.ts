@@ -191,9 +191,7 @@ export class FetchServer implements AsyncDisposable {
     const { onError } = this.#options;
     const error = new InformerError(
       `Cannot accept connections on port ${this.port}, so the server listens again in 1 s`,
-      {
-        cause,
-      },
+      { cause },
     );
     callObserver(() => onError(error));
   }

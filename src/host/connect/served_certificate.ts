@@ -11,7 +11,7 @@ import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { thisHost } from "./host.ts";
-import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
+import { certificateProblem, type PemCheck, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import { isSameMaterial } from "./runtime/connections.ts";
 import { runtimeName } from "./runtime/runtime.ts";
 import type { ServerKeys } from "./runtime/servers.ts";
@@ -118,7 +118,7 @@ async function readKeys(files: TlsFiles, current: Partial<ServerKeys> = {}): Pro
 function sourceOf(
   given: Partial<CertificateFiles & ServerKeys>,
   name: keyof ServerKeys,
-  problemOf: (pem: string) => string | undefined,
+  problemOf: PemCheck,
 ): PemSource {
   const { [name]: text, [`${name}File` as const]: path } = given;
   if ((text === undefined) === (path === undefined)) {

@@ -7,7 +7,7 @@
  */
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./files.ts";
 import type { Host } from "./host.ts";
-import { validityOf } from "./kubeconfig/certificates.ts";
+import { type PemCheck, validityOf } from "./kubeconfig/certificates.ts";
 import type { Term } from "./kubeconfig/secrets.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { tlsProblem } from "./runtime/open_connections.ts";
@@ -23,12 +23,7 @@ export interface PemSource {
 }
 
 /** A PEM file, read and validated with each call of `read`. */
-export function filePemSource(
-  path: string,
-  host: Host,
-  problemOf: (pem: string) => string | undefined,
-  explain: ExplainFileProblem,
-): PemSource {
+export function filePemSource(path: string, host: Host, problemOf: PemCheck, explain: ExplainFileProblem): PemSource {
   return { isFile: true, read: () => readCheckedFile(path, host, problemOf, explain), explain };
 }
 

@@ -10,6 +10,7 @@ import {
   type Attributes,
   type BatchObservableResult,
   context,
+  type Histogram,
   type Meter,
   metrics,
   type Observable,
@@ -37,10 +38,19 @@ import type {
   RequestObserver,
 } from "../../engine/reflector/requests.ts";
 
-/** Returns this package's tracer and meter of the global providers. */
-function globalProviders(): { readonly tracer: Tracer; readonly meter: Meter } {
-  const name = "@kube/informer";
-  return { tracer: trace.getTracer(name, VERSION), meter: metrics.getMeter(name, VERSION) };
+/** Returns this package's tracer of the global provider. */
+function globalTracer(): Tracer {
+  return trace.getTracer("@kube/informer", VERSION);
+}
+
+/** Returns this package's meter of the global provider. */
+function globalMeter(): Meter {
+  return metrics.getMeter("@kube/informer", VERSION);
+}
+
+/** Returns a histogram of durations in seconds, in buckets with these boundaries. */
+function secondsOf(name: string, description: string, explicitBucketBoundaries: number[]): Histogram {
+  return globalMeter().createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries } });
 }
 
 /**
@@ -126,12 +136,8 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
  * ```
  */
 export function observeReconciles(): ObserveReconcile {
-  const { tracer, meter } = globalProviders();
-  const durations = meter.createHistogram("reconciler.reconcile.duration", {
-    description: "The time of a call of a reconcile.",
-    unit: "s",
-    advice: { explicitBucketBoundaries: SECONDS },
-  });
+  const tracer = globalTracer();
+  const durations = secondsOf("reconciler.reconcile.duration", "The time of a call of a reconcile.", SECONDS);
   return ({ reconciler, resource, key, retries, triggers }) => {
     const slash = key.indexOf("/");
     const span = new RootSpan(tracer, `reconcile ${reconciler}`, {
@@ -190,17 +196,17 @@ const WATCH_SECONDS = [1, 5, 15, 30, 60, 120, 180, 240, 300, 600, 1_800, 3_600];
  * ```
  */
 export function observeRequests(): ObserveRequest {
-  const { tracer, meter } = globalProviders();
-  const lists = meter.createHistogram("informer.list.duration", {
-    description: "The time from the start of a list to its commit or failure.",
-    unit: "s",
-    advice: { explicitBucketBoundaries: LIST_SECONDS },
-  });
-  const watches = meter.createHistogram("informer.watch.duration", {
-    description: "The time from the request of a watch to its end.",
-    unit: "s",
-    advice: { explicitBucketBoundaries: WATCH_SECONDS },
-  });
+  const tracer = globalTracer();
+  const lists = secondsOf(
+    "informer.list.duration",
+    "The time from the start of a list to its commit or failure.",
+    LIST_SECONDS,
+  );
+  const watches = secondsOf(
+    "informer.watch.duration",
+    "The time from the request of a watch to its end.",
+    WATCH_SECONDS,
+  );
   return ({ type, resourceVersion, resource, selection = {} }) => {
     const isWatch = type === "watch";
     const name = resource === undefined ? undefined : resourceName(resource);
@@ -307,10 +313,8 @@ interface Instruments {
  * using _observed = observeStatus(informers);
  * ```
  */
-export function observeStatus(
-  source: Pick<Manager, "status"> | Pick<SharedInformerFactory, "status">,
-): Disposable {
-  const { meter } = globalProviders();
+export function observeStatus(source: Pick<Manager, "status"> | Pick<SharedInformerFactory, "status">): Disposable {
+  const meter = globalMeter();
   const instruments = new Map(familiesOf(source).map((family) => [family.name, instrumentsOf(meter, family)]));
   const observables = [...instruments.values()].flatMap(({ values, counts = [] }) => [values].concat(counts));
   const observe = (result: BatchObservableResult): void => {
@@ -380,12 +384,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
  * ```
  */
 export function observeTransport(transport: Transport): Transport {
-  const { meter } = globalProviders();
-  const durations = meter.createHistogram("http.client.request.duration", {
-    description: "Duration of HTTP client requests.",
-    unit: "s",
-    advice: { explicitBucketBoundaries: REQUEST_SECONDS },
-  });
+  const durations = secondsOf("http.client.request.duration", "Duration of HTTP client requests.", REQUEST_SECONDS);
   return {
     fetch: async (request) => {
       const { protocol, hostname, port } = new URL(request.url);
@@ -401,10 +400,7 @@ export function observeTransport(transport: Transport): Transport {
       try {
         const response = await transport.fetch(request);
         const { status } = response;
-        record({
-          "http.response.status_code": status,
-          ...(status >= 400 ? { "error.type": String(status) } : {}),
-        });
+        record({ "http.response.status_code": status, ...(status >= 400 ? { "error.type": String(status) } : {}) });
         return response;
       } catch (error) {
         record(errorType(error));

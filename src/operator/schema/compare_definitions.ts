@@ -8,6 +8,7 @@
  */
 import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
 import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
+import { EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./structural.ts";
 
 type Broken = DefinitionChange["breaks"];
 
@@ -168,10 +169,6 @@ function compareVersions(before: JsonObject, after: JsonObject, report: Report):
   compareSchemas(schema, newSchema, "", report);
 }
 
-const OPEN = "x-kubernetes-preserve-unknown-fields";
-const INT_OR_STRING = "x-kubernetes-int-or-string";
-const EMBEDDED = "x-kubernetes-embedded-resource";
-
 /** A schema of any value. */
 const ANY: JsonObject = { [OPEN]: true };
 
@@ -280,11 +277,9 @@ function isNarrower(before: JsonObject, after: JsonObject, name: string): boolea
 
 /** Compares the types of lists and maps, which say how an apply merges them. */
 function compareMerging(before: JsonObject, after: JsonObject, path: string, report: Report): void {
-  const [list, newList] = [before, after].map((schema) => textOf(schema["x-kubernetes-list-type"]) || "atomic");
-  const [keys, newKeys] = [before, after].map((schema) =>
-    textsOf(schema["x-kubernetes-list-map-keys"]).toSorted().join()
-  );
-  const [map, newMap] = [before, after].map((schema) => textOf(schema["x-kubernetes-map-type"]) || "granular");
+  const [list, newList] = [before, after].map((schema) => textOf(schema[LIST_TYPE]) || "atomic");
+  const [keys, newKeys] = [before, after].map((schema) => textsOf(schema[MAP_KEYS]).toSorted().join());
+  const [map, newMap] = [before, after].map((schema) => textOf(schema[MAP_TYPE]) || "granular");
   if (list !== newList) {
     report("list type changed", newList === "atomic" ? APPLIES : NARROWED, path, `${list} to ${newList}`);
   } else if (keys !== newKeys) report("list keys changed", NARROWED, path, `${keys} to ${newKeys}`);

@@ -21,13 +21,16 @@ import { prune } from "./values/prune.ts";
 import { re2 } from "./values/re2.ts";
 import { valueCauses } from "./values/validate.ts";
 
-const EMBEDDED = "x-kubernetes-embedded-resource";
+/** The extension that marks an object with a kind and metadata of its own. */
+export const EMBEDDED = "x-kubernetes-embedded-resource";
 /** The extension that marks an integer or a text. */
 export const INT_OR_STRING = "x-kubernetes-int-or-string";
 /** The extension that says how the elements of a list are merged. */
 export const LIST_TYPE = "x-kubernetes-list-type";
-const MAP_KEYS = "x-kubernetes-list-map-keys";
-const MAP_TYPE = "x-kubernetes-map-type";
+/** The extension that names the fields that identify the elements of a list. */
+export const MAP_KEYS = "x-kubernetes-list-map-keys";
+/** The extension that says how the members of an object are merged. */
+export const MAP_TYPE = "x-kubernetes-map-type";
 /** The extension that keeps fields that the schema does not have. */
 export const OPEN = "x-kubernetes-preserve-unknown-fields";
 const META: readonly string[] = ["metadata", "kind", "apiVersion"];

@@ -267,7 +267,7 @@ export class Webhooks {
     const { signal } = limit;
     let result: Result = "error";
     try {
-      const given = await readReview(request, hook, this.#bodies, signal);
+      const given = await reviewOf(request, hook, this.#bodies, signal);
       const answering = hook.answer(given, signal);
       const late = new Latch().wait({ signal }).catch(() => {
         throw refusal(504, `Cannot review the request in ${seconds} s, in which the API server needs the response`);
@@ -352,12 +352,7 @@ const HOOK_OPTIONS = namesOf<HookOptions>()(
  *
  * @throws {StatusError} if the body is too long, too slow, or no such review.
  */
-async function readReview(
-  request: Request,
-  hook: Hook,
-  bodies: RequestBodies,
-  signal: AbortSignal,
-): Promise<JsonObject> {
+async function reviewOf(request: Request, hook: Hook, bodies: RequestBodies, signal: AbortSignal): Promise<JsonObject> {
   const { method, headers } = request;
   const { apiVersion, kind } = hook.review;
   if (method !== "POST") throw refusal(405, `the method must be POST, but it is ${quoted(method)}`);

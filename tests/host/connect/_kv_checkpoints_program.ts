@@ -1,4 +1,5 @@
-import { KvCheckpoints, type SnapshotKv } from "../../../src/host/connect/kv_stores.ts";
+import { KvCheckpoints } from "../../../src/host/connect/kv_checkpoints.ts";
+import type { SnapshotKv } from "../../../src/host/connect/kv_store.ts";
 import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
 
 /** Checks the checkpoints of a database of Deno KV. `deno run --unstable-kv`. */

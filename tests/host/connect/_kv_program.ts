@@ -1,4 +1,5 @@
-import { KvSnapshots, type SnapshotKv } from "../../../src/host/connect/kv_stores.ts";
+import { KvSnapshots } from "../../../src/host/connect/kv_snapshots.ts";
+import type { SnapshotKv } from "../../../src/host/connect/kv_store.ts";
 
 /** Writes and reads snapshots in a database of Deno KV, and prints what it finds, as JSON. `deno run --unstable-kv`. */
 

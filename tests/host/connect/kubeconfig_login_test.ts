@@ -4,7 +4,7 @@ import { Client } from "../../../src/engine/client/client.ts";
 import { findConnection } from "../../../src/host/connect/connect.ts";
 import { clientOptionsOf } from "../../../src/host/connect/connect_options.ts";
 import type { ConnectOptions, FoundConnection } from "../../../src/host/connect/connect_options.ts";
-import { CredentialPluginError } from "../../../src/host/connect/credentials.ts";
+import { CredentialPluginError } from "../../../src/host/connect/run_plugin.ts";
 import { KubeconfigError } from "../../../src/host/connect/mod.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../../src/engine/informer/status.ts";

@@ -8,7 +8,7 @@ import { logRequests, type RequestReport } from "../../../src/engine/client/http
 import { findConnection } from "../../../src/host/connect/connect.ts";
 import { clientOptionsOf } from "../../../src/host/connect/connect_options.ts";
 import type { ConnectOptions } from "../../../src/host/connect/connect_options.ts";
-import { CredentialPluginError } from "../../../src/host/connect/credentials.ts";
+import { CredentialPluginError } from "../../../src/host/connect/run_plugin.ts";
 import {
   KubeconfigError,
   mergeKubeconfigs,

@@ -6,7 +6,7 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, string>>>
   },
   "cluster/snapshots_test.ts": { "examples/deno_deploy": "Deno Deploy" },
   "connect/file_stores_test.ts": { "FileSnapshots names the flags of Deno that are missing": "flags of Deno" },
-  "connect/kv_stores_test.ts": {
+  "connect/kv_store_test.ts": {
     "KvSnapshots and KvCheckpoints name the flag that they need": "Deno KV",
     "KvSnapshots switches snapshots in one step": "Deno KV",
     "KvCheckpoints keeps what was written": "Deno KV",

@@ -14,6 +14,9 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END 
 /** Labels of keys that TLS stacks read without a password (RFC 7468 and its predecessors). */
 const KEY_LABELS = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
 
+/** Returns the problem with a PEM text, to follow its name in a sentence; `undefined` if it is valid. */
+export type PemCheck = (pem: string) => string | undefined;
+
 /**
  * Returns the problem with a text that should hold PEM certificates; `undefined` if it has certificates and none is
  * damaged.

@@ -2,7 +2,7 @@
  * The protocol of credential plugins: settings, input and output.
  *
  * {@linkcode readExec}, {@linkcode execInfo} and {@linkcode parseExecCredential} are the entry points. Nothing runs
- * here; `connect/credentials.ts` runs plugins.
+ * here; `connect/run_plugin.ts` runs plugins.
  *
  * @module
  */

@@ -11,7 +11,7 @@
 import { type Impersonation, impersonationProblem } from "../../../engine/api/impersonation.ts";
 import { isRecord } from "../../../engine/api/object.ts";
 import { defined } from "../../../engine/api/options.ts";
-import { certificateProblem, privateKeyProblem } from "./certificates.ts";
+import { certificateProblem, type PemCheck, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {
   EntryFields,
@@ -41,11 +41,7 @@ interface NamedFile {
 export type Material = NamedFile | { readonly pem: Secret; readonly place: FieldPlace };
 
 /** Reads `field` (a path) or `field-data` (base64 of PEM, validated here); returns `undefined` if both are absent. */
-function readMaterial(
-  fields: EntryFields,
-  field: string,
-  problemOf: (pem: string) => string | undefined,
-): Material | undefined {
+function readMaterial(fields: EntryFields, field: string, problemOf: PemCheck): Material | undefined {
   const dataField = `${field}-data`;
   const path = fields.text(field);
   const data = fields.text(dataField);
@@ -304,10 +300,7 @@ export interface ResolvedUser {
  * @throws {KubeconfigError} for a field that is invalid, contradicts another, is not supported or would be sent in
  * clear text.
  */
-function resolveUser(
-  entry: KubeconfigEntry,
-  { server, proxy }: Pick<ResolvedCluster, "server" | "proxy">,
-): ResolvedUser {
+function resolveUser(entry: KubeconfigEntry, { server, proxy }: ResolvedCluster): ResolvedUser {
   const fields = new EntryFields(entry);
   refuseAuthProvider(fields);
   const clientCertificate = readClientCertificate(fields);

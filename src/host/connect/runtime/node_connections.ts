@@ -237,18 +237,14 @@ function headersOf(request: Request, body: Uint8Array | undefined): Record<strin
 }
 
 /** Has an agent open its connections through a proxy, where there is one for the host. */
-function tunnelled(
-  agent: Agent,
-  proxyFor: (host: string) => ProxyAddress | undefined,
-  toProxy: ConnectionOptions,
-): void {
+function tunnelled(agent: Agent, proxyFor: (host: string) => ProxyAddress | undefined, tls: ConnectionOptions): void {
   const direct = agent.createConnection.bind(agent);
   const open = (options: ConnectionOptions, done: (error: Error | null, socket: Socket) => void): unknown => {
     const { host = "localhost", port = 443 } = options;
     const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     const proxy = proxyFor(at);
     if (proxy === undefined) return direct(options, done as Parameters<Agent["createConnection"]>[1]);
-    openTunnel(proxy, at, toProxy).then(
+    openTunnel(proxy, at, tls).then(
       (socket) => done(null, builtin("tls").connect({ ...options, socket })),
       (error) => done(error, undefined as never),
     );

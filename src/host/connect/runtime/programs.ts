@@ -1,7 +1,7 @@
 /**
  * Runs programs.
  *
- * {@linkcode runProgram} is the entry point. It knows nothing of credentials; `credentials.ts` runs plugins by it.
+ * {@linkcode runProgram} is the entry point. It knows nothing of credentials; `run_plugin.ts` runs plugins by it.
  *
  * @module
  */

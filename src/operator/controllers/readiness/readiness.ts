@@ -183,12 +183,8 @@ function ofGenerics(object: KubernetesObject): Readiness | undefined {
   if (behind !== undefined) return behind;
   const found = trueOf(object, "Reconciling", "Stalled");
   if (found === undefined) return undefined;
-  return by(
-    found.type === "Stalled" ? "failed" : "progressing",
-    found,
-    found.type!,
-    `its condition ${found.type} is True`,
-  );
+  const state = found.type === "Stalled" ? "failed" : "progressing";
+  return by(state, found, found.type!, `its condition ${found.type} is True`);
 }
 
 /** Progressing if the controller has seen an older generation than the object's, and names it. */

@@ -181,11 +181,7 @@ export class EventRecorder implements AsyncDisposable {
 
   /** Returns the counts so far. */
   status(): EventRecorderStatus {
-    return {
-      queued: this.#queue.size + this.#writing.size,
-      ...this.#counts,
-      lastError: this.#lastError,
-    };
+    return { queued: this.#queue.size + this.#writing.size, ...this.#counts, lastError: this.#lastError };
   }
 
   /**

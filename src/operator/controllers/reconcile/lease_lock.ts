@@ -51,20 +51,10 @@ interface LockOptions {
 
 /** The result of an attempt to acquire or renew a lease. */
 export type LeaseAttempt =
-  | {
-    /** This process holds the lease. */
-    readonly type: "held";
-    /** The time just before the write was sent: others count the duration from a later moment. */
-    readonly sentMs: number;
-    /** The Lease as it was written. */
-    readonly lease: Lease;
-  }
-  | {
-    /** Another process holds the lease, which has not expired. */
-    readonly type: "taken";
-    /** Its identity. */
-    readonly holder: string;
-  };
+  /** This process holds the lease. `sentMs` is just before the write: others count the duration from a later moment. */
+  | { readonly type: "held"; readonly sentMs: number; readonly lease: Lease }
+  /** Another process holds the lease, which has not expired. */
+  | { readonly type: "taken"; readonly holder: string };
 
 /**
  * One Lease as one process knows it, and the requests that acquire, renew and release it: client-go's

@@ -67,8 +67,8 @@ export function managerMetrics(status: ManagerStatus): MetricFamily[] {
 
 function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFamily[] {
   const labels = labelsOf(reconcilers, ({ name }) => ({ reconciler: name }));
-  const each = (value: (it: ReconcilerStatus) => number): MetricSample[] =>
-    reconcilers.map((it, index) => ({ labels: labels[index], value: value(it) }));
+  const each = (member: "waitingForCaches" | "ownCalls" | "stale" | "eventErrors"): MetricSample[] =>
+    reconcilers.map(({ [member]: value }, index) => ({ labels: labels[index], value }));
   const byName = (member: "outcomes" | "triggers", label: string): MetricSample[] =>
     reconcilers.flatMap((it, index) =>
       Object.entries(it[member]).map(([name, value]) => ({ labels: { ...labels[index], [label]: name }, value }))
@@ -89,20 +89,16 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
     gauge(
       "reconciler_waiting_for_caches",
       "Keys that wait until caches have seen their last writes.",
-      each(({ waitingForCaches }) => waitingForCaches),
+      each("waitingForCaches"),
     ),
-    counter("reconciler_own_calls", "Reconciles that only own writes have caused.", each(({ ownCalls }) => ownCalls)),
-    counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", each(({ stale }) => stale)),
+    counter("reconciler_own_calls", "Reconciles that only own writes have caused.", each("ownCalls")),
+    counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", each("stale")),
     gauge(
       "reconciler_abandoned_keys",
       "Keys whose call has passed its time limit and not returned.",
-      each(({ abandoned }) => abandoned.length),
+      reconcilers.map(({ abandoned }, index) => ({ labels: labels[index], value: abandoned.length })),
     ),
-    counter(
-      "reconciler_event_errors",
-      "Events whose predicate or map function has thrown.",
-      each(({ eventErrors }) => eventErrors),
-    ),
+    counter("reconciler_event_errors", "Events whose predicate or map function has thrown.", each("eventErrors")),
     ...queueMetrics(reconcilers, labels),
   ];
 }

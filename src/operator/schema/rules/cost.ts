@@ -77,6 +77,42 @@ const PARSERS = new Set(["cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity
 /** 4 to 16 bytes of two addresses, compared. */
 const ADDRESSES = weighted([8, 32], 0.1);
 
+/** Estimates of the functions that have a receiver, by name. `first` is the size of the first argument. */
+const METHODS: Readonly<Record<string, (call: Call, target: Range, first: Range) => CallCost>> = {
+  startsWith: (_, _target, first) => ({ cost: weighted(first, 0.1) }),
+  endsWith: (_, _target, first) => ({ cost: weighted(first, 0.1) }),
+  contains: (_, target, first) => ({ cost: times(weighted(target, 0.1), weighted(first, 0.1)) }),
+  matches: (_, target, first) => ({ cost: matching(target, first) }),
+  find: (_, target, first) => ({ cost: matching(target, first), size: [0, target[1]] }),
+  findAll: (_, target, first) => ({ cost: matching(target, first), size: [0, target[1]] }),
+  replace: ({ sizes }, target, first) => {
+    return { cost: weighted(target, 0.2), size: replaced(target, first, sizes[1] ?? ANY_SIZE) };
+  },
+  split: ({ integers }, target) => ({ cost: weighted(target, 0.2), size: [0, integers[1] ?? target[1]] }),
+  join: ({ sizes, element }, target, first) => {
+    const gaps: Range = [Math.max(0, target[0] - 1), Math.max(0, target[1] - 1)];
+    const size = add(times(target, element()), sizes.length > 0 ? times(first, gaps) : [0, 0]);
+    return { cost: weighted(size, 0.1), size };
+  },
+  format: (_, target) => ({ cost: weighted(target, 0.1) }),
+  validate: (_, _target, first) => ({ cost: weighted(weighted(first, 0.1), 32) }),
+  containsIP: (call, _target, first) => ({ cost: add(ADDRESSES, textCost(call, first)) }),
+  containsCIDR: (call, _target, first) => ({ cost: add(ADDRESSES, [2, 3], textCost(call, first)) }),
+  slice: ({ integers: [from = 0, to] }, target) => {
+    const size = Math.max(0, (to ?? target[1]) - from);
+    return allocated([size, size], 1);
+  },
+  reverse: (_, target) => allocated(target, 1),
+  flatten: ({ sizes, integers }, target) => allocated(target, sizes.length === 0 ? 1 : integers[0] ?? Infinity),
+  distinct: (_, target) => allocated(times(target, target), 2),
+  sort: ({ type }, target) => allocated(times(target, target), type() === "list<string>" ? 2.1 : 2),
+};
+
+/** The cost of reading the first argument, if it is a text. */
+function textCost(call: Call, first: Range): Range {
+  return call.argument() === "string" ? weighted(first, 0.1) : [0, 0];
+}
+
 /** Estimates a call as kube-apiserver does. What has no rule here costs 1. */
 export function callCost(call: Call): CallCost {
   const { name, target, sizes } = call;
@@ -84,48 +120,7 @@ export function callCost(call: Call): CallCost {
   if (target === undefined) return globalCost(call, first);
   if (LISTS.has(name)) return { cost: listCost(call, target) };
   if (TRANSFORMS.has(name)) return { cost: weighted(target, 0.1), size: target };
-  const ofText = call.argument() !== "string" ? [0, 0] as const : weighted(first, 0.1);
-  switch (name) {
-    case "startsWith":
-    case "endsWith":
-      return { cost: weighted(first, 0.1) };
-    case "contains":
-      return { cost: times(weighted(target, 0.1), weighted(first, 0.1)) };
-    case "matches":
-      return { cost: matching(target, first) };
-    case "find":
-    case "findAll":
-      return { cost: matching(target, first), size: [0, target[1]] };
-    case "replace":
-      return { cost: weighted(target, 0.2), size: replaced(target, first, sizes[1] ?? ANY_SIZE) };
-    case "split":
-      return { cost: weighted(target, 0.2), size: [0, call.integers[1] ?? target[1]] };
-    case "join": {
-      const gaps: Range = [Math.max(0, target[0] - 1), Math.max(0, target[1] - 1)];
-      const size = add(times(target, call.element()), sizes.length > 0 ? times(first, gaps) : [0, 0]);
-      return { cost: weighted(size, 0.1), size };
-    }
-    case "format":
-      return { cost: weighted(target, 0.1) };
-    case "validate":
-      return { cost: weighted(weighted(first, 0.1), 32) };
-    case "containsIP":
-      return { cost: add(ADDRESSES, ofText) };
-    case "containsCIDR":
-      return { cost: add(ADDRESSES, [2, 3], ofText) };
-    case "slice": {
-      const size = Math.max(0, (call.integers[1] ?? target[1]) - (call.integers[0] ?? 0));
-      return allocated([size, size], 1);
-    }
-    case "reverse":
-      return allocated(target, 1);
-    case "flatten":
-      return allocated(target, sizes.length === 0 ? 1 : call.integers[0] ?? Infinity);
-    case "distinct":
-    case "sort":
-      return allocated(times(target, target), name === "sort" && call.type() === "list<string>" ? 2.1 : 2);
-  }
-  return { cost: [1, 1] };
+  return Object.hasOwn(METHODS, name) ? METHODS[name](call, target, first) : { cost: [1, 1] };
 }
 
 function globalCost({ name, sizes, integers, type }: Call, first: Range): CallCost {

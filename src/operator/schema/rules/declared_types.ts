@@ -129,14 +129,8 @@ export class Declarations {
           return items;
         });
         const of = (value: Json): unknown => isList(value) ? convert(value) : value;
-        return {
-          type: `list<${typeIn(schema.items, element)}>`,
-          most: items,
-          least: 2,
-          element,
-          of,
-          missing: lacking("maxItems"),
-        };
+        const type = `list<${typeIn(schema.items, element)}>`;
+        return { type, most: items, least: 2, element, of, missing: lacking("maxItems") };
       }
       case "object": {
         const { additionalProperties } = schema;
@@ -176,13 +170,10 @@ export class Declarations {
         const of = (value: Json): unknown => Uint8Array.from(atob(textOf(value)), (c) => c.charCodeAt(0));
         return { type: "bytes", most: length ?? REQUEST_BYTES - 2, least: 2, of };
       }
-      case "duration":
-        return {
-          type: "google.protobuf.Duration",
-          most: 32,
-          least: 3,
-          of: (value) => this.#environment.evaluate(`duration(${JSON.stringify(value)})`),
-        };
+      case "duration": {
+        const of = (value: Json): unknown => this.#environment.evaluate(`duration(${JSON.stringify(value)})`);
+        return { type: "google.protobuf.Duration", most: 32, least: 3, of };
+      }
       case "date":
         return { type: "google.protobuf.Timestamp", most: 12, least: 12, of: (value) => new Date(textOf(value)) };
       case "date-time":

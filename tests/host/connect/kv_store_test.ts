@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { KvCheckpoints, KvSnapshots } from "../../../src/host/connect/kv_stores.ts";
+import { KvCheckpoints } from "../../../src/host/connect/kv_checkpoints.ts";
+import { KvSnapshots } from "../../../src/host/connect/kv_snapshots.ts";
 import { MemoryCheckpoints } from "../../../src/engine/informer/events/checkpoint.ts";
 import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
 import { printedBy } from "../../support/program.ts";
