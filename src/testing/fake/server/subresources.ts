@@ -8,7 +8,7 @@
  */
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, conflict, invalid, invalidField, refusal } from "../../../engine/protocol/refusal.ts";
+import { badRequest, conflict, fieldCause, invalid, refusal } from "../../../engine/protocol/refusal.ts";
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
@@ -83,7 +83,7 @@ function replicasOf(scale: JsonObject): number {
   }
   if (replicas < 0) {
     const name = textOf(objectOr(scale.metadata).name);
-    const cause = invalidField("spec.replicas", String(replicas), "must be greater than or equal to 0");
+    const cause = fieldCause.invalid("spec.replicas", String(replicas), "must be greater than or equal to 0");
     throw invalid({ group: "autoscaling", kind: "Scale", name }, [cause]);
   }
   return replicas;
@@ -238,7 +238,7 @@ function checkLifetime(seconds: number): void {
     : undefined;
   if (why === undefined) return;
   const kind = { group: "authentication.k8s.io", kind: "TokenRequest", name: "" };
-  throw invalid(kind, [invalidField("spec.expirationSeconds", String(seconds), why)]);
+  throw invalid(kind, [fieldCause.invalid("spec.expirationSeconds", String(seconds), why)]);
 }
 
 function allowedBy({ status }: JsonObject): number {

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Causes, invalid, invalidField } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause, invalid } from "../../../engine/protocol/refusal.ts";
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
@@ -147,7 +147,7 @@ export class ServiceAddresses {
       : other !== undefined && other !== holder
       ? "provided port is already allocated"
       : undefined;
-    if (why !== undefined) return [invalidField(at, goJson(port), why)];
+    if (why !== undefined) return [fieldCause.invalid(at, goJson(port), why)];
     this.#holders.set(port, holder);
     return [];
   }

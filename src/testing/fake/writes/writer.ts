@@ -9,7 +9,7 @@
  */
 import { StatusError } from "../../../engine/api/status.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { alreadyExists, invalid, invalidField, notFound } from "../../../engine/protocol/refusal.ts";
+import { alreadyExists, fieldCause, invalid, notFound } from "../../../engine/protocol/refusal.ts";
 import { applyConfiguration } from "../apply/managed_fields.ts";
 import { mergePatch } from "../apply/patches.ts";
 import {
@@ -166,7 +166,7 @@ export class Writer {
     } catch (error) {
       if (!(error instanceof StatusError) || mode.direct) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
-      const causes = [invalidField("patch", goJson(goJson(sortChanged(next, old))), why)];
+      const causes = [fieldCause.invalid("patch", goJson(goJson(sortChanged(next, old))), why)];
       throw invalid({ group: "", kind: "", name: "" }, causes);
     }
     return this.#update(draft, before, old);
