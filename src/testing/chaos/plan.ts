@@ -7,7 +7,7 @@
  */
 import type { Client } from "../../engine/client/client.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
-import type { FaultStep, StepOf } from "../fake/history.ts";
+import { type FaultStep, refused, retryAfter, type StepOf } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import type { ResourceDefinition } from "../fake/storage/definition.ts";
 
@@ -111,7 +111,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
   crash: {
     of: "processes",
     weight: 2,
-    make: (random) => ({ do: "crash", downMs: downMs(random) }),
+    make: (random) => ({ do: "crash", downMs: random.pick(DOWN_MS) }),
     describe: ({ downMs }) => `the process crashes, and starts again after ${seconds(downMs)}`,
   },
   crashAtWrite: {
@@ -121,7 +121,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
       do: "crashAtWrite",
       when: random.pick(["before", "during", "after"]),
       skip: random.below(6),
-      downMs: downMs(random),
+      downMs: random.pick(DOWN_MS),
     }),
     describe: ({ when, skip, downMs }) =>
       `the process will crash ${CRASHES[when]} (${ordinal(skip)}), and start again after ${seconds(downMs)}`,
@@ -129,7 +129,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
   restartProcess: {
     of: "processes",
     weight: 1,
-    make: (random) => ({ do: "restartProcess", downMs: downMs(random) }),
+    make: (random) => ({ do: "restartProcess", downMs: random.pick(DOWN_MS) }),
     describe: ({ downMs }) => `the process is stopped, and starts again after ${seconds(downMs)}`,
   },
   staleRestart: {
@@ -138,7 +138,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
     make: (random) => ({
       do: "staleRestart",
       writes: random.next() < 0.4 ? "deletion" : 1 + random.below(random.pick([5, 25])),
-      ms: faultMs(random),
+      ms: random.pick(FAULT_MS),
     }),
     describe: ({ writes, ms }) => {
       const state = writes === "deletion" ? "still at the last deletion" : `${writes} writes behind`;
@@ -148,7 +148,11 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
   stall: {
     of: "views",
     weight: 4,
-    make: (random) => ({ do: "stall", ms: faultMs(random), ...(random.next() < 0.5 ? {} : { of: random.below(3) }) }),
+    make: (random) => ({
+      do: "stall",
+      ms: random.pick(FAULT_MS),
+      ...(random.next() < 0.5 ? {} : { of: random.below(3) }),
+    }),
     describe: ({ ms, of }) =>
       `the events of ${of === undefined ? "all watches" : `watch ${of}`} arrive ${seconds(ms)} late`,
   },
@@ -189,11 +193,8 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
     of: "writes",
     weight: 6,
     make: (random) => ({
-      do: "refuse",
-      code: random.pick([429, 429, 500, 503, 504]),
-      times: 1 + random.below(3),
-      verb: random.next() < 0.7 ? "write" : "any",
-      ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
+      ...refused(random, [429, 429, 500, 503, 504], () => random.next() < 0.7 ? "write" : "any"),
+      ...retryAfter(random),
     }),
     describe: ({ code, times, verb, retryAfterSeconds }) => {
       const retry = retryAfterSeconds === undefined ? "" : ` and Retry-After ${retryAfterSeconds} s`;
@@ -203,7 +204,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
   delayWrite: {
     of: "writes",
     weight: 1,
-    make: (random) => ({ do: "delayWrite", ms: faultMs(random) }),
+    make: (random) => ({ do: "delayWrite", ms: random.pick(FAULT_MS) }),
     describe: ({ ms }) => `the next write will arrive ${seconds(ms)} late`,
   },
   drop: { of: "views", weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches and logs break" },
@@ -223,19 +224,19 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
   clockSkew: {
     of: "processes",
     weight: 2,
-    make: (random) => ({ do: "clockSkew", ms: skewMs(random) }),
+    make: (random) => ({ do: "clockSkew", ms: random.pick(SKEW_MS) }),
     describe: ({ ms }) => `the server's clock is ${seconds(ms)} ahead of the controller's`,
   },
   clockJump: {
     of: "processes",
     weight: 3,
-    make: (random) => ({ do: "clockJump", ms: skewMs(random) }),
+    make: (random) => ({ do: "clockJump", ms: random.pick(SKEW_MS) }),
     describe: ({ ms }) => `the controller's time of day jumps by ${seconds(ms)}`,
   },
   second: {
     of: "processes",
     weight: 2,
-    make: (random) => ({ do: "second", ms: faultMs(random), end: random.pick(["crash", "stop"]) }),
+    make: (random) => ({ do: "second", ms: random.pick(FAULT_MS), end: random.pick(["crash", "stop"]) }),
     describe: ({ ms, end }) =>
       `a second process runs for ${seconds(ms)}, then ${end === "crash" ? "crashes" : "is stopped"}`,
   },
@@ -266,17 +267,10 @@ const CRASHES = {
   after: "after the answer of its write",
 } as const;
 
-function downMs(random: Random): number {
-  return random.pick([0, 20, 1_000, 60_000]);
-}
-
-function faultMs(random: Random): number {
-  return random.pick([20, 1_000, 10_000, 60_000]);
-}
-
-function skewMs(random: Random): number {
-  return random.pick([-3_600_000, -5_000, 5_000, 3_600_000]);
-}
+/** How long processes are down, faults last, and clocks are ahead, in milliseconds. */
+const DOWN_MS = [0, 20, 1_000, 60_000];
+const FAULT_MS = [20, 1_000, 10_000, 60_000];
+const SKEW_MS = [-3_600_000, -5_000, 5_000, 3_600_000];
 
 /** Describes a step in one line. */
 export function describeStep(step: ChaosStep): string {
