@@ -197,8 +197,8 @@ export type Check = (value: Json, at: string, causes: Causes) => void;
  * Returns a rule: members by their path have a form, or what a check wants. An absent member or an empty text is
  * reported only if its path ends with `!`. The elements of a list are `name[]`.
  */
-export function fields(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
-  return all(
+export function rulesOf(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
+  return allOf(
     ...Object.entries(rows).map(([key, row]) => {
       const check = typeof row === "string" ? formed(row) : row;
       const isRequired = key.endsWith("!");
@@ -233,7 +233,7 @@ function memberRule(
 }
 
 /** A check of nothing but that a value is there. */
-export const present: Check = () => {};
+export const anyValue: Check = () => {};
 
 /** Returns a check: a text has a form. */
 export function formed(form: AnyForm): Check {
@@ -241,7 +241,7 @@ export function formed(form: AnyForm): Check {
 }
 
 /** Returns a check: a text is one of these. */
-export function oneOf(...allowed: readonly string[]): Check {
+export function textIn(...allowed: readonly string[]): Check {
   return (value, at, causes) => checkOneOf(value, at, allowed, causes);
 }
 
@@ -264,11 +264,11 @@ export function between(least: number, most: number): Check {
 export const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /** The check of the number of a port. */
-export const port: Check = between(1, 65_535);
+export const portNumber: Check = between(1, 65_535);
 
 /** The check of a port's number or name. */
 export const portOrName: Check = (value, at, causes) => {
-  port(value, at, causes);
+  portNumber(value, at, causes);
   checkForm(value, at, portName, causes);
 };
 
@@ -305,7 +305,7 @@ export function distinct(causes: Causes): (key: unknown, at: string, value: unkn
 }
 
 /** Returns a rule that is all of these. */
-export function all(...rules: readonly Rule[]): Rule {
+export function allOf(...rules: readonly Rule[]): Rule {
   return (object, at, causes) => rules.forEach((rule) => rule(object, at, causes));
 }
 

@@ -13,7 +13,8 @@ import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
-  all,
+  allOf,
+  anyValue,
   atLeast,
   between,
   type Check,
@@ -25,18 +26,17 @@ import {
   checkShare,
   distinct,
   EFFECTS,
-  fields,
   formed,
   formFaults,
   noneBelowZero,
   numberOf,
-  oneOf,
-  port,
+  portNumber,
   portOrName,
-  present,
   readAddress,
   refuseValue,
   type Rule,
+  rulesOf,
+  textIn,
 } from "./checks.ts";
 import { definitionRule } from "./definition_checks.ts";
 import { isExternallyAccessible } from "./computed.ts";
@@ -124,7 +124,7 @@ const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
   }
 };
 
-const taint = fields({ "key!": "labelKey", value: "labelValue", "effect!": oneOf(...EFFECTS) });
+const taint = rulesOf({ "key!": "labelKey", value: "labelValue", "effect!": textIn(...EFFECTS) });
 
 const node: Rule = ({ spec, status }, _at, causes) => {
   const checkNew = distinct(causes);
@@ -243,10 +243,10 @@ const service: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
-const accessModes = fields({
+const accessModes = rulesOf({
   "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
 });
-const volume = all(accessModes, fields({ "capacity!": present }));
+const volume = allOf(accessModes, rulesOf({ "capacity!": anyValue }));
 
 /** The rule of a volume that one attachment describes. */
 const inlineVolume: Rule = (spec, at, causes) => {
@@ -268,7 +268,7 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMap": configMap,
   "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
-  "core/v1.PersistentVolumeClaimSpec": all(claimSpec, fields({ storageClassName: "subdomain" })),
+  "core/v1.PersistentVolumeClaimSpec": allOf(claimSpec, rulesOf({ storageClassName: "subdomain" })),
   "core/v1.PersistentVolumeSpec": (spec, at, causes) =>
     (at.endsWith("inlineVolumeSpec") ? inlineVolume : volume)(spec, at, causes),
   "storage/v1.VolumeAttachmentSource": ({ inlineVolumeSpec: spec, persistentVolumeName: name }, at, causes) => {
@@ -277,19 +277,24 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
     else if (spec !== undefined && name) causes.push(fieldCause.forbidden(at, why));
   },
   "core/v1.Node": node,
-  "core/v1.NodeSpec": fields({ "podCIDRs[]": "addressRange" }),
-  "core/v1.LoadBalancerIngress": fields({ ip: "address", hostname: "subdomain" }),
+  "core/v1.NodeSpec": rulesOf({ "podCIDRs[]": "addressRange" }),
+  "core/v1.LoadBalancerIngress": rulesOf({ ip: "address", hostname: "subdomain" }),
   "core/v1.Service": service,
-  "core/v1.ServiceSpec": all(
+  "core/v1.ServiceSpec": allOf(
     serviceSpec,
-    fields({
+    rulesOf({
       "externalIPs[]": "address",
       loadBalancerClass: "labelKey",
-      trafficDistribution: oneOf("PreferClose", "PreferSameZone", "PreferSameNode"),
+      trafficDistribution: textIn("PreferClose", "PreferSameZone", "PreferSameNode"),
       "sessionAffinityConfig.clientIP.timeoutSeconds": between(1, 86_400),
     }),
   ),
-  "core/v1.ServicePort": fields({ name: "dnsLabel", port: port, targetPort: portOrName, appProtocol: "labelKey" }),
+  "core/v1.ServicePort": rulesOf({
+    name: "dnsLabel",
+    port: portNumber,
+    targetPort: portOrName,
+    appProtocol: "labelKey",
+  }),
 };
 
 /** A name of a host, which may begin with `*.`. */
@@ -312,13 +317,13 @@ const ingressBackend: Rule = (backend, at, causes) => {
   backendFields(backend, at, causes);
 };
 
-const backendFields = fields({
+const backendFields = rulesOf({
   "resource.apiGroup": "subdomain",
   "resource.kind": "pathSegment",
   "resource.name": "pathSegment",
   "service.name": "dnsLabel",
   "service.port.name": "portName",
-  "service.port.number": port,
+  "service.port.number": portNumber,
 });
 
 const backend: Check = (value, at, causes) => ingressBackend(objectOr(value), at, causes);
@@ -367,14 +372,14 @@ const policyPeer: Rule = ({ podSelector, namespaceSelector, ipBlock }, at, cause
 /** The rules of the types of networking.k8s.io/v1. */
 const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.HTTPIngressPath": ingressPath,
-  "networking/v1.IPBlock": fields({ cidr: "addressRange", "except[]": "addressRange" }),
-  "networking/v1.IngressLoadBalancerIngress": fields({ ip: "address", hostname: formed(host) }),
-  "networking/v1.IngressRule": fields({ host: formed(host) }),
-  "networking/v1.IngressSpec": all(ingressSpec, fields({ ingressClassName: "subdomain", defaultBackend: backend })),
-  "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: "subdomain" }),
+  "networking/v1.IPBlock": rulesOf({ cidr: "addressRange", "except[]": "addressRange" }),
+  "networking/v1.IngressLoadBalancerIngress": rulesOf({ ip: "address", hostname: formed(host) }),
+  "networking/v1.IngressRule": rulesOf({ host: formed(host) }),
+  "networking/v1.IngressSpec": allOf(ingressSpec, rulesOf({ ingressClassName: "subdomain", defaultBackend: backend })),
+  "networking/v1.IngressTLS": rulesOf({ "hosts[]": formed(host), secretName: "subdomain" }),
   "networking/v1.NetworkPolicyPeer": policyPeer,
-  "networking/v1.NetworkPolicyPort": all(fields({ port: portOrName, endPort: port }), policyPort),
-  "networking/v1.NetworkPolicySpec": fields({ "policyTypes[]": oneOf("Ingress", "Egress") }),
+  "networking/v1.NetworkPolicyPort": allOf(rulesOf({ port: portOrName, endPort: portNumber }), policyPort),
+  "networking/v1.NetworkPolicySpec": rulesOf({ "policyTypes[]": textIn("Ingress", "Egress") }),
 };
 
 function policyRules(isNamespaced: boolean): Rule {
@@ -400,8 +405,8 @@ function policyRules(isNamespaced: boolean): Rule {
 
 const RBAC = "rbac.authorization.k8s.io";
 
-const account = fields({ name: "subdomain", apiGroup: oneOf("") });
-const person = fields({ apiGroup: oneOf(RBAC) });
+const account = rulesOf({ name: "subdomain", apiGroup: textIn("") });
+const person = rulesOf({ apiGroup: textIn(RBAC) });
 const KINDS = ["ServiceAccount", "User", "Group"];
 
 function subject(isNamespaced: boolean): Check {
@@ -415,10 +420,10 @@ function subject(isNamespaced: boolean): Check {
   };
 }
 
-const roleRef = fields({ apiGroup: oneOf(RBAC), name: "pathSegment" });
+const roleRef = rulesOf({ apiGroup: textIn(RBAC), name: "pathSegment" });
 
 function binding(isNamespaced: boolean): Rule {
-  const subjects = fields({ "subjects[]": subject(isNamespaced) });
+  const subjects = rulesOf({ "subjects[]": subject(isNamespaced) });
   const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
   return (object, at, causes) => {
     const role = objectOr(object.roleRef);
@@ -441,7 +446,7 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
   "admissionregistration/v1.WebhookClientConfig": clientConfigCauses,
   "apiextensions/v1.CustomResourceDefinition": definitionRule,
-  "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
+  "coordination/v1.LeaseSpec": rulesOf({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
   "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,
   "rbac/v1.ClusterRole": policyRules(false),

@@ -11,7 +11,8 @@ import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
-  all,
+  allOf,
+  anyValue,
   atLeast,
   between,
   type Check,
@@ -20,17 +21,16 @@ import {
   checkRequirement,
   distinct,
   EFFECTS,
-  fields,
   formed,
   formFaults,
   noneBelowZero,
   numberOf,
-  oneOf,
-  port,
+  portNumber,
   portOrName,
-  present,
   refuseValue,
   type Rule,
+  rulesOf,
+  textIn,
 } from "./checks.ts";
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
@@ -163,11 +163,11 @@ function checkOneMember(object: JsonObject, names: readonly string[], what: stri
 
 const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
-const handlerFields = fields({
-  "exec.command!": present,
+const handlerFields = rulesOf({
+  "exec.command!": anyValue,
   "httpGet.port": portOrName,
   "tcpSocket.port": portOrName,
-  "grpc.port": port,
+  "grpc.port": portNumber,
 });
 
 /** Checks what a probe or hook does. */
@@ -180,7 +180,7 @@ function checkHandler(handler: JsonObject, at: string, grace: number, causes: Ca
   refuseValue(causes, `${at}.sleep`, seconds, why);
 }
 
-const probeFields = all(noneBelowZero, fields({ terminationGracePeriodSeconds: atLeast(1) }));
+const probeFields = allOf(noneBelowZero, rulesOf({ terminationGracePeriodSeconds: atLeast(1) }));
 
 function checkProbe(probe: JsonObject, name: string, at: string, grace: number, causes: Causes): void {
   checkHandler(probe, at, grace, causes);
@@ -227,10 +227,10 @@ function checkMounts({ volumeMounts }: JsonObject, volumes: ReadonlySet<string>,
   });
 }
 
-const mountFields = fields({
+const mountFields = rulesOf({
   subPath: formed(plainPath()),
   subPathExpr: formed(plainPath()),
-  mountPropagation: oneOf("Bidirectional", "HostToContainer", "None"),
+  mountPropagation: textIn("Bidirectional", "HostToContainer", "None"),
 });
 
 const container: Rule = (object, at, causes) => {
@@ -238,11 +238,11 @@ const container: Rule = (object, at, causes) => {
   checkUnique(object.ports, "name", `${at}.ports`, causes);
 };
 
-const containerFields = fields({ name: "dnsLabel", "image!": present });
+const containerFields = rulesOf({ name: "dnsLabel", "image!": anyValue });
 
-const keySelector = fields({ name: "subdomain", key: "configKey" });
+const keySelector = rulesOf({ name: "subdomain", key: "configKey" });
 
-const filePath = fields({ "path!": formed(ownPath) });
+const filePath = rulesOf({ "path!": formed(ownPath) });
 
 const fileRef: Rule = ({ fieldRef, resourceFieldRef, path }, element, causes) => {
   // The server does not say which element it is.
@@ -345,7 +345,7 @@ const toleration: Rule = ({ key, operator = "", value = "", effect = "", tolerat
   } else causes.push(fieldCause.unsupported(place, operator, ["Equal", "Exists"]));
 };
 
-const nodeTerm = fields({
+const nodeTerm = rulesOf({
   "matchExpressions[]": (value, at, causes) => checkRequirement(objectOr(value), at, causes, ["Gt", "Lt"]),
 });
 
@@ -392,69 +392,69 @@ export function checkNewPod(spec: JsonObject, causes: Causes): void {
 }
 
 const mode = between(0, 0o777);
-const weighted = fields({ weight: between(1, 100) });
+const weighted = rulesOf({ weight: between(1, 100) });
 
 /** The rules of pods, containers and their parts. */
 export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.Container": container,
   "core/v1.EphemeralContainer": container,
-  "core/v1.ContainerPort": fields({ name: "portName", "containerPort!": port, hostPort: port }),
-  "core/v1.EnvVar": all(fields({ name: formed(variableName) }), envVar),
-  "core/v1.EnvFromSource": all(
-    fields({ prefix: formed(variableName), "configMapRef.name!": "subdomain", "secretRef.name!": "subdomain" }),
+  "core/v1.ContainerPort": rulesOf({ name: "portName", "containerPort!": portNumber, hostPort: portNumber }),
+  "core/v1.EnvVar": allOf(rulesOf({ name: formed(variableName) }), envVar),
+  "core/v1.EnvFromSource": allOf(
+    rulesOf({ prefix: formed(variableName), "configMapRef.name!": "subdomain", "secretRef.name!": "subdomain" }),
     envFrom,
   ),
   "core/v1.ConfigMapKeySelector": keySelector,
   "core/v1.SecretKeySelector": keySelector,
   "core/v1.ResourceRequirements": requirements,
-  "core/v1.SecurityContext": fields({ runAsUser: userId, runAsGroup: userId }),
+  "core/v1.SecurityContext": rulesOf({ runAsUser: userId, runAsGroup: userId }),
   "core/v1.DownwardAPIVolumeFile": fileRef,
   "core/v1.Pod": pod,
-  "core/v1.PodSpec": all(
+  "core/v1.PodSpec": allOf(
     podSpec,
-    fields({
+    rulesOf({
       serviceAccountName: "subdomain",
       nodeName: "subdomain",
       hostname: "dnsLabel",
       subdomain: "dnsLabel",
       priorityClassName: "subdomain",
       runtimeClassName: "subdomain",
-      restartPolicy: oneOf("Always", "OnFailure", "Never"),
-      dnsPolicy: oneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
+      restartPolicy: textIn("Always", "OnFailure", "Never"),
+      dnsPolicy: textIn("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
       activeDeadlineSeconds: between(1, 2 ** 31 - 1),
       "dnsConfig.nameservers[]": "address",
       "readinessGates[].conditionType": "labelKey",
       "schedulingGates[].name": "labelKey",
     }),
   ),
-  "core/v1.PodSecurityContext": fields({
+  "core/v1.PodSecurityContext": rulesOf({
     runAsUser: userId,
     runAsGroup: userId,
     fsGroup: userId,
     "supplementalGroups[]": userId,
   }),
-  "core/v1.KeyToPath": fields({ path: formed(ownPath), mode }),
-  "core/v1.SecretVolumeSource": fields({ "secretName!": present, defaultMode: mode }),
-  "core/v1.ConfigMapVolumeSource": fields({ "name!": present, defaultMode: mode }),
-  "core/v1.DownwardAPIVolumeSource": fields({ defaultMode: mode }),
-  "core/v1.ProjectedVolumeSource": fields({ defaultMode: mode }),
-  "core/v1.VolumeProjection": all(
+  "core/v1.KeyToPath": rulesOf({ path: formed(ownPath), mode }),
+  "core/v1.SecretVolumeSource": rulesOf({ "secretName!": anyValue, defaultMode: mode }),
+  "core/v1.ConfigMapVolumeSource": rulesOf({ "name!": anyValue, defaultMode: mode }),
+  "core/v1.DownwardAPIVolumeSource": rulesOf({ defaultMode: mode }),
+  "core/v1.ProjectedVolumeSource": rulesOf({ defaultMode: mode }),
+  "core/v1.VolumeProjection": allOf(
     projection,
-    fields({
-      "secret.name!": present,
-      "configMap.name!": present,
+    rulesOf({
+      "secret.name!": anyValue,
+      "configMap.name!": anyValue,
       "serviceAccountToken.expirationSeconds": between(600, 2 ** 32),
     }),
   ),
-  "core/v1.HostPathVolumeSource": fields({ path: formed(plainPath(true)) }),
-  "core/v1.Toleration": all(fields({ key: "labelKey", effect: oneOf(...EFFECTS) }), toleration),
-  "core/v1.TopologySpreadConstraint": fields({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
+  "core/v1.HostPathVolumeSource": rulesOf({ path: formed(plainPath(true)) }),
+  "core/v1.Toleration": allOf(rulesOf({ key: "labelKey", effect: textIn(...EFFECTS) }), toleration),
+  "core/v1.TopologySpreadConstraint": rulesOf({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
   "core/v1.NodeSelector": nodeSelector,
   "core/v1.NodeSelectorTerm": nodeTerm,
   "core/v1.PreferredSchedulingTerm": weighted,
   "core/v1.WeightedPodAffinityTerm": weighted,
-  "core/v1.PodAffinityTerm": fields({ topologyKey: "labelKey", "namespaces[]": "dnsLabel" }),
-  "core/v1.HostAlias": fields({ ip: "address", "hostnames[]": "subdomain" }),
+  "core/v1.PodAffinityTerm": rulesOf({ topologyKey: "labelKey", "namespaces[]": "dnsLabel" }),
+  "core/v1.HostAlias": rulesOf({ ip: "address", "hostnames[]": "subdomain" }),
 };
 
 const COMPUTE = ["cpu", "memory"];

@@ -12,7 +12,8 @@ import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import {
-  all,
+  allOf,
+  anyValue,
   atLeast,
   between,
   type Check,
@@ -20,15 +21,14 @@ import {
   checkLabels,
   checkOneOf,
   checkShare,
-  fields,
   formed,
   noneBelowZero,
   numberOf,
-  oneOf,
-  present,
   refuseValue,
   type Rule,
+  rulesOf,
   shareOf,
+  textIn,
 } from "./checks.ts";
 
 /** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
@@ -156,8 +156,8 @@ const positive: Check = (value, at, causes) => {
 };
 
 const name = formed("pathSegment");
-const target = all(reference, fields({ kind: name, name }));
-const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
+const target = allOf(reference, rulesOf({ kind: name, name }));
+const spec = allOf(bounds, rulesOf({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
 
 /** The rules of selector and template, which pods are made from. */
 const podsOf: Rule = ({ selector, template }, at, causes) => {
@@ -182,8 +182,8 @@ const podsOfReadable: Rule = (spec, at, causes) => {
 const UNSELECTED = "`selector` does not match template `labels`";
 
 /** Pods that are replaced run until then. */
-const running = fields({
-  "spec.restartPolicy": oneOf("Always"),
+const running = rulesOf({
+  "spec.restartPolicy": textIn("Always"),
   "spec.activeDeadlineSeconds": (_, at, causes) => {
     causes.push(fieldCause.forbidden(at, "activeDeadlineSeconds is not Supported"));
   },
@@ -253,29 +253,29 @@ const template: Rule = ({ metadata }, at, causes) => {
 
 /** The rules of the types of apps/v1, of the templates of their pods, and of their scaling. */
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
-  "apps/v1.DaemonSetSpec": all(podsOf, noneBelowZero),
+  "apps/v1.DaemonSetSpec": allOf(podsOf, noneBelowZero),
   "apps/v1.DaemonSetStatus": noneBelowZero,
   "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
-  "apps/v1.DeploymentSpec": all(podsOfReadable, noneBelowZero, deadline),
-  "apps/v1.DeploymentStatus": all(
+  "apps/v1.DeploymentSpec": allOf(podsOfReadable, noneBelowZero, deadline),
+  "apps/v1.DeploymentStatus": allOf(
     noneBelowZero,
     atMost("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
-  "apps/v1.ReplicaSetSpec": all(podsOfReadable, noneBelowZero),
-  "apps/v1.ReplicaSetStatus": all(
+  "apps/v1.ReplicaSetSpec": allOf(podsOfReadable, noneBelowZero),
+  "apps/v1.ReplicaSetStatus": allOf(
     noneBelowZero,
     atMost("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
   "apps/v1.StatefulSetOrdinals": noneBelowZero,
-  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": fields({
-    whenDeleted: oneOf("Retain", "Delete"),
-    whenScaled: oneOf("Retain", "Delete"),
+  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({
+    whenDeleted: textIn("Retain", "Delete"),
+    whenScaled: textIn("Retain", "Delete"),
   }),
-  "apps/v1.StatefulSetSpec": all(podsOfReadable, noneBelowZero, statefulSet, fields({ serviceName: "dnsLabel" })),
-  "apps/v1.StatefulSetStatus": all(
+  "apps/v1.StatefulSetSpec": allOf(podsOfReadable, noneBelowZero, statefulSet, rulesOf({ serviceName: "dnsLabel" })),
+  "apps/v1.StatefulSetStatus": allOf(
     noneBelowZero,
     atMost("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
@@ -286,17 +286,17 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
   "autoscaling/v1.ScaleSpec": noneBelowZero,
   "autoscaling/v2.CrossVersionObjectReference": target,
-  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: "dnsLabel" }),
-  "autoscaling/v2.HPAScalingPolicy": fields({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
-  "autoscaling/v2.HPAScalingRules": fields({
+  "autoscaling/v2.ContainerResourceMetricSource": rulesOf({ container: "dnsLabel" }),
+  "autoscaling/v2.HPAScalingPolicy": rulesOf({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
+  "autoscaling/v2.HPAScalingRules": rulesOf({
     stabilizationWindowSeconds: between(0, 3_600),
-    selectPolicy: oneOf("Disabled", "Max", "Min"),
-    "policies!": present,
+    selectPolicy: textIn("Disabled", "Max", "Min"),
+    "policies!": anyValue,
   }),
   "autoscaling/v2.HorizontalPodAutoscalerSpec": spec,
-  "autoscaling/v2.MetricIdentifier": fields({ name }),
+  "autoscaling/v2.MetricIdentifier": rulesOf({ name }),
   "autoscaling/v2.MetricSpec": metric,
-  "autoscaling/v2.MetricTarget": fields({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),
+  "autoscaling/v2.MetricTarget": rulesOf({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),
 };
 
 const jobModes: Rule = (spec, at, causes) => {
@@ -407,12 +407,12 @@ const cronJobName: Rule = ({ metadata }, _, causes) => {
 /** The rules of the types of batch/v1. */
 export const BATCH_RULES: Readonly<Record<string, Rule>> = {
   "batch/v1.CronJob": cronJobName,
-  "batch/v1.CronJobSpec": all(
+  "batch/v1.CronJobSpec": allOf(
     cronJob,
-    fields({ schedule: formed(schedule), timeZone: formed(timeZone) }),
+    rulesOf({ schedule: formed(schedule), timeZone: formed(timeZone) }),
     noneBelowZero,
   ),
   "batch/v1.Job": job,
-  "batch/v1.JobSpec": all(noneBelowZero, jobModes, replacement, jobRestarts),
-  "batch/v1.JobStatus": all(noneBelowZero, jobStatus),
+  "batch/v1.JobSpec": allOf(noneBelowZero, jobModes, replacement, jobRestarts),
+  "batch/v1.JobStatus": allOf(noneBelowZero, jobStatus),
 };

@@ -66,7 +66,7 @@ import { hasRules, loadedRules, loadRules } from "../../../operator/schema/rules
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
-import { PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+import { PostedSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 import type { Review } from "./webhooks.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
@@ -204,13 +204,13 @@ interface Deletions {
 export class ResourceHandler {
   readonly #parts: ResourceParts;
   readonly #lister: CollectionLister;
-  readonly #podRequests: PodSubresources;
+  readonly #podRequests: PostedSubresources;
 
   /** Uses these components. */
   constructor(parts: ResourceParts) {
     this.#parts = parts;
     this.#lister = new CollectionLister(parts.store);
-    this.#podRequests = new PodSubresources(parts.store, parts.writer, parts.now);
+    this.#podRequests = new PostedSubresources(parts.store, parts.writer, parts.now);
   }
 
   /**

@@ -1,8 +1,8 @@
 /**
  * Subresources that are no writes of their body: scales, evictions, bindings and tokens.
  *
- * {@linkcode scaleOf} and {@linkcode PodSubresources} are the entry points. `status` is an ordinary write, and passes
- * the writer.
+ * {@linkcode scaleOf} and {@linkcode PostedSubresources} are the entry points. `status` is an ordinary write, and
+ * passes the writer.
  *
  * @module
  */
@@ -103,7 +103,7 @@ function withNumber(value: unknown, [member, ...rest]: readonly string[], replic
 const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
 
 /** Requests that are no writes of their body: evictions and bindings of pods, and tokens of service accounts. */
-export class PodSubresources {
+export class PostedSubresources {
   readonly #store: Store;
   readonly #writer: Writer;
   readonly #now: () => number;
