@@ -8,7 +8,7 @@
  */
 import { defined } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
-import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
+import { reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
 
 /** The parts of an error response in addition to code and message. */
 interface RefusalParts {
@@ -28,14 +28,6 @@ export function refusal(code: number, message: string, parts: RefusalParts = {})
     message,
     defined({ code, reason, message, retryAfterSeconds, details, continue: parts.continue }),
   );
-}
-
-/** Creates an error from a partial Status. */
-export function refusalOf(status: Partial<ApiStatus>): StatusError {
-  const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
-  const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
-  const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
-  return refusal(code, message, { reason, details, continue: status.continue });
 }
 
 /** An error that kube-apiserver answers with plain text, without a Status. */
@@ -139,21 +131,6 @@ export function noMethod(): StatusError {
 export function noVerb(resource: Named, verb: string): StatusError {
   return refusal(405, `${verb} is not supported on resources of kind "${resourceName(resource)}"`, {
     details: detailsOf(resource),
-  });
-}
-
-/** 409: the object exists. */
-export function alreadyExists(resource: Named, name: string): StatusError {
-  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
-    reason: "AlreadyExists",
-    details: detailsOf(resource, name),
-  });
-}
-
-/** 409: the resourceVersion is stale, or a precondition failed. */
-export function conflict(resource: Named, name: string, why: string): StatusError {
-  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
-    details: detailsOf(resource, name),
   });
 }
 

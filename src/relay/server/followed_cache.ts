@@ -7,7 +7,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { scheduleTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
 import { LongTimer } from "../../engine/async/time.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import type { DeletedEvent, HandlerRegistration, ObjectEvent } from "../../engine/informer/events/event.ts";
@@ -111,7 +111,7 @@ export class FollowedCache implements Disposable {
   flushLater(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    scheduleTurn(() => {
+    void nextTurn().then(() => {
       this.#isDue = false;
       if (!this.#isOver) this.#reader.flush();
     });

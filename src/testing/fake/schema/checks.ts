@@ -233,7 +233,7 @@ function memberRule(
 }
 
 /** A check of nothing but that a value is there. */
-export const anyValue: Check = () => {};
+export const anyJson: Check = () => {};
 
 /** Returns a check: a text has a form. */
 export function formed(form: AnyForm): Check {

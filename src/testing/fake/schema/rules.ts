@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
   allOf,
-  anyValue,
+  anyJson,
   atLeast,
   between,
   type Check,
@@ -246,7 +246,7 @@ const service: Rule = ({ spec, status }, _at, causes) => {
 const accessModes = rulesOf({
   "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
 });
-const volume = allOf(accessModes, rulesOf({ "capacity!": anyValue }));
+const volume = allOf(accessModes, rulesOf({ "capacity!": anyJson }));
 
 /** The rule of a volume that one attachment describes. */
 const inlineVolume: Rule = (spec, at, causes) => {

@@ -12,7 +12,7 @@ import { isObject, type Json, type JsonObject } from "../../../engine/api/json.t
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
   allOf,
-  anyValue,
+  anyJson,
   atLeast,
   between,
   type Check,
@@ -164,7 +164,7 @@ function checkOneMember(object: JsonObject, names: readonly string[], what: stri
 const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
 const handlerFields = rulesOf({
-  "exec.command!": anyValue,
+  "exec.command!": anyJson,
   "httpGet.port": portOrName,
   "tcpSocket.port": portOrName,
   "grpc.port": portNumber,
@@ -238,7 +238,7 @@ const container: Rule = (object, at, causes) => {
   checkUnique(object.ports, "name", `${at}.ports`, causes);
 };
 
-const containerFields = rulesOf({ name: "dnsLabel", "image!": anyValue });
+const containerFields = rulesOf({ name: "dnsLabel", "image!": anyJson });
 
 const keySelector = rulesOf({ name: "subdomain", key: "configKey" });
 
@@ -434,15 +434,15 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
     "supplementalGroups[]": userId,
   }),
   "core/v1.KeyToPath": rulesOf({ path: formed(ownPath), mode }),
-  "core/v1.SecretVolumeSource": rulesOf({ "secretName!": anyValue, defaultMode: mode }),
-  "core/v1.ConfigMapVolumeSource": rulesOf({ "name!": anyValue, defaultMode: mode }),
+  "core/v1.SecretVolumeSource": rulesOf({ "secretName!": anyJson, defaultMode: mode }),
+  "core/v1.ConfigMapVolumeSource": rulesOf({ "name!": anyJson, defaultMode: mode }),
   "core/v1.DownwardAPIVolumeSource": rulesOf({ defaultMode: mode }),
   "core/v1.ProjectedVolumeSource": rulesOf({ defaultMode: mode }),
   "core/v1.VolumeProjection": allOf(
     projection,
     rulesOf({
-      "secret.name!": anyValue,
-      "configMap.name!": anyValue,
+      "secret.name!": anyJson,
+      "configMap.name!": anyJson,
       "serviceAccountToken.expirationSeconds": between(600, 2 ** 32),
     }),
   ),

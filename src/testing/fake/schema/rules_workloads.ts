@@ -13,7 +13,7 @@ import { isObject, type Json, type JsonObject } from "../../../engine/api/json.t
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import {
   allOf,
-  anyValue,
+  anyJson,
   atLeast,
   between,
   type Check,
@@ -291,7 +291,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v2.HPAScalingRules": rulesOf({
     stabilizationWindowSeconds: between(0, 3_600),
     selectPolicy: textIn("Disabled", "Max", "Min"),
-    "policies!": anyValue,
+    "policies!": anyJson,
   }),
   "autoscaling/v2.HorizontalPodAutoscalerSpec": spec,
   "autoscaling/v2.MetricIdentifier": rulesOf({ name }),

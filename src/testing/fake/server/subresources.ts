@@ -8,12 +8,13 @@
  */
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, conflict, fieldCause, invalid, refusal } from "../../../engine/protocol/refusal.ts";
+import { badRequest, fieldCause, invalid, refusal } from "../../../engine/protocol/refusal.ts";
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { at, listOr, objectOr, textOf } from "../../../engine/api/members.ts";
+import { conflict } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 

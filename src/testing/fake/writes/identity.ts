@@ -6,11 +6,12 @@
  *
  * @module
  */
+import { resourceName } from "../../../engine/api/resource.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
 import {
   badRequest,
   type Causes,
-  conflict,
+  detailsOf,
   fieldCause,
   forbidden,
   invalid,
@@ -256,4 +257,11 @@ export class NamespaceLifecycle {
 
 function isNamespaces({ group, plural }: Definition): boolean {
   return group === "" && plural === "namespaces";
+}
+
+/** 409: the resourceVersion is stale, or a precondition failed. */
+export function conflict(resource: Parameters<typeof detailsOf>[0], name: string, why: string): StatusError {
+  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
+    details: detailsOf(resource, name),
+  });
 }

@@ -11,15 +11,8 @@ import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import {
-  listOr,
-  memberObject,
-  memberObjects,
-  objectOr,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../../../engine/api/members.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { memberObject, memberObjects } from "../schema/members.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;
