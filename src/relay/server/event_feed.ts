@@ -139,7 +139,7 @@ export class EventFeed implements Disposable {
     this.cache.settle();
     for (const channel of this.#channels.values()) {
       try {
-        channel.write(changes, (change) => this.#token(channel, change));
+        channel.write(changes, (change) => this.idFor(channel, change));
       } catch (cause) {
         this.#drop(channel, cause);
       }
@@ -223,13 +223,13 @@ export class EventFeed implements Disposable {
     this.#position++;
     this.cache.settle();
     for (const channel of this.#channels.values()) {
-      channel.beat(this.#position, () => this.#token(channel));
+      channel.beat(this.#position, () => this.idFor(channel));
       for (const stream of channel.streams) stream.check(this.#settings);
     }
   }
 
   /** Returns the id after a change, or after all changes, if streams of a selection can resume there. */
-  #token({ scope }: SelectionEvents, change?: FeedChange): string | undefined {
+  idFor({ scope }: SelectionEvents, change?: FeedChange): string | undefined {
     if (!this.cache.isSynced) return undefined;
     const position = change?.position ?? this.#position;
     return tokenText({ feed: this.#id, scope, position, versions: this.#versionsBehind(change) });
@@ -241,11 +241,6 @@ export class EventFeed implements Disposable {
     const isExact = logs.length === 1 && logs[0].version !== "" && "version" in change && change.position > this.#base;
     if (!isExact) return versionsText(logs.map(({ bound }) => bound));
     return versionsText([{ first: change.version, last: change.version }]);
-  }
-
-  /** Returns the id of the present position, if streams of a selection can resume there. */
-  idFor(channel: SelectionEvents): string | undefined {
-    return this.#token(channel);
   }
 
   /**
@@ -318,7 +313,7 @@ export class EventFeed implements Disposable {
     if (logs.length === 0 || logs.some(({ version }) => version === "") || position < this.#base) return false;
     const changes = logs.flatMap(({ ring }) => [...changesBehind(position, ring.before(ring.end))])
       .filter((change) => change.position <= channel.base).sort((a, b) => a.position - b.position);
-    channel.extend(position, changes, (change) => this.#token(channel, change));
+    channel.extend(position, changes, (change) => this.idFor(channel, change));
     for (const { texts } of changes) texts.clear();
     return channel.has(position);
   }

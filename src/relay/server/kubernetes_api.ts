@@ -215,7 +215,7 @@ class KubernetesCollection implements Disposable {
     const plan = { selection, version, initial, marksEnd, hasBookmarks, timeoutMs, isSame };
     const watch = new KubernetesWatch(feed, plan, open);
     const response = watch.response(access, headers);
-    if (isOlder(version, feed.ring.base)) watch.expire();
+    if (isOlder(version, feed.log.ring.base)) watch.expire();
     return response;
   }
 
@@ -236,9 +236,9 @@ class KubernetesCollection implements Disposable {
   async #reach(feed: KubernetesFeed, version: string, { resourceVersion }: ServerListOptions): Promise<string> {
     const { signal } = this.#job;
     if (resourceVersion === "") await feed.refresh(signal);
-    const isThere = await feed.reach(version, signal);
+    const isThere = await feed.log.reach(version, signal);
     const reached = feed.version;
-    if (!isThere || reached === "") throw tooLarge(version, feed.reached);
+    if (!isThere || reached === "") throw tooLarge(version, feed.log.reached);
     return reached;
   }
 
@@ -271,7 +271,7 @@ function continued(options: ServerListOptions): ContinueToken {
 
 /** @throws {StatusError} 410 where the state of a version is not known any more. */
 function checkKept(feed: KubernetesFeed, version: string): void {
-  if (isOlder(version, feed.ring.base)) throw expired("The resourceVersion for the provided list is too old.");
+  if (isOlder(version, feed.log.ring.base)) throw expired("The resourceVersion for the provided list is too old.");
 }
 
 /** A part of a list at one version. */

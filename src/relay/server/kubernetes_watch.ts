@@ -205,7 +205,7 @@ export class KubernetesWatch extends StreamedResponse {
   }
 
   get #ring(): NumberedChanges<VersionedChange> {
-    return this.#feed.ring;
+    return this.#feed.log.ring;
   }
 
   get #isAtEnd(): boolean {
@@ -250,7 +250,7 @@ export class KubernetesWatch extends StreamedResponse {
 
   #bookmark(): string {
     const { selection, version } = this.#plan;
-    const reached = this.#feed.reached;
+    const reached = this.#feed.log.reached;
     return selection.bookmark(isOlder(reached, version) ? version : reached, false);
   }
 
@@ -297,7 +297,7 @@ export class KubernetesFeed implements Disposable {
   /** The sorted keys of `#objects`; `undefined` since the last object that came or went. */
   #keys: ObjectKey[] | undefined;
   /** The changes of `#objects`. */
-  readonly #log: ChangeLog<VersionedChange>;
+  readonly log: ChangeLog<VersionedChange>;
   /** The one log. */
   readonly logs: readonly ChangeLog<VersionedChange>[];
   readonly #settings: RelaySettings;
@@ -305,8 +305,8 @@ export class KubernetesFeed implements Disposable {
   /** Follows the informer of `held`, which it disposes in the end. `onOver` is called once, with its disposal. */
   constructor(held: AcquiredInformer<KubernetesObject>, settings: RelaySettings, onOver: () => void) {
     this.#settings = settings;
-    this.#log = new ChangeLog(held, settings.budget, { flush: () => this.flush(), onBegin: () => this.#begin() });
-    this.logs = [this.#log];
+    this.log = new ChangeLog(held, settings.budget, { flush: () => this.flush(), onBegin: () => this.#begin() });
+    this.logs = [this.log];
     const { lingerMs } = settings;
     this.cache = new FollowedCache(held, this, settings, { name: "relay of the Kubernetes API", lingerMs, onOver });
   }
@@ -324,22 +324,7 @@ export class KubernetesFeed implements Disposable {
   /** The version that it has reached; `""` while that is not known. */
   get version(): string {
     this.flush();
-    return this.#log.version;
-  }
-
-  /** The version that was reached last. */
-  get reached(): string {
-    return this.#log.reached;
-  }
-
-  /** The last changes. */
-  get ring(): NumberedChanges<VersionedChange> {
-    return this.#log.ring;
-  }
-
-  /** Waits until the cache is at a version, as {@linkcode ChangeLog.reach}. */
-  reach(version: string, signal: AbortSignal): Promise<boolean> {
-    return this.#log.reach(version, signal);
+    return this.log.version;
   }
 
   /** Waits until the informer is live, if it has just begun to follow the server again, for 3 s at most. */
@@ -360,8 +345,8 @@ export class KubernetesFeed implements Disposable {
    */
   *entriesAt(version: string, from = ""): Generator<ObjectEntry> {
     const later = new Map<ObjectKey, ObjectEntry | undefined>();
-    for (let number = this.ring.after(version); number < this.ring.end; number++) {
-      const { before, entry: { key } } = this.ring.at(number)!;
+    for (let number = this.log.ring.after(version); number < this.log.ring.end; number++) {
+      const { before, entry: { key } } = this.log.ring.at(number)!;
       if (!later.has(key)) later.set(key, before);
     }
     const present = this.#keys ??= [...this.#objects.keys()].sort();
@@ -409,7 +394,7 @@ export class KubernetesFeed implements Disposable {
     if (!this.cache.isSynced) return;
     const { resourceVersion: version } = event;
     const bytes = changeBytes(change.before, change.entry);
-    this.#log.add(isSeen(event) ? { ...change, version, bytes } : undefined);
+    this.log.add(isSeen(event) ? { ...change, version, bytes } : undefined);
     this.cache.flushLater();
   }
 

@@ -120,8 +120,6 @@ export interface HistoryOptions {
   readonly names?: number;
 }
 
-const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
-
 /**
  * Generates a random history: writes to a few names, mixed with faults. Use it to find event sequences that break your
  * code. The same seed gives the same history.
@@ -359,20 +357,19 @@ function watchedResource({ requests }: FakeApiServer, of: number): Resource | un
 
 /** Calls `act` once, at the next such moment. */
 export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () => void): void {
-  switch (moment) {
-    case "list":
-    case "watch":
-      return server.beforeNext(act, 1, requestsOf(moment));
-    case "page":
-      return server.beforeNext(act, 1, ({ query }) => query.has("continue"));
-    case "listed":
-      return server.afterNext(act, 1, requestsOf("list"));
-    case "stream":
-      return server.afterNext(act, 1, isStreamingList);
-    default:
-      return moment satisfies never;
-  }
+  const isAnswered = moment === "listed" || moment === "stream";
+  server[isAnswered ? "afterNext" : "beforeNext"](act, 1, REQUESTS[moment]);
 }
+
+/** The requests of each moment. */
+const REQUESTS: Readonly<Record<ProtocolMoment, RequestFilter>> = {
+  list: requestsOf("list"),
+  page: ({ query }) => query.has("continue"),
+  watch: requestsOf("watch"),
+  listed: requestsOf("list"),
+  stream: isStreamingList,
+};
+const MOMENTS = Object.keys(REQUESTS) as ProtocolMoment[];
 
 /** A slow response's chunk size in bytes, and the interval in milliseconds. */
 const DROP_BYTES = 60;
