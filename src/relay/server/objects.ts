@@ -9,7 +9,7 @@
 import { FieldTree } from "../../engine/api/fields.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../../engine/api/resource.ts";
-import { fieldValues, readFieldPath, refuseFieldPath } from "../../engine/api/selector.ts";
+import { fieldValues, splitFieldPaths } from "../../engine/api/selector.ts";
 import { DecodeError } from "../../engine/api/status.ts";
 import { jsonOf, pickFields } from "../../engine/entry/entry.ts";
 import { EntrySelector } from "../../engine/entry/entry_selector.ts";
@@ -64,7 +64,7 @@ export class ObjectSelection {
         throw new TypeError(`the parameter "${name}" occurs twice`);
       }
     }
-    const paths = parameters.getAll("fields").flatMap((list) => pathsOf(list));
+    const paths = parameters.getAll("fields").flatMap((list) => splitFieldPaths(list, MAX_PATH));
     const selector = new EntrySelector<KubernetesObject>(Object.fromEntries(parameters), fieldValues);
     return new ObjectSelection(selector, [...new Set(paths)].sort());
   }
@@ -90,21 +90,6 @@ export class ObjectSelection {
 
 /** The longest path of a field, in characters: the longest key of an annotation, and what may be around it. */
 const MAX_PATH = 512;
-
-/** Splits a list of paths at its commas, but for those in quotes. @throws {SyntaxError} when one of them is no path. */
-function pathsOf(list: string): string[] {
-  const paths: string[] = [];
-  for (let begin = 0;;) {
-    const { end } = readFieldPath(list, begin);
-    if (end - begin > MAX_PATH) {
-      throw new SyntaxError(`a field path has ${end - begin} characters, but ${MAX_PATH} is the limit`);
-    }
-    paths.push(list.slice(begin, end));
-    if (end === list.length) return paths;
-    if (list[end] !== ",") refuseFieldPath(list, end);
-    begin = end + 1;
-  }
-}
 
 /** Returns what clients may see of the object of an entry; `undefined` if that is nothing. */
 export type Show = (entry: { readonly object: KubernetesObject }) => KubernetesObject | undefined;
