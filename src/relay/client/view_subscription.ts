@@ -5,13 +5,12 @@
  *
  * @module
  */
-import { PolledIterator, Readers } from "../../engine/async/iterate.ts";
+import { ExternalStore, PolledIterator, Readers } from "../../engine/async/iterate.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../engine/informer/cache_view.ts";
 import type { CollectionData, NamespacesData, StreamData, ViewData, ViewRequest } from "../server/format.ts";
-import { ExternalStore } from "./external_store.ts";
 import {
   askRelay,
   CLIENT_OPTIONS,

@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { ExternalStore } from "../../../src/relay/client/external_store.ts";
+import { ExternalStore } from "../../../src/engine/async/iterate.ts";
 import { Uncaught } from "../../support/informer.ts";
 
 interface State {
