@@ -13,7 +13,7 @@ import {
   parseRoute,
 } from "../../src/engine/protocol/requests.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
-import { parseToken } from "../../src/relay/server/feed.ts";
+import { parseToken } from "../../src/relay/server/resume_token.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { ObjectSelection } from "../../src/relay/server/objects.ts";
 import { ViewSelection } from "../../src/relay/server/views.ts";

@@ -9,7 +9,8 @@
 import { type FileHandle, open, writeFile } from "node:fs/promises";
 import { sleep } from "../engine/async/time.ts";
 import { replaceFile } from "../host/connect/files.ts";
-import { refuseRequest, RequestGuard } from "../relay/server/http.ts";
+import { refuseRequest } from "../relay/server/answers.ts";
+import { RequestGuard } from "../relay/server/guard.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
 import { listen, type LoopbackHandler } from "./loopback.ts";

@@ -91,14 +91,3 @@ export function setMember(object: MutableJson, key: string, value: Json | undefi
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else object[key] = value;
 }
-
-/** Returns a copy whose members are sortMembers, at any depth. */
-export function sortMembers<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(sortMembers) as T;
-  if (!isObject(value)) return value;
-  const copy: MutableJson = {};
-  for (const key of Object.keys(value).sort()) {
-    if (value[key] !== undefined) setMember(copy, key, sortMembers(value[key]));
-  }
-  return copy as T;
-}

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isList, isObject, type Json, type JsonObject, type MutableJson } from "./json.ts";
+import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 
 /** Returns `value` if it is an object, else an empty object. */
 export function objectOr(value: unknown): JsonObject {
@@ -26,17 +26,6 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
 /** Returns the elements of a list, which are texts where the list is one of texts. */
 export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value : [];
-}
-
-/** Returns the object in a member, to be changed; an empty one is put there if there is none. */
-export function memberObject(object: MutableJson, name: string): MutableJson {
-  const value = object[name];
-  return isObject(value) ? value : object[name] = {};
-}
-
-/** Returns the objects of a list, to be changed. */
-export function memberObjects(value: unknown): MutableJson[] {
-  return listOr(value).map(objectOr);
 }
 
 /** Returns a string, number or boolean as text; `""` for anything else, as the server takes a missing field. */

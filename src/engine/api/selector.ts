@@ -346,8 +346,27 @@ export function readFieldPath(text: string, from = 0): { readonly keys: readonly
   }
 }
 
+/**
+ * Splits a list of paths at its commas, but for commas in quotes.
+ *
+ * @throws {SyntaxError} if one of them is not a path, or has more than `longest` characters.
+ */
+export function splitFieldPaths(list: string, longest: number): string[] {
+  const paths: string[] = [];
+  for (let begin = 0;;) {
+    const { end } = readFieldPath(list, begin);
+    if (end - begin > longest) {
+      throw new SyntaxError(`a field path has ${end - begin} characters, but ${longest} is the limit`);
+    }
+    paths.push(list.slice(begin, end));
+    if (end === list.length) return paths;
+    if (list[end] !== ",") refuseFieldPath(list, end);
+    begin = end + 1;
+  }
+}
+
 /** @throws {SyntaxError} which names the character at an index. */
-export function refuseFieldPath(text: string, at: number): never {
+function refuseFieldPath(text: string, at: number): never {
   refuse("read the field path", text, at, `a key such as spec, or ["example.com/owner"]`, text[at]);
 }
 

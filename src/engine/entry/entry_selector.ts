@@ -1,13 +1,14 @@
 /**
- * The entries that selectors match: of one namespace, by labels and by fields.
+ * The objects that belong to a selection: in one namespace, by labels and by fields.
  *
  * {@linkcode EntrySelector} is the entry point. It reads only the labels and the selected fields of an entry, which
- * stays unparsed. What a reader may see is not decided here.
+ * stays unparsed. Relays and the fake server use it for objects that they read in another way. Rights of readers are
+ * not decided here.
  *
  * @module
  */
 import type { CacheEntry } from "../api/entry.ts";
-import { FieldSelector, LabelSelector } from "../api/selector.ts";
+import { FieldSelector, type FieldValue, LabelSelector } from "../api/selector.ts";
 import { valuesAt } from "./path.ts";
 
 /** Selectors as text. */
@@ -20,26 +21,40 @@ interface SelectorTexts {
   readonly fieldSelector?: string;
 }
 
-/** A namespace and selectors, parsed: which entries they match. */
-export class EntrySelector {
+/** The namespace and labels of an object. */
+interface Labelled {
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** A namespace and selectors, parsed: which objects they match. `Source` is what their fields are read from. */
+export class EntrySelector<Source = CacheEntry<unknown>> {
   /** The namespace; `""` is all. */
   readonly namespace: string;
   /** The labels. */
   readonly labels: LabelSelector;
   /** The fields. */
   readonly fields: FieldSelector;
+  readonly #read: (source: Source, keys: readonly string[]) => readonly FieldValue[];
 
   /** @throws {SyntaxError} when a selector does not parse. */
-  constructor({ namespace = "", labelSelector = "", fieldSelector = "" }: SelectorTexts) {
+  constructor(
+    { namespace = "", labelSelector = "", fieldSelector = "" }: SelectorTexts,
+    read: (source: Source, keys: readonly string[]) => readonly FieldValue[] = valuesAt as never,
+  ) {
     this.namespace = namespace;
     this.labels = LabelSelector.parse(labelSelector);
     this.fields = FieldSelector.parse(fieldSelector);
+    this.#read = read;
   }
 
-  /** Returns `true` for an entry that is selected. @throws {DecodeError} when labels or fields cannot be read. */
-  matches(entry: CacheEntry<unknown>): boolean {
-    return (this.namespace === "" || entry.namespace === this.namespace) &&
-      (this.labels.requirements.length === 0 || this.labels.matches(entry.labels)) &&
-      (this.fields.isEmpty || this.fields.matchesValues((keys) => valuesAt(entry, keys)));
+  /** Returns `true` for an object that is selected. @throws {DecodeError} when labels or fields cannot be read. */
+  matches(object: Source & Labelled): boolean;
+  /** Returns `true` for an object that is selected, whose namespace and labels are in `metadata`. */
+  matches(metadata: Labelled, object: Source): boolean;
+  matches(object: Labelled, source: Source = object as Source): boolean {
+    return (this.namespace === "" || object.namespace === this.namespace) &&
+      (this.labels.requirements.length === 0 || this.labels.matches(object.labels)) &&
+      (this.fields.isEmpty || this.fields.matchesValues((keys) => this.#read(source, keys)));
   }
 }

@@ -8,7 +8,7 @@
  */
 import { defined } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
-import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
+import { reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
 
 /** The parts of an error response in addition to code and message. */
 interface RefusalParts {
@@ -28,14 +28,6 @@ export function refusal(code: number, message: string, parts: RefusalParts = {})
     message,
     defined({ code, reason, message, retryAfterSeconds, details, continue: parts.continue }),
   );
-}
-
-/** Creates an error from a partial Status. */
-export function refusalOf(status: Partial<ApiStatus>): StatusError {
-  const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
-  const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
-  const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
-  return refusal(code, message, { reason, details, continue: status.continue });
 }
 
 /** An error that kube-apiserver answers with plain text, without a Status. */
@@ -142,21 +134,6 @@ export function noVerb(resource: Named, verb: string): StatusError {
   });
 }
 
-/** 409: the object exists. */
-export function alreadyExists(resource: Named, name: string): StatusError {
-  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
-    reason: "AlreadyExists",
-    details: detailsOf(resource, name),
-  });
-}
-
-/** 409: the resourceVersion is stale, or a precondition failed. */
-export function conflict(resource: Named, name: string, why: string): StatusError {
-  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
-    details: detailsOf(resource, name),
-  });
-}
-
 /** 400: the request is malformed. */
 export function badRequest(message: string): StatusError {
   return refusal(400, message);
@@ -180,45 +157,34 @@ export function invalid(
 /** An object's faults, with one cause for each. */
 export type Causes = Required<StatusCause>[];
 
-/** Cause: the field must not be set. */
-export function forbiddenField(field: string, why: string): Required<StatusCause> {
-  return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
+function causeOf(reason: string, field: string, what: string, why: string): Required<StatusCause> {
+  return { reason: `FieldValue${reason}`, message: why === "" ? what : `${what}: ${why}`, field };
 }
 
-/** Cause: the field's value is invalid. */
-export function invalidField(field: string, value: string, why: string): Required<StatusCause> {
-  return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${why}`, field };
-}
-
-/** Cause: the value has too many bytes. */
-export function tooLong(field: string, most: unknown): Required<StatusCause> {
-  return { reason: "FieldValueTooLong", message: `Too long: may not be more than ${most} bytes`, field };
-}
-
-/** Cause: the field is required. */
-export function requiredField(field: string, why = ""): Required<StatusCause> {
-  return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
-}
-
-/** Cause: the value names something that does not exist. */
-export function notFoundField(field: string, value: unknown): Required<StatusCause> {
-  return { reason: "FieldValueNotFound", message: `Not found: ${JSON.stringify(value)}`, field };
-}
-
-/** Cause: the value is in the list already. */
-export function duplicateField(field: string, value: unknown): Required<StatusCause> {
-  return { reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(value)}`, field };
-}
-
-/** Cause: the field's value is not supported. */
-export function unsupportedField(field: string, value: unknown, supported: readonly string[]): Required<StatusCause> {
-  const values = supported.map((text) => JSON.stringify(text)).join(", ");
-  return {
-    reason: "FieldValueNotSupported",
-    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`,
-    field,
-  };
-}
+/** Creates the causes of refused objects: what is wrong with a field, in kube-apiserver's words. */
+export const fieldCause = {
+  /** The field must not be set. */
+  forbidden: (field: string, why: string): Required<StatusCause> => causeOf("Forbidden", field, "Forbidden", why),
+  /** The field's value is invalid. */
+  invalid: (field: string, value: string, why: string): Required<StatusCause> =>
+    causeOf("Invalid", field, `Invalid value: ${value}`, why),
+  /** The value has too many bytes. */
+  tooLong: (field: string, most: unknown): Required<StatusCause> =>
+    causeOf("TooLong", field, "Too long", `may not be more than ${most} bytes`),
+  /** The field is required. */
+  required: (field: string, why = ""): Required<StatusCause> => causeOf("Required", field, "Required value", why),
+  /** The value names something that does not exist. */
+  notFound: (field: string, value: unknown): Required<StatusCause> =>
+    causeOf("NotFound", field, "Not found", JSON.stringify(value)),
+  /** The value is in the list already. */
+  duplicate: (field: string, value: unknown): Required<StatusCause> =>
+    causeOf("Duplicate", field, "Duplicate value", JSON.stringify(value)),
+  /** The field's value is not supported. */
+  unsupported: (field: string, value: unknown, supported: readonly string[]): Required<StatusCause> => {
+    const values = supported.map((text) => JSON.stringify(text)).join(", ");
+    return causeOf("NotSupported", field, "Unsupported value", `${JSON.stringify(value)}: supported values: ${values}`);
+  },
+};
 
 /** 410: the version is compacted. */
 export function expired(message: string, token?: string): StatusError {

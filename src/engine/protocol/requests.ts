@@ -12,7 +12,7 @@ import { base64Of } from "../api/object.ts";
 import { placeOf, type ResourcePlace } from "../api/resource.ts";
 import type { StatusCause } from "../api/status.ts";
 import { quoted } from "../errors/errors.ts";
-import { badRequest, forbiddenField, invalid, noPath, refusal, unsupportedField } from "./refusal.ts";
+import { badRequest, fieldCause, invalid, noPath, refusal } from "./refusal.ts";
 
 /** The path of a collection, an object or a subresource. */
 export interface ResourceRoute extends ResourcePlace {
@@ -139,18 +139,18 @@ function listCauses(options: ServerListOptions): Required<StatusCause>[] {
   const { resourceVersion, resourceVersionMatch: match } = options;
   const causes: Required<StatusCause>[] = [];
   if (options.sendInitialEvents !== undefined) {
-    causes.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    causes.push(fieldCause.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
   if (match === "") return causes;
   if (resourceVersion === "") {
-    causes.push(forbiddenField(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
+    causes.push(fieldCause.forbidden(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
   }
-  if (options.continue !== "") causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for continue`));
+  if (options.continue !== "") causes.push(fieldCause.forbidden(MATCH, `${MATCH} is forbidden for continue`));
   if (match !== "Exact" && match !== "NotOlderThan") {
-    causes.push(unsupportedField(MATCH, match, ["Exact", "NotOlderThan", ""]));
+    causes.push(fieldCause.unsupported(MATCH, match, ["Exact", "NotOlderThan", ""]));
   }
   if (match === "Exact" && resourceVersion === "0") {
-    causes.push(forbiddenField(MATCH, `${MATCH} "exact" is forbidden for resourceVersion "0"`));
+    causes.push(fieldCause.forbidden(MATCH, `${MATCH} "exact" is forbidden for resourceVersion "0"`));
   }
   return causes;
 }
@@ -160,19 +160,19 @@ function watchCauses(options: ServerListOptions, streamingList: boolean): Requir
   const causes: Required<StatusCause>[] = [];
   if (sendInitialEvents !== undefined) {
     if (match !== "NotOlderThan") {
-      causes.push(forbiddenField(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`));
+      causes.push(fieldCause.forbidden(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`));
     }
     if (!streamingList) {
       const why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
-      causes.push(forbiddenField("sendInitialEvents", why));
+      causes.push(fieldCause.forbidden("sendInitialEvents", why));
     }
   }
   if (match === "") return causes;
   if (sendInitialEvents === undefined) {
-    causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`));
+    causes.push(fieldCause.forbidden(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`));
   }
-  if (match !== "NotOlderThan") causes.push(unsupportedField(MATCH, match, ["NotOlderThan"]));
-  if (options.continue !== "") causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for continue`));
+  if (match !== "NotOlderThan") causes.push(fieldCause.unsupported(MATCH, match, ["NotOlderThan"]));
+  if (options.continue !== "") causes.push(fieldCause.forbidden(MATCH, `${MATCH} is forbidden for continue`));
   return causes;
 }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { hasRules, type RuleCompiler } from "./rules/load.ts";
-import { type Causes, duplicateField } from "../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../engine/protocol/refusal.ts";
 import { clientConfigCauses } from "./values/client_config.ts";
 import { letterLabel, subdomain } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "../../engine/api/json.ts";
@@ -187,7 +187,7 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
       if (!isPath) continue;
       faults.refuse(path.startsWith(".metadata."), "jsonPath", "must not point to fields in metadata");
       faults.refuse(!SELECTABLE.includes(found.type), "jsonPath", SCALAR);
-      if (seen.has(path)) causes.push(duplicateField(`${place}[${index}].jsonPath`, path));
+      if (seen.has(path)) causes.push(fieldCause.duplicate(`${place}[${index}].jsonPath`, path));
       seen.add(path);
     }
     const message = `Too many: ${seen.size}: must have at most 8 items`;

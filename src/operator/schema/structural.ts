@@ -7,13 +7,7 @@
  *
  * @module
  */
-import {
-  type Causes,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedField,
-} from "../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../engine/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../engine/api/json.ts";
 import { at as memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { schemaOfOpenApi } from "./values/object_schema.ts";
@@ -70,19 +64,19 @@ export class FieldFaults {
 
   /** If `holds`, the member must not be there. */
   forbid(holds: boolean, name: string, why: string): void {
-    if (holds) this.#causes.push(forbiddenField(`${this.#at}.${name}`, why));
+    if (holds) this.#causes.push(fieldCause.forbidden(`${this.#at}.${name}`, why));
   }
 
   /** If `holds`, the member must be there. */
   require(holds: boolean, name: string, why = ""): void {
-    if (holds) this.#causes.push(requiredField(`${this.#at}.${name}`, why));
+    if (holds) this.#causes.push(fieldCause.required(`${this.#at}.${name}`, why));
   }
 
   /** If `holds`, the member's value is wrong. */
   refuse(holds: boolean, name: string, why: string): void {
     if (!holds) return;
     const value = memberAt(this.#object, ...name.split(/[.[]/).map((part) => part.replace("]", ""))) ?? "";
-    this.#causes.push(invalidField(`${this.#at}.${name}`, JSON.stringify(value), why));
+    this.#causes.push(fieldCause.invalid(`${this.#at}.${name}`, JSON.stringify(value), why));
   }
 
   /** If `holds`, the member must have one value: it is required if it is not set. */
@@ -95,7 +89,7 @@ export class FieldFaults {
   /** A member that is there must have one of some values. */
   oneOf(name: string, known: readonly string[], value = this.#object[name]): void {
     if (!isGiven(value) || known.includes(value as string)) return;
-    this.#causes.push(unsupportedField(`${this.#at}.${name}`, value, known));
+    this.#causes.push(fieldCause.unsupported(`${this.#at}.${name}`, value, known));
   }
 }
 
@@ -130,7 +124,7 @@ export function structuralCauses(schema: JsonObject, at: string): Causes {
     causes.push(...structural);
   }
   openApi({ schema, at, isRoot: true }, causes);
-  if (causes.length === 0 && unsupported !== undefined) causes.push(invalidField(at, '""', unsupported));
+  if (causes.length === 0 && unsupported !== undefined) causes.push(fieldCause.invalid(at, '""', unsupported));
   return causes;
 }
 

@@ -9,7 +9,7 @@
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
 import type { Abortable } from "../../engine/api/options.ts";
 import { fieldMatcher, labelMatcher } from "../../engine/api/selector.ts";
-import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../../engine/async/iterate.ts";
+import { ExternalStore, PolledIterator, Readers } from "../../engine/async/iterate.ts";
 import { DerivedController, Latch } from "../../engine/async/signals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../../engine/informer/cache/lister.ts";
@@ -165,7 +165,7 @@ export class Subscription<T extends KubernetesObject>
     return { objects: [...this.#objects.values()], ...this.status() };
   });
   /** The reason of the end, if it has failed. */
-  #failure: IterationFailure | undefined;
+  #failure: { readonly error: unknown } | undefined;
   /** The objects of a snapshot that is not complete. After a cut another one begins, as the id names no position. */
   #staged: Map<ObjectKey, T> | undefined;
   #state: SubscriptionState = "connecting";
@@ -265,7 +265,7 @@ export class Subscription<T extends KubernetesObject>
   }
 
   /** Ends the subscription: its iterators with `failure`, if there is one, and its waits with `error`. */
-  #over(failure: IterationFailure | undefined, error: unknown): void {
+  #over(failure: { readonly error: unknown } | undefined, error: unknown): void {
     if (this.#readers.haveEnded) return;
     this.#failure = failure;
     this.#enter("failed");

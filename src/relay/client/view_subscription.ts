@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../../engine/async/iterate.ts";
+import { ExternalStore, PolledIterator, Readers } from "../../engine/async/iterate.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
@@ -51,7 +51,7 @@ export class RemoteView<T> implements Disposable {
   });
   #isConnected = false;
   /** The reason of the end, if the subscription has failed. */
-  #failure: IterationFailure | undefined;
+  #failure: { readonly error: unknown } | undefined;
   #request: ViewRequest;
   #rows: ViewRow<T>[] = [];
   /** The last update; `undefined` before the first one. */
@@ -145,7 +145,7 @@ export class RemoteView<T> implements Disposable {
       this.#isConnected = isConnected;
       this.#store.changed();
     },
-    end: (failure?: IterationFailure): void => {
+    end: (failure?: { readonly error: unknown }): void => {
       if (this.#readers.haveEnded) return;
       this.#failure = failure;
       this[internals].connected(false);
@@ -236,7 +236,7 @@ export class ViewSubscription implements Disposable {
   /** Ends the present connection. */
   #connection = new DerivedController();
   /** Set when the subscription has ended. */
-  #end: { readonly failure: IterationFailure | undefined } | undefined;
+  #end: { readonly failure: { readonly error: unknown } | undefined } | undefined;
 
   /** Connects immediately. See {@linkcode subscribeViews}. */
   constructor(relay: string | URL, options: SubscribeViewsOptions = {}) {
@@ -348,7 +348,7 @@ export class ViewSubscription implements Disposable {
     }
   }
 
-  #over(failure: IterationFailure | undefined): void {
+  #over(failure: { readonly error: unknown } | undefined): void {
     if (this.#end !== undefined) return;
     this.#end = { failure };
     if (this.#stream !== undefined) this.#connected(undefined);

@@ -2,7 +2,7 @@
  * The collections of a relay under their names: lists, and streams of events.
  *
  * {@linkcode planCollections} is the entry point: it reads a request, which is answered once `authorize` has granted
- * it. A list that a client reads slowly is one version of the cache. Changes are distributed by `feed.ts`.
+ * it. A list that a client reads slowly is one version of the cache. Changes are distributed by `event_feed.ts`.
  *
  * @module
  */
@@ -22,20 +22,13 @@ import { CacheScope } from "../../engine/informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../../engine/informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../../engine/informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../engine/informer/shared_informer_factory.ts";
+import { type Access, planWithoutData, requestedOf, type RequestPlan } from "./access.ts";
+import { ANSWER_HEADERS, listHeaders, type Refusal, refuseRequest } from "./answers.ts";
 import type { HeldBytes } from "./budget.ts";
-import { Feed } from "./feed.ts";
+import { ClientStream } from "./client_stream.ts";
+import { UNKNOWN_BYTES } from "./change_log.ts";
+import { EventFeed } from "./event_feed.ts";
 import { type CollectionList, stateOf } from "./format.ts";
-import {
-  type Access,
-  ANSWER_HEADERS,
-  listHeaders,
-  type OpenRequest,
-  planWithoutData,
-  type Refusal,
-  refuseRequest,
-  requestedOf,
-  type RequestPlan,
-} from "./http.ts";
 import {
   ObjectSelection,
   type ObjectTexts,
@@ -45,10 +38,10 @@ import {
   showFor,
   ShownObject,
 } from "./objects.ts";
+import type { OpenRequest } from "./open_requests.ts";
 import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { Right } from "./rights.ts";
-import { STREAM_HEADERS } from "./stream.ts";
-import { UNKNOWN_BYTES } from "./version_log.ts";
+import { STREAM_HEADERS } from "./streamed_response.ts";
 
 /** The number of rights whose digests are kept. */
 const KNOWN_DIGESTS = 1_000;
@@ -71,7 +64,7 @@ export class ListBody implements ReadList {
 
   /**
    * Begins when the body is first read. `textsFrom` returns the selected objects of the version from an index on;
-   * `head` has the members beside the objects.
+   * `head` has the other members.
    */
   constructor(version: ListedVersion, textsFrom: (index: number) => ObjectTexts, head: object, open: OpenRequest) {
     this.#version = version;
@@ -132,10 +125,10 @@ export class ListBody implements ReadList {
   }
 }
 
-/** The bytes of an object in a list of its own, beside the object. */
+/** The bytes that a list needs for a reference to an object. */
 const OBJECT_BYTES = 64;
 
-/** A list that is being read, which is cut where others need the bytes. */
+/** A list that is being read. The relay cuts it if others need the bytes. */
 interface ReadList {
   /** Ends the list, which is not complete. */
   cut(): void;
@@ -160,7 +153,7 @@ export interface ListedVersion {
 export class SharedLists implements Disposable {
   readonly settings: RelaySettings;
   readonly #show: Show;
-  /** Those that have readers, from the oldest on. */
+  /** The versions with readers, from the oldest on. */
   readonly #versions: ListedVersion[] = [];
 
   /** None yet, of objects as `show` leaves them. */
@@ -178,7 +171,7 @@ export class SharedLists implements Disposable {
     return last?.name === name ? last : this.#begin(name, entries());
   }
 
-  /** A list of a version is read no more. */
+  /** A list of a version is no longer read. */
   left(version: ListedVersion, reader: ReadList): void {
     if (version.readers.delete(reader) && version.readers.size === 0) this.#end(version);
   }
@@ -210,7 +203,7 @@ export class SharedLists implements Disposable {
     return version;
   }
 
-  /** Forgets a version without readers. What it alone had, an older one may have too. */
+  /** Forgets a version without readers. Objects that only this version had may also be in an older one. */
   #end(version: ListedVersion): void {
     const index = this.#versions.indexOf(version);
     this.#versions.splice(index, 1);
@@ -241,7 +234,7 @@ export class ServedCollection implements Disposable {
   readonly #collection: RelayedCollection;
   /** Set if and only if the collection is derived. */
   readonly #derived: DerivedCollection<DerivedObject, string> | undefined;
-  /** Distinguishes states that have no version, as those of a derived collection, from those of another process. */
+  /** Distinguishes states without a version, as of a derived collection, from another process's states. */
   readonly #life: string = crypto.randomUUID();
   readonly #settings: RelaySettings;
   /** Equal for collections of the same objects of the same cluster, as clients see them. */
@@ -252,8 +245,8 @@ export class ServedCollection implements Disposable {
   readonly #job = new AbortController();
   /** The last digests of what rights have, by their ids. */
   readonly #seen = new Map<string, { readonly name: string; readonly digest: string }>();
-  /** Set while there are streams, and `lingerMs` longer; always where the relay has replicas. */
-  #feed: Feed | undefined;
+  /** Set while there are streams, and `lingerMs` longer. Always set if the relay has replicas. */
+  #feed: EventFeed | undefined;
 
   /** @throws {TypeError} when the name cannot be part of an address. */
   constructor(informers: SharedInformerFactory, name: string, settings: RelaySettings) {
@@ -317,13 +310,13 @@ export class ServedCollection implements Disposable {
     return { collection: this.name, resource: this.resource, namespaces };
   }
 
-  /** Returns what `access`, which has a right to it, lets a client see of it; `undefined` where that is all. */
+  /** Returns the right to it that `access` has; `undefined` if a client may see all of it. */
   rightOf({ rights }: Access): Right | undefined {
     return rights && Right.of(rights[this.name], this.resource, this.#settings);
   }
 
   /**
-   * Answers a request for its selected objects, as `RelayList` describes, or by 304 where the client has them.
+   * Answers a request for its selected objects, as `RelayList` describes, or by 304 if the client has them.
    */
   async answerList(request: Request, asked: ObjectSelection, open: OpenRequest, access: Access): Promise<Response> {
     const selection = this.#limit(asked, access);
@@ -363,13 +356,15 @@ export class ServedCollection implements Disposable {
     if (this.#job.signal.aborted) return refuseRequest(request, { status: 503, reason: "the relay was stopped" });
     const id = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
     const selectionFor = (granted: Access): ObjectSelection => this.#limit(asked, granted);
-    return this.follow().open({ open, selectionFor, lastEventId: id || undefined }, access).response(access);
+    return new ClientStream(this.follow(), { open, selectionFor, lastEventId: id || undefined }, access).response(
+      access,
+    );
   }
 
   /** Begins to keep changes for event streams, if that has not begun. */
-  follow(): Feed {
+  follow(): EventFeed {
     const onOver = (): void => void (this.#feed = undefined);
-    return this.#feed ??= new Feed(this.acquire(), this.show, this.#identity, this.#settings, onOver);
+    return this.#feed ??= new EventFeed(this.acquire(), this.show, this.#identity, this.#settings, onOver);
   }
 
   /** Ends its streams, with the reason `closed`, cuts its lists, and gives the informers back. */
@@ -384,7 +379,7 @@ export class ServedCollection implements Disposable {
     return asked.limitedTo(this.rightOf(access));
   }
 
-  /** Returns a digest of the objects that a right has; `name` is that of the present version of the cache. */
+  /** Returns a digest of the objects that a right has; `name` is the cache's present version. */
   async #seenBy(right: Right, name: string, entries: readonly CacheEntry<KubernetesObject>[]): Promise<string> {
     const known = this.#seen.get(right.id);
     if (known?.name === name) return known.digest;

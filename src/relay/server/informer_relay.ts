@@ -11,18 +11,12 @@ import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { answerProbe, informerMetrics, PROBE_PATHS } from "../../engine/informer/metrics.ts";
 import type { SharedInformerFactory } from "../../engine/informer/shared_informer_factory.ts";
+import { askAccess, planWithoutData, type RequestPlan } from "./access.ts";
+import { answerPreflight, refuseRequest } from "./answers.ts";
 import { planCollections, ServedCollection } from "./collections.ts";
-import {
-  answerPreflight,
-  askAccess,
-  type OpenRequest,
-  OpenRequests,
-  planWithoutData,
-  refuseRequest,
-  RequestGuard,
-  type RequestPlan,
-} from "./http.ts";
+import { RequestGuard } from "./guard.ts";
 import { KubernetesApi } from "./kubernetes_api.ts";
+import { type OpenRequest, OpenRequests } from "./open_requests.ts";
 import { type ConnectionInfo, type RelayOptions, type RelaySettings, relaySettings } from "./options.ts";
 import { planViews, ViewHub } from "./views.ts";
 

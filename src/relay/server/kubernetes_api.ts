@@ -38,22 +38,14 @@ import {
 } from "../../engine/protocol/requests.ts";
 import { quoted } from "../../engine/errors/errors.ts";
 import { internals } from "../../engine/errors/internals.ts";
+import { type Access, planWithoutData, requestedOf, type RequestPlan } from "./access.ts";
+import { ANSWER_HEADERS, isKubernetes, KUBERNETES_PREFIX, listHeaders } from "./answers.ts";
 import { ListBody, type ListedVersion, type ServedCollection, SharedLists } from "./collections.ts";
-import {
-  type Access,
-  ANSWER_HEADERS,
-  isKubernetes,
-  KUBERNETES_PREFIX,
-  listHeaders,
-  type OpenRequest,
-  planWithoutData,
-  requestedOf,
-  type RequestPlan,
-} from "./http.ts";
 import { KubernetesFeed, KubernetesSelection, KubernetesWatch } from "./kubernetes_watch.ts";
 import { type ObjectTexts, textsFrom } from "./objects.ts";
+import type { OpenRequest } from "./open_requests.ts";
 import type { RelaySettings } from "./options.ts";
-import { STREAM_HEADERS } from "./stream.ts";
+import { STREAM_HEADERS } from "./streamed_response.ts";
 
 /** The answer of `/version`: the Kubernetes as which the relay answers, not that of the server behind it. */
 const VERSION = {
@@ -123,14 +115,14 @@ class KubernetesCollection implements Disposable {
     if (this.#job.signal.aborted) throw unavailable("the relay was stopped");
     this.#feed ??= new KubernetesFeed(this.collection.acquire(), this.#settings, () => this.#feed = undefined);
     const feed = this.#feed;
-    using _use = feed.use();
+    using _use = feed.cache.use();
     this.#check(feed, read.route);
     const problem = await this.collection.unsynced(feed.informer);
     if (problem !== undefined) throw refusal(problem.status, problem.reason, { details: { retryAfterSeconds: 2 } });
     try {
       return await this.#read(feed, read);
     } catch (error) {
-      if (feed.isOver) throw unavailable("the informer of the relay was stopped");
+      if (feed.cache.isOver) throw unavailable("the informer of the relay was stopped");
       throw error;
     }
   }
@@ -223,7 +215,7 @@ class KubernetesCollection implements Disposable {
     const plan = { selection, version, initial, marksEnd, hasBookmarks, timeoutMs, isSame };
     const watch = new KubernetesWatch(feed, plan, open);
     const response = watch.response(access, headers);
-    if (isOlder(version, feed.ring.base)) watch.expire();
+    if (isOlder(version, feed.log.ring.base)) watch.expire();
     return response;
   }
 
@@ -244,9 +236,9 @@ class KubernetesCollection implements Disposable {
   async #reach(feed: KubernetesFeed, version: string, { resourceVersion }: ServerListOptions): Promise<string> {
     const { signal } = this.#job;
     if (resourceVersion === "") await feed.refresh(signal);
-    const isThere = await feed.reach(version, signal);
+    const isThere = await feed.log.reach(version, signal);
     const reached = feed.version;
-    if (!isThere || reached === "") throw tooLarge(version, feed.reached);
+    if (!isThere || reached === "") throw tooLarge(version, feed.log.reached);
     return reached;
   }
 
@@ -279,7 +271,7 @@ function continued(options: ServerListOptions): ContinueToken {
 
 /** @throws {StatusError} 410 where the state of a version is not known any more. */
 function checkKept(feed: KubernetesFeed, version: string): void {
-  if (isOlder(version, feed.ring.base)) throw expired("The resourceVersion for the provided list is too old.");
+  if (isOlder(version, feed.log.ring.base)) throw expired("The resourceVersion for the provided list is too old.");
 }
 
 /** A part of a list at one version. */

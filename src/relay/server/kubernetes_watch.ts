@@ -19,25 +19,19 @@ import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../engine/informer/events/event.ts";
 import type { SharedIndexInformer } from "../../engine/informer/shared_index_informer.ts";
+import type { Access } from "./access.ts";
+import { changeBytes, ChangeLog, isSeen, type LoggedChange, type NumberedChanges, REACH_MS } from "./change_log.ts";
 import type { ListedVersion } from "./collections.ts";
-import type { Access, OpenRequest } from "./http.ts";
+import { FollowedCache } from "./followed_cache.ts";
 import { textsFrom } from "./objects.ts";
+import type { OpenRequest } from "./open_requests.ts";
 import type { RelaySettings } from "./options.ts";
 import type { Right } from "./rights.ts";
-import { RelayStream } from "./stream.ts";
-import {
-  CacheFeed,
-  changeBytes,
-  type ChangeRing,
-  isSeen,
-  type LoggedChange,
-  REACH_MS,
-  VersionLog,
-} from "./version_log.ts";
+import { StreamedResponse } from "./streamed_response.ts";
 
 type ObjectEntry = CacheEntry<KubernetesObject>;
 
-/** The kind of objects that have their metadata alone. */
+/** The kind of objects that have only their metadata. */
 const PARTIAL = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" } as const;
 
 /** The objects that a request of the Kubernetes API selects, and the form in which it wants them. */
@@ -76,7 +70,7 @@ export class KubernetesSelection {
     }
   }
 
-  /** Returns `true` if the client may see an object; one that cannot be read it may not. */
+  /** Returns `true` if the client may see an object. It may not see an object that cannot be read. */
   shows(entry: ObjectEntry): boolean {
     return this.#holds(entry, () => this.right?.allowsEntry(entry) !== false);
   }
@@ -129,7 +123,7 @@ function lineText(type: string, object: string): string {
 /** The objects and changes that a watch reads. */
 interface WatchPlan {
   readonly selection: KubernetesSelection;
-  /** The version behind which the changes begin, which is that of the initial objects. */
+  /** The version of the initial objects. The changes follow it. */
   readonly version: string;
   /** If `true`, the client wants bookmarks. */
   readonly hasBookmarks: boolean;
@@ -144,10 +138,10 @@ interface WatchPlan {
 }
 
 /**
- * A watch of one client: the initial objects, if it asked for them, then the changes of the ring behind its version,
+ * A watch of one client: the initial objects, if it asked for them, then the changes after its version,
  * and bookmarks. It keeps no bytes of its own.
  */
-export class KubernetesWatch extends RelayStream {
+export class KubernetesWatch extends StreamedResponse {
   readonly #feed: KubernetesFeed;
   readonly #plan: WatchPlan;
   readonly #use: Disposable;
@@ -167,7 +161,7 @@ export class KubernetesWatch extends RelayStream {
     super(open);
     this.#feed = feed;
     this.#plan = plan;
-    this.#use = feed.use();
+    this.#use = feed.cache.use();
     this.#initial = plan.initial;
     this.#position = this.#ring.after(plan.version);
     plan.initial?.readers.add(this);
@@ -175,7 +169,7 @@ export class KubernetesWatch extends RelayStream {
     this.#timeout.arm(plan.timeoutMs);
   }
 
-  /** Writes a bookmark behind what there is, if the client wants bookmarks. */
+  /** Writes a bookmark after all changes, if the client wants bookmarks. */
   bookmark(): void {
     this.#isBookmarkDue = this.#plan.hasBookmarks;
     if (this.#isBookmarkDue) this.write();
@@ -210,8 +204,8 @@ export class KubernetesWatch extends RelayStream {
     this.#use[Symbol.dispose]();
   }
 
-  get #ring(): ChangeRing<VersionedChange> {
-    return this.#feed.ring;
+  get #ring(): NumberedChanges<VersionedChange> {
+    return this.#feed.log.ring;
   }
 
   get #isAtEnd(): boolean {
@@ -256,7 +250,7 @@ export class KubernetesWatch extends RelayStream {
 
   #bookmark(): string {
     const { selection, version } = this.#plan;
-    const reached = this.#feed.reached;
+    const reached = this.#feed.log.reached;
     return selection.bookmark(isOlder(reached, version) ? version : reached, false);
   }
 
@@ -280,9 +274,9 @@ interface VersionedChange extends LoggedChange {
 interface WrittenBatch {
   /** The number of the first change. */
   readonly from: number;
-  /** The number behind the last one. */
+  /** The number after the last change. */
   readonly to: number;
-  /** Their lines; none where no change is of a selected object. */
+  /** Their lines. Empty if no selected object has changed. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -290,58 +284,53 @@ interface WrittenBatch {
  * Follows one informer for the readers of a Kubernetes API: its objects in the order of keys, at a version that rises
  * with each batch of changes, and the last changes with their versions.
  *
- * A list may hide changes, as it shows only the newest state: behind one, and behind everything else that did not come
- * by a watch in order, the changes before are forgotten, and open streams end.
+ * When its log forgets the changes, open streams end.
  */
-export class KubernetesFeed extends CacheFeed {
+export class KubernetesFeed implements Disposable {
+  /** The cache that it follows. */
+  readonly cache: FollowedCache;
   /** The open streams. */
-  override readonly streams: Set<KubernetesWatch> = new Set();
+  readonly streams: Set<KubernetesWatch> = new Set();
   /** The last batches by the ids of their selections, until the next beat at the latest. */
   readonly written: Map<string, WrittenBatch> = new Map();
   readonly #objects = new Map<ObjectKey, ObjectEntry>();
   /** The sorted keys of `#objects`; `undefined` since the last object that came or went. */
   #keys: ObjectKey[] | undefined;
   /** The changes of `#objects`. */
-  readonly #log: VersionLog<VersionedChange>;
-  protected override readonly logs: readonly VersionLog<VersionedChange>[];
+  readonly log: ChangeLog<VersionedChange>;
+  /** The one log. */
+  readonly logs: readonly ChangeLog<VersionedChange>[];
+  readonly #settings: RelaySettings;
 
   /** Follows the informer of `held`, which it disposes in the end. `onOver` is called once, with its disposal. */
   constructor(held: AcquiredInformer<KubernetesObject>, settings: RelaySettings, onOver: () => void) {
-    super(held, settings, onOver, "relay of the Kubernetes API");
-    this.#log = new VersionLog(held, settings.budget, { flush: () => this.flush(), onBegin: () => this.#begin() });
-    this.logs = [this.#log];
+    this.#settings = settings;
+    this.log = new ChangeLog(held, settings.budget, { flush: () => this.flush(), onBegin: () => this.#begin() });
+    this.logs = [this.log];
+    const { lingerMs } = settings;
+    this.cache = new FollowedCache(held, this, settings, { name: "relay of the Kubernetes API", lingerMs, onOver });
+  }
+
+  /** Ends all streams, and releases the informer. */
+  [Symbol.dispose](): void {
+    this.cache[Symbol.dispose]();
   }
 
   /** The informer. */
   get informer(): SharedIndexInformer<KubernetesObject, never> {
-    return this.held.informer;
+    return this.cache.held.informer;
   }
 
   /** The version that it has reached; `""` while that is not known. */
   get version(): string {
     this.flush();
-    return this.#log.version;
-  }
-
-  /** The version that was reached last. */
-  get reached(): string {
-    return this.#log.reached;
-  }
-
-  /** The last changes. */
-  get ring(): ChangeRing<VersionedChange> {
-    return this.#log.ring;
-  }
-
-  /** Waits until the cache is at a version, as {@linkcode VersionLog.reach}. */
-  reach(version: string, signal: AbortSignal): Promise<boolean> {
-    return this.#log.reach(version, signal);
+    return this.log.version;
   }
 
   /** Waits until the informer is live, if it has just begun to follow the server again, for 3 s at most. */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.informer.status().state !== "stale") return;
-    using wait = timedController(REACH_MS, "The cache lags behind the API server", signal, this.held.signal);
+    using wait = timedController(REACH_MS, "The cache lags behind the API server", signal, this.cache.held.signal);
     for await (const { state } of this.informer.statusChanges({ signal: wait.signal })) if (state !== "stale") return;
   }
 
@@ -356,8 +345,8 @@ export class KubernetesFeed extends CacheFeed {
    */
   *entriesAt(version: string, from = ""): Generator<ObjectEntry> {
     const later = new Map<ObjectKey, ObjectEntry | undefined>();
-    for (let number = this.ring.after(version); number < this.ring.end; number++) {
-      const { before, entry: { key } } = this.ring.at(number)!;
+    for (let number = this.log.ring.after(version); number < this.log.ring.end; number++) {
+      const { before, entry: { key } } = this.log.ring.at(number)!;
       if (!later.has(key)) later.set(key, before);
     }
     const present = this.#keys ??= [...this.#objects.keys()].sort();
@@ -371,8 +360,9 @@ export class KubernetesFeed extends CacheFeed {
   }
 
   /** Takes over the changes so far, and writes them to the streams. */
-  override flush(): void {
-    if (!this.isSynced || this.isOver || !this.settle()) return;
+  flush(): void {
+    const { isSynced, isOver } = this.cache;
+    if (!isSynced || isOver || !this.cache.settle()) return;
     for (const stream of this.streams) stream.write();
     this.written.clear();
   }
@@ -383,7 +373,8 @@ export class KubernetesFeed extends CacheFeed {
     for (const stream of [...this.streams]) stream.expire();
   }
 
-  protected override put(event: ObjectEvent<KubernetesObject>): void {
+  /** Takes over a new or changed object. */
+  put(event: ObjectEvent<KubernetesObject>): void {
     const entry = entryWithin(entryOfEvent(event));
     const before = this.#objects.get(event.key);
     this.#objects.set(event.key, entry);
@@ -391,7 +382,8 @@ export class KubernetesFeed extends CacheFeed {
     this.#changed(event, { before, entry, isDeletion: false });
   }
 
-  protected override delete(event: DeletedEvent<KubernetesObject>): void {
+  /** Takes over a deleted object. */
+  delete(event: DeletedEvent<KubernetesObject>): void {
     const { key } = event;
     const before = this.#objects.get(key);
     if (this.#objects.delete(key)) this.#keys = undefined;
@@ -399,17 +391,23 @@ export class KubernetesFeed extends CacheFeed {
   }
 
   #changed(event: ObjectEvent<KubernetesObject>, change: Omit<VersionedChange, keyof LoggedChange>): void {
-    if (!this.isSynced) return;
+    if (!this.cache.isSynced) return;
     const { resourceVersion: version } = event;
     const bytes = changeBytes(change.before, change.entry);
-    this.#log.add(isSeen(event) ? { ...change, version, bytes } : undefined);
-    this.flushLater();
+    this.log.add(isSeen(event) ? { ...change, version, bytes } : undefined);
+    this.cache.flushLater();
   }
 
-  protected override beat(): void {
+  /** Flushes, as the streams may wait for the status. */
+  statusChanged(): void {
+    this.flush();
+  }
+
+  /** Writes bookmarks, and checks that clients read. */
+  beat(): void {
     this.flush();
     for (const stream of this.streams) {
-      stream.check(this.settings);
+      stream.check(this.#settings);
       stream.bookmark();
     }
     this.written.clear();

@@ -9,16 +9,17 @@
 import { FieldTree } from "../../engine/api/fields.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../../engine/api/resource.ts";
-import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../../engine/api/selector.ts";
+import { fieldValues, splitFieldPaths } from "../../engine/api/selector.ts";
 import { DecodeError } from "../../engine/api/status.ts";
 import { jsonOf, pickFields } from "../../engine/entry/entry.ts";
+import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import type { RelaySettings } from "./options.ts";
 import type { Right } from "./rights.ts";
 
 /** The parameters of a request that select objects and fields. */
-const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"] as const;
+const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"];
 
 /** The objects, and the fields of them, that a request is about. */
 export class ObjectSelection {
@@ -28,28 +29,21 @@ export class ObjectSelection {
   readonly namespace: string;
   /** The right of the client to them; `undefined` where that has all. */
   readonly right: Right | undefined;
-  readonly #labels: LabelSelector;
-  readonly #fieldSelector: FieldSelector;
+  readonly #selector: EntrySelector<KubernetesObject>;
   readonly #paths: readonly string[];
   readonly #tree: FieldTree;
   /** Equal for selections of the same fields. */
   readonly #fields: string;
 
-  private constructor(
-    namespace: string,
-    labels: LabelSelector,
-    fieldSelector: FieldSelector,
-    paths: readonly string[],
-    right?: Right,
-  ) {
+  private constructor(selector: EntrySelector<KubernetesObject>, paths: readonly string[], right?: Right) {
+    const { namespace, labels, fields } = selector;
     this.namespace = namespace;
     this.right = right;
-    this.#labels = labels;
-    this.#fieldSelector = fieldSelector;
+    this.#selector = selector;
     this.#paths = paths;
     this.#tree = paths.length === 0 ? FieldTree.leaf : FieldTree.of(paths);
     this.#fields = JSON.stringify(paths);
-    this.id = JSON.stringify([namespace, String(labels), String(fieldSelector), paths, right?.id]);
+    this.id = JSON.stringify([namespace, String(labels), String(fields), paths, right?.id]);
   }
 
   /**
@@ -70,28 +64,20 @@ export class ObjectSelection {
         throw new TypeError(`the parameter "${name}" occurs twice`);
       }
     }
-    const text = (name: (typeof PARAMETERS)[number]): string => parameters.get(name) ?? "";
-    const paths = parameters.getAll("fields").flatMap((list) => pathsOf(list));
-    return new ObjectSelection(
-      text("namespace"),
-      LabelSelector.parse(text("labelSelector")),
-      FieldSelector.parse(text("fieldSelector")),
-      [...new Set(paths)].sort(),
-    );
+    const paths = parameters.getAll("fields").flatMap((list) => splitFieldPaths(list, MAX_PATH));
+    const selector = new EntrySelector<KubernetesObject>(Object.fromEntries(parameters), fieldValues);
+    return new ObjectSelection(selector, [...new Set(paths)].sort());
   }
 
   /** Returns the same selection of what a right has, instead of its own. */
   limitedTo(right: Right | undefined): ObjectSelection {
     if (right?.id === this.right?.id) return this;
-    return new ObjectSelection(this.namespace, this.#labels, this.#fieldSelector, this.#paths, right);
+    return new ObjectSelection(this.#selector, this.#paths, right);
   }
 
   /** Returns true when the object is selected, and may be seen. */
   matches(object: KubernetesObject): boolean {
-    if (this.right?.allows(object) === false) return false;
-    const { namespace = "", labels } = object.metadata;
-    return (this.namespace === "" || namespace === this.namespace) &&
-      this.#labels.matches(labels) && this.#fieldSelector.matches(object);
+    return this.right?.allows(object) !== false && this.#selector.matches(object.metadata, object);
   }
 
   /** Returns the selected fields of an object as JSON; `texts` has the texts of that object, by their fields. */
@@ -104,21 +90,6 @@ export class ObjectSelection {
 
 /** The longest path of a field, in characters: the longest key of an annotation, and what may be around it. */
 const MAX_PATH = 512;
-
-/** Splits a list of paths at its commas, but for those in quotes. @throws {SyntaxError} when one of them is no path. */
-function pathsOf(list: string): string[] {
-  const paths: string[] = [];
-  for (let begin = 0;;) {
-    const { end } = readFieldPath(list, begin);
-    if (end - begin > MAX_PATH) {
-      throw new SyntaxError(`a field path has ${end - begin} characters, but ${MAX_PATH} is the limit`);
-    }
-    paths.push(list.slice(begin, end));
-    if (end === list.length) return paths;
-    if (list[end] !== ",") refuseFieldPath(list, end);
-    begin = end + 1;
-  }
-}
 
 /** Returns what clients may see of the object of an entry; `undefined` if that is nothing. */
 export type Show = (entry: { readonly object: KubernetesObject }) => KubernetesObject | undefined;

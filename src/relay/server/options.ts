@@ -6,7 +6,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import type { Selection } from "../../engine/api/options.ts";
+import { defined, type Selection } from "../../engine/api/options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { checkCounts, checkDurations } from "../../engine/async/checks.ts";
 import { callObserver } from "../../engine/async/signals.ts";
@@ -15,9 +15,6 @@ import { checkNames } from "../../engine/errors/option_names.ts";
 import type { DerivedCollection, DerivedObject } from "../../engine/informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../../engine/informer/options.ts";
 import { ByteBudget } from "./budget.ts";
-
-/** The names of options that are limits. */
-const LIMITS = "maxConnections maxBytes heartbeatMs stallMs syncMs lingerMs maxStaleMs hosts origins";
 
 /** The names of this machine on itself. */
 export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
@@ -255,6 +252,20 @@ export type RelaySettings =
     readonly budget: ByteBudget;
   };
 
+/** The defaults, and the names of options without one. */
+const DEFAULTS = {
+  hosts: LOOPBACK_HOSTS,
+  origins: [],
+  predicates: {},
+  maxConnections: 2_000,
+  maxBytes: 134_217_728,
+  heartbeatMs: 15_000,
+  stallMs: 30_000,
+  syncMs: 10_000,
+  lingerMs: 10_000,
+};
+const OTHERS = ["maxStaleMs", "collections", "authorize", "redact", "cluster", "onError"];
+
 /**
  * Returns the options with their defaults.
  *
@@ -262,15 +273,14 @@ export type RelaySettings =
  * @throws {RangeError} when a number is out of range.
  */
 export function relaySettings(options: RelayOptions): RelaySettings {
-  checkNames("create a relay", options, `${LIMITS} collections authorize predicates redact cluster onError`);
+  checkNames("create a relay", options, [...Object.keys(DEFAULTS), ...OTHERS]);
   if (Object.keys(options?.collections ?? {}).length === 0) {
     throw new TypeError(
       'Cannot create a relay: "collections" is empty. Add at least one, for example { collections: { pods: Pod } }',
     );
   }
-  const { hosts = LOOPBACK_HOSTS, origins = [], predicates = {}, cluster = crypto.randomUUID() } = options;
-  const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
-  const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
+  const settings = { ...DEFAULTS, cluster: crypto.randomUUID(), ...defined(options) };
+  const { heartbeatMs, stallMs, syncMs, lingerMs, maxStaleMs, maxBytes, maxConnections } = settings;
   checkDurations("create a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
   checkDurations("create a relay", { heartbeatMs }, { min: 1, finite: true });
   if (heartbeatMs > MAX_HEARTBEAT_MS) {
@@ -283,17 +293,7 @@ export function relaySettings(options: RelayOptions): RelaySettings {
   const reporter = new ConsoleReporter();
   const { onError = (error) => reporter.report("relay", error) } = options;
   return {
-    ...options,
-    hosts,
-    origins,
-    predicates,
-    cluster,
-    maxConnections,
-    maxBytes,
-    heartbeatMs,
-    stallMs,
-    syncMs,
-    lingerMs,
+    ...settings,
     onError: (error) => callObserver(() => onError(error)),
     isReplica: options.cluster !== undefined,
     budget: new ByteBudget(maxBytes),

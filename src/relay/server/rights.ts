@@ -1,8 +1,9 @@
 /**
  * The rights of clients: which objects of a collection a user may see.
  *
- * {@linkcode Right} and {@linkcode accessReview} are the entry points. `authorize` of the program grants a right; this
- * file checks and compares grants. What else would show hidden objects, such as counts, depends on the right too.
+ * {@linkcode Right} and {@linkcode accessReview} are the entry points. The program's `authorize` grants a right, and
+ * this file checks and compares grants. {@linkcode accessReview} asks the API server who may list and watch, and keeps
+ * the answers for a minute.
  *
  * @module
  */

@@ -23,23 +23,16 @@ import {
   type ViewUpdates,
   type ViewWindow,
 } from "../../engine/informer/cache_view.ts";
+import { type Access, planWithoutData, requestedOf, type RequestPlan } from "./access.ts";
+import { ANSWER_HEADERS, type Refusal, refuseRequest } from "./answers.ts";
 import type { HeldBytes } from "./budget.ts";
 import type { ServedCollection } from "./collections.ts";
 import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";
-import {
-  type Access,
-  ANSWER_HEADERS,
-  type OpenRequest,
-  planWithoutData,
-  type Refusal,
-  refuseRequest,
-  requestedOf,
-  type RequestPlan,
-} from "./http.ts";
 import { ObjectSelection, type Show } from "./objects.ts";
+import type { OpenRequest } from "./open_requests.ts";
 import type { RelaySettings, RequestedPart } from "./options.ts";
 import type { Right } from "./rights.ts";
-import { RelayStream } from "./stream.ts";
+import { StreamedResponse } from "./streamed_response.ts";
 
 /** The longest window. */
 const MAX_LIMIT = 1_000;
@@ -66,7 +59,7 @@ export class ViewSelection {
   readonly of: string;
   /** Equal for views with the same rows in the same order. */
   readonly order: string;
-  /** Equal for views that differ in their window alone. */
+  /** Equal for views that differ only in their window. */
   readonly id: string;
   /** The window. */
   readonly window: ViewWindow;
@@ -214,7 +207,7 @@ interface OpenView {
  * At most one text for each view and each collection waits for the client; the next update of a view is made when the
  * last one was taken, of what has changed until then.
  */
-export class ViewStream extends RelayStream {
+export class ViewStream extends StreamedResponse {
   /** The name of the stream, a secret of its client. */
   readonly id: string = crypto.randomUUID();
   readonly #hub: Pick<ViewHub, "lease" | "left" | "regrant">;
@@ -236,7 +229,7 @@ export class ViewStream extends RelayStream {
     return new Map([...this.#views].map(([name, { selection }]) => [name, selection]));
   }
 
-  /** Replaces the views: those that differ in the window alone are moved, others are opened and closed. */
+  /** Replaces the views. It moves a view that differs only in its window, and opens and closes the others. */
   replace(selections: ReadonlyMap<string, ViewSelection>): void {
     for (const [name, { selection }] of this.#views) if (selections.get(name)?.id !== selection.id) this.#close(name);
     for (const [name, selection] of selections) {
@@ -362,7 +355,7 @@ interface SharedView {
   readers: number;
 }
 
-/** The views that clients ask for. Those of the same objects in the same order are one, whatever their windows. */
+/** The views that clients ask for. Views of the same objects in the same order are one, whatever their windows. */
 export class ViewHub implements Disposable {
   readonly #collections: ReadonlyMap<string, ViewedCollection>;
   readonly #settings: RelaySettings;
@@ -439,7 +432,7 @@ export class ViewHub implements Disposable {
     return true;
   }
 
-  /** Shows in a stream what `access` grants; the stream ends where there is no room for that. */
+  /** Shows in a stream what `access` grants; the stream ends if there is no room for it. */
   regrant(stream: ViewStream, access: Access): void {
     try {
       this.#replace(stream, stream.selections, access);
@@ -500,7 +493,7 @@ export class ViewHub implements Disposable {
     const { showRow: show } = collection;
     const held = collection.acquire();
     const rowBytes = ROW_BYTES.row + selection.keys * ROW_BYTES.value;
-    // Of all objects, until the view has found those that it selects.
+    // For all objects, until the view has found the selected ones.
     const hold = this.#settings.budget.hold(Math.max(1, held.informer.status().objects) * rowBytes);
     if (hold === undefined) {
       held[Symbol.dispose]();
@@ -511,7 +504,7 @@ export class ViewHub implements Disposable {
       return shown !== undefined && selection.matches(shown);
     };
     const view = held.view({
-      // Without it, and without a sort key, the objects of windows alone are parsed.
+      // Without it, and without a sort key, only the objects in windows are parsed.
       where: this.#hides || !selection.selectsAll ? where : undefined,
       sortBy: selection.sortBy(show),
       name: "relayed view",
@@ -547,8 +540,8 @@ export class ViewHub implements Disposable {
   }
 
   /**
-   * Writes the state and the namespaces of the collections of a stream, where they have changed. `namespaces` has the
-   * texts of those that were read for another stream.
+   * Writes the state and the namespaces of the collections of a stream, if they have changed. `namespaces` has the
+   * texts that were read for another stream.
    */
   #report(stream: ViewStream, namespaces = new Map<string, string>()): void {
     const sent = this.#sent.get(stream) ?? new Map<string, string>();

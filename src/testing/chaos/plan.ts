@@ -7,7 +7,7 @@
  */
 import type { Client } from "../../engine/client/client.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
-import type { FaultStep, StepOf } from "../fake/history.ts";
+import { type FaultStep, refused, retryAfter, type StepOf } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import type { ResourceDefinition } from "../fake/storage/definition.ts";
 
@@ -91,54 +91,58 @@ export type Fault =
   | "restart"
   | "stall";
 
-/** A fault: how often it is chosen, how a step of it is made, and how it is described. */
+/**
+ * How often each fault is chosen, by the part that it harms: later writes, views of changes, processes and their
+ * clocks, or users. Faults that do harm in few places have large weights.
+ */
+const WEIGHTS = {
+  writes: { crashAtWrite: 8, race: 3, conflict: 2, loseAnswer: 3, break: 1, refuse: 6, delayWrite: 1 },
+  views: { staleRestart: 6, stall: 4, unobserved: 2, drop: 1, end: 1, forceRelist: 1, restart: 1 },
+  processes: { crash: 2, restartProcess: 1, clockSkew: 2, clockJump: 3, second: 2, pause: 3, loseRenewals: 8 },
+  users: { deleteAll: 1 },
+};
+const WEIGHT: Readonly<Record<Fault, number>> = {
+  ...WEIGHTS.writes,
+  ...WEIGHTS.views,
+  ...WEIGHTS.processes,
+  ...WEIGHTS.users,
+};
+
+/** How a step of a fault is made, and how it is described. */
 interface FaultKind<Step> {
-  /** The part that it harms: later writes, what is observed of changes, processes and their clocks, or users. */
-  readonly of: "writes" | "views" | "processes" | "users";
-  readonly weight: number;
   make(random: Random, change: () => PlannedChange): Step;
   describe(step: Step): string;
 }
 
-/** The faults. Those of which few places do harm have large weights. */
+/** The faults, in the order in which they are drawn. */
 const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } = {
   deleteAll: {
-    of: "users",
-    weight: 1,
     make: (random) => ({ do: "deleteAll", again: random.next() < 0.5 }),
     describe: ({ again }) => `users delete all that they have created${again ? ", and create it again" : ""}`,
   },
   crash: {
-    of: "processes",
-    weight: 2,
-    make: (random) => ({ do: "crash", downMs: downMs(random) }),
+    make: (random) => ({ do: "crash", downMs: random.pick(DOWN_MS) }),
     describe: ({ downMs }) => `the process crashes, and starts again after ${seconds(downMs)}`,
   },
   crashAtWrite: {
-    of: "writes",
-    weight: 8,
     make: (random) => ({
       do: "crashAtWrite",
       when: random.pick(["before", "during", "after"]),
       skip: random.below(6),
-      downMs: downMs(random),
+      downMs: random.pick(DOWN_MS),
     }),
     describe: ({ when, skip, downMs }) =>
       `the process will crash ${CRASHES[when]} (${ordinal(skip)}), and start again after ${seconds(downMs)}`,
   },
   restartProcess: {
-    of: "processes",
-    weight: 1,
-    make: (random) => ({ do: "restartProcess", downMs: downMs(random) }),
+    make: (random) => ({ do: "restartProcess", downMs: random.pick(DOWN_MS) }),
     describe: ({ downMs }) => `the process is stopped, and starts again after ${seconds(downMs)}`,
   },
   staleRestart: {
-    of: "views",
-    weight: 6,
     make: (random) => ({
       do: "staleRestart",
       writes: random.next() < 0.4 ? "deletion" : 1 + random.below(random.pick([5, 25])),
-      ms: faultMs(random),
+      ms: random.pick(FAULT_MS),
     }),
     describe: ({ writes, ms }) => {
       const state = writes === "deletion" ? "still at the last deletion" : `${writes} writes behind`;
@@ -146,54 +150,41 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
     },
   },
   stall: {
-    of: "views",
-    weight: 4,
-    make: (random) => ({ do: "stall", ms: faultMs(random), ...(random.next() < 0.5 ? {} : { of: random.below(3) }) }),
+    make: (random) => ({
+      do: "stall",
+      ms: random.pick(FAULT_MS),
+      ...(random.next() < 0.5 ? {} : { of: random.below(3) }),
+    }),
     describe: ({ ms, of }) =>
       `the events of ${of === undefined ? "all watches" : `watch ${of}`} arrive ${seconds(ms)} late`,
   },
   unobserved: {
-    of: "views",
-    weight: 2,
     make: (random, change) => ({ do: "unobserved", changes: Array.from({ length: 1 + random.below(3) }, change) }),
     describe: ({ changes }) =>
       `while no watch is open and the history is lost: ${changes.map(({ name }) => `change "${name}"`).join(", ")}`,
   },
   race: {
-    of: "writes",
-    weight: 3,
     make: (random, change) => ({ do: "race", ...change(), skip: random.below(3) }),
     describe: ({ name, skip }) => `change "${name}" will be made just before the next write arrives (${ordinal(skip)})`,
   },
   conflict: {
-    of: "writes",
-    weight: 2,
     make: (random) => ({ do: "conflict", times: 1 + random.below(3) }),
     describe: ({ times }) =>
       `another writer will annotate the objects of the next ${writes(times)}, just before they arrive`,
   },
   loseAnswer: {
-    of: "writes",
-    weight: 3,
     make: (random) => ({ do: "loseAnswer", times: 1 + random.below(2), skip: random.below(3) }),
     describe: ({ times, skip }) =>
       `the answers of ${writes(times)} will be lost after they took effect (from the ${ordinal(skip)} on)`,
   },
   break: {
-    of: "writes",
-    weight: 1,
     make: (random) => ({ do: "break", times: 1 + random.below(3) }),
     describe: ({ times }) => `the next ${times} requests will not arrive`,
   },
   refuse: {
-    of: "writes",
-    weight: 6,
     make: (random) => ({
-      do: "refuse",
-      code: random.pick([429, 429, 500, 503, 504]),
-      times: 1 + random.below(3),
-      verb: random.next() < 0.7 ? "write" : "any",
-      ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
+      ...refused(random, [429, 429, 500, 503, 504], () => random.next() < 0.7 ? "write" : "any"),
+      ...retryAfter(random),
     }),
     describe: ({ code, times, verb, retryAfterSeconds }) => {
       const retry = retryAfterSeconds === undefined ? "" : ` and Retry-After ${retryAfterSeconds} s`;
@@ -201,53 +192,37 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } =
     },
   },
   delayWrite: {
-    of: "writes",
-    weight: 1,
-    make: (random) => ({ do: "delayWrite", ms: faultMs(random) }),
+    make: (random) => ({ do: "delayWrite", ms: random.pick(FAULT_MS) }),
     describe: ({ ms }) => `the next write will arrive ${seconds(ms)} late`,
   },
-  drop: { of: "views", weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches and logs break" },
-  end: { of: "views", weight: 1, make: () => ({ do: "end" }), describe: () => "open watches and logs end" },
+  drop: { make: () => ({ do: "drop" }), describe: () => "open watches and logs break" },
+  end: { make: () => ({ do: "end" }), describe: () => "open watches and logs end" },
   forceRelist: {
-    of: "views",
-    weight: 1,
     make: () => ({ do: "forceRelist" }),
     describe: () => "open watches expire, and everything is listed again",
   },
   restart: {
-    of: "views",
-    weight: 1,
     make: (random) => ({ do: "restart", history: random.pick(["kept", "lost"]) }),
     describe: ({ history }) => `the API server restarts; its history is ${history}`,
   },
   clockSkew: {
-    of: "processes",
-    weight: 2,
-    make: (random) => ({ do: "clockSkew", ms: skewMs(random) }),
+    make: (random) => ({ do: "clockSkew", ms: random.pick(SKEW_MS) }),
     describe: ({ ms }) => `the server's clock is ${seconds(ms)} ahead of the controller's`,
   },
   clockJump: {
-    of: "processes",
-    weight: 3,
-    make: (random) => ({ do: "clockJump", ms: skewMs(random) }),
+    make: (random) => ({ do: "clockJump", ms: random.pick(SKEW_MS) }),
     describe: ({ ms }) => `the controller's time of day jumps by ${seconds(ms)}`,
   },
   second: {
-    of: "processes",
-    weight: 2,
-    make: (random) => ({ do: "second", ms: faultMs(random), end: random.pick(["crash", "stop"]) }),
+    make: (random) => ({ do: "second", ms: random.pick(FAULT_MS), end: random.pick(["crash", "stop"]) }),
     describe: ({ ms, end }) =>
       `a second process runs for ${seconds(ms)}, then ${end === "crash" ? "crashes" : "is stopped"}`,
   },
   pause: {
-    of: "processes",
-    weight: 3,
     make: (random) => ({ do: "pause", ms: random.pick([1_000, 20_000, 60_000]) }),
     describe: ({ ms }) => `the network of the process is cut off for ${seconds(ms)}; a second process starts`,
   },
   loseRenewals: {
-    of: "processes",
-    weight: 8,
     make: (random) => ({
       do: "loseRenewals",
       ms: random.pick([5_000, 20_000, 60_000]),
@@ -266,17 +241,10 @@ const CRASHES = {
   after: "after the answer of its write",
 } as const;
 
-function downMs(random: Random): number {
-  return random.pick([0, 20, 1_000, 60_000]);
-}
-
-function faultMs(random: Random): number {
-  return random.pick([20, 1_000, 10_000, 60_000]);
-}
-
-function skewMs(random: Random): number {
-  return random.pick([-3_600_000, -5_000, 5_000, 3_600_000]);
-}
+/** How long processes are down, faults last, and clocks are ahead, in milliseconds. */
+const DOWN_MS = [0, 20, 1_000, 60_000];
+const FAULT_MS = [20, 1_000, 10_000, 60_000];
+const SKEW_MS = [-3_600_000, -5_000, 5_000, 3_600_000];
 
 /** Describes a step in one line. */
 export function describeStep(step: ChaosStep): string {
@@ -462,7 +430,7 @@ class Planner {
       (changes.length > 0 || (fault !== "race" && fault !== "unobserved"));
     this.#random = random;
     this.#faults = (Object.keys(FAULTS) as Fault[]).filter(isPossible)
-      .flatMap((fault) => Array<Fault>(FAULTS[fault].weight).fill(fault));
+      .flatMap((fault) => Array<Fault>(WEIGHT[fault]).fill(fault));
     const kinds = this.#faults.length === 0 ? 0 : random.below(5);
     this.#own = Array.from({ length: kinds }, () => random.pick(this.#faults));
     const few = Array.from({ length: random.pick([1, 2, 3, 5]) }, () => random.pick(changes));
@@ -490,8 +458,8 @@ class Planner {
         if (this.#changes.length === 0) return [];
         return Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, () => ({ do: "change", ...this.#change() }));
       default: {
-        const all = this.#faults.filter((fault) => FAULTS[fault].of === part);
-        const own = this.#own.filter((fault) => FAULTS[fault].of === part);
+        const all = this.#faults.filter((fault) => fault in WEIGHTS[part]);
+        const own = this.#own.filter((fault) => fault in WEIGHTS[part]);
         if (all.length === 0) return [];
         const faults = own.length > 0 && random.next() < 0.6 ? own : all;
         return [FAULTS[random.pick(faults)].make(random, () => this.#change())];

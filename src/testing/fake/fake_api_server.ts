@@ -31,7 +31,7 @@ import type { RecordedRequest } from "./wire/exchange.ts";
 import type { Json, JsonObject } from "../../engine/api/json.ts";
 import { objectOr } from "../../engine/api/members.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
-import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
+import { collectGarbage, finalizeNamespaces } from "./writes/garbage_collection.ts";
 import type { WriteMode } from "./writes/steps.ts";
 import type { Writer } from "./writes/writer.ts";
 

@@ -9,12 +9,12 @@
 import type { Resource } from "../../engine/api/resource.ts";
 import type { ApiStatus } from "../../engine/api/status.ts";
 import { checkCounts } from "../../engine/async/checks.ts";
-import { PlainRefusal, refusalOf, statusJson } from "../../engine/protocol/refusal.ts";
+import { PlainRefusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { Backend } from "./backend.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";
-import { isStreamingList } from "./wire/exchange.ts";
+import { isStreamingList, refusalOf } from "./wire/exchange.ts";
 import type { BodyFault, RequestFailure, RequestFilter, RequestHook } from "./wire/faults.ts";
 import { BrokenConnection } from "./wire/faults.ts";
 

@@ -26,161 +26,76 @@ import type { RequestFilter } from "./wire/faults.ts";
  */
 export type ProtocolMoment = "list" | "page" | "watch" | "listed" | "stream";
 
-/** A write to one object. */
+/** A write to the object with a `name` in a `namespace`. */
 export type WriteStep =
+  /**
+   * Creates or updates the object, with `tier` as the value of its label `tier`, and `value` in its data. With `again`,
+   * it deletes the object and re-creates it, so that it gets a new uid.
+   */
   | {
-    /** Creates or updates an object. With `again`, it first deletes the object, so that it gets a new uid. */
     readonly do: "write";
-    /** The object's namespace. */
     readonly namespace: string;
-    /** The object's name. */
     readonly name: string;
-    /** The value for the label `tier`. */
     readonly tier: string;
-    /** The value to write to the data. */
     readonly value: number;
-    /** If `true`, the object is deleted and re-created. */
     readonly again: boolean;
   }
-  | {
-    /** Deletes an object, if it exists. */
-    readonly do: "delete";
-    /** The object's namespace. */
-    readonly namespace: string;
-    /** The object's name. */
-    readonly name: string;
-  };
+  /** Deletes the object, if it exists. */
+  | { readonly do: "delete"; readonly namespace: string; readonly name: string };
 
-/** A step in a history. It is plain data, so you can print, shrink and replay a history. */
+/**
+ * A step in a history. It is plain data, so you can print, shrink and replay a history.
+ *
+ * Faults of requests affect the next `times` requests with a `verb`: `"write"` means all writes, and `"any"` means all
+ * requests. `ms` are milliseconds.
+ */
 export type HistoryStep =
   | WriteStep
+  /** Makes `writes`, in order, at the next such moment. */
+  | { readonly do: "writeAt"; readonly moment: ProtocolMoment; readonly writes: readonly WriteStep[] }
+  /** Sends the initial events in the next `times` streaming lists one by one, `intervalMs` milliseconds apart. */
+  | { readonly do: "spread"; readonly times: number; readonly intervalMs: number }
+  /** Fails requests with the HTTP status code `code`, and with `retryAfterSeconds` in the header `Retry-After`. */
   | {
-    /** Makes writes at the next such moment. */
-    readonly do: "writeAt";
-    /** The moment. */
-    readonly moment: ProtocolMoment;
-    /** The writes, in order. */
-    readonly writes: readonly WriteStep[];
-  }
-  | {
-    /** Sends the initial events in streaming lists one by one. */
-    readonly do: "spread";
-    /** The number of streaming lists. */
-    readonly times: number;
-    /** Milliseconds between two events. */
-    readonly intervalMs: number;
-  }
-  | {
-    /** Fails requests. */
     readonly do: "refuse";
-    /** HTTP status code. */
     readonly code: number;
-    /** The number of requests. */
     readonly times: number;
-    /** The requests' verb. `"write"` means all writes, and `"any"` means all requests. */
     readonly verb: "list" | "watch" | "write" | "any";
-    /** The `Retry-After` header's value, in seconds. */
     readonly retryAfterSeconds?: number;
   }
-  | {
-    /** Breaks connections before a response, or annotates the written objects just before the writes arrive. */
-    readonly do: "break" | "conflict";
-    /** The number of requests. */
-    readonly times: number;
-  }
-  | {
-    /** Ends all watches with an ERROR event. */
-    readonly do: "failWatches";
-    /** HTTP status code in the event. */
-    readonly code: number;
-  }
-  | {
-    /** Stalls the open watches. */
-    readonly do: "stall";
-    /** Duration in milliseconds. */
-    readonly ms: number;
-    /** The index of the path whose watches to stall, in the order of each path's first watch. @default {all watches} */
-    readonly of?: number;
-  }
-  | {
-    /** Delays all responses. */
-    readonly do: "latency";
-    /** Delay in milliseconds. 0 ends it. */
-    readonly ms: number;
-  }
-  | {
-    /** Stalls responses after their headers, or slows them down. */
-    readonly do: "stallNext" | "drip";
-    /** The number of responses. */
-    readonly times: number;
-    /** The requests' verb. */
-    readonly verb: "list" | "watch";
-    /** Duration in milliseconds. */
-    readonly ms: number;
-  }
-  | {
-    /** Responds with an HTML page, an empty body, or a compressed body. */
-    readonly do: "html" | "empty" | "gzip";
-    /** The number of requests. */
-    readonly times: number;
-    /** The requests' verb. */
-    readonly verb: "list" | "watch";
-  }
-  | {
-    /** Compacts the history at the next such moment. */
-    readonly do: "compactAt";
-    /** The moment. */
-    readonly moment: ProtocolMoment;
-  }
-  | {
-    /** Shortens the watch history. */
-    readonly do: "shortenHistory";
-    /** The number of writes to keep. */
-    readonly writes: number;
-  }
-  | {
-    /** Restarts the server. */
-    readonly do: "restart";
-    /** `"lost"` compacts the history. */
-    readonly history: "kept" | "lost";
-  }
-  | {
-    /** Moves to a later version without an event. */
-    readonly do: "jump";
-    /** The number of versions. */
-    readonly by: number;
-  }
-  | {
-    /** Switches support for streaming lists, or automatic bookmarks. */
-    readonly do: "streamingList" | "bookmarks";
-    /** The new setting. */
-    readonly on: boolean;
-  }
-  | {
-    /** Skews the server's clock. */
-    readonly do: "clockSkew";
-    /** Milliseconds that the clock is fast. Negative values make it slow. */
-    readonly ms: number;
-  }
-  | {
-    /**
-     * Breaks or ends connections, truncates, splits, duplicates, reorders, corrupts or loses the watches' next events,
-     * compacts the history, forces a relist, or sends a bookmark.
-     */
-    readonly do:
-      | "drop"
-      | "end"
-      | "truncate"
-      | "truncateNext"
-      | "cutInCharacter"
-      | "duplicate"
-      | "reorder"
-      | "corrupt"
-      | "lose"
-      | "compact"
-      | "forceRelist"
-      | "bookmark";
-  };
+  /** Breaks connections before a response, or annotates the written objects just before the writes arrive. */
+  | { readonly do: "break" | "conflict"; readonly times: number }
+  /** Ends all watches with an ERROR event that has the HTTP status code `code`. */
+  | { readonly do: "failWatches"; readonly code: number }
+  /**
+   * Stalls the open watches for `ms`. `of` is the index of the path whose watches to stall, in the order of each path's
+   * first watch. Without it, all watches stall.
+   */
+  | { readonly do: "stall"; readonly ms: number; readonly of?: number }
+  /** Delays all responses by `ms`. 0 ends it. */
+  | { readonly do: "latency"; readonly ms: number }
+  /** Stalls responses after their headers, or slows them down, for `ms`. */
+  | { readonly do: "stallNext" | "drip"; readonly times: number; readonly verb: "list" | "watch"; readonly ms: number }
+  /** Responds with an HTML page, an empty body, or a compressed body. */
+  | { readonly do: "html" | "empty" | "gzip"; readonly times: number; readonly verb: "list" | "watch" }
+  /** Compacts the history at the next such moment. */
+  | { readonly do: "compactAt"; readonly moment: ProtocolMoment }
+  /** Shortens the watch history to the last `writes` writes. */
+  | { readonly do: "shortenHistory"; readonly writes: number }
+  /** Restarts the server. `"lost"` compacts the history. */
+  | { readonly do: "restart"; readonly history: "kept" | "lost" }
+  /** Moves to a version that is `by` versions later, without an event. */
+  | { readonly do: "jump"; readonly by: number }
+  /** Switches support for streaming lists, or automatic bookmarks, on or off. */
+  | { readonly do: "streamingList" | "bookmarks"; readonly on: boolean }
+  /** Makes the server's clock fast by `ms`. Negative values make it slow. */
+  | { readonly do: "clockSkew"; readonly ms: number }
+  /**
+   * Breaks or ends connections, truncates, splits, duplicates, reorders, corrupts or loses the watches' next events,
+   * compacts the history, forces a relist, or sends a bookmark.
+   */
+  | { readonly do: "drop" | "end" | "truncate" | "truncateNext" | "cutInCharacter" | "duplicate" | "reorder" }
+  | { readonly do: "corrupt" | "lose" | "compact" | "forceRelist" | "bookmark" };
 
 /** A fault: a step that writes no object. */
 export type FaultStep = Exclude<HistoryStep, WriteStep | { readonly do: "writeAt" }>;
@@ -204,8 +119,6 @@ export interface HistoryOptions {
   /** The number of object names per namespace. @default {5} */
   readonly names?: number;
 }
-
-const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
 
 /**
  * Generates a random history: writes to a few names, mixed with faults. Use it to find event sequences that break your
@@ -264,22 +177,32 @@ type MakeFault = (random: Random) => FaultStep;
 const anyVerb = (random: Random): "list" | "watch" => random.pick(["list", "watch"]);
 const stallMs = (random: Random): number => random.pick([5_000, 60_000, 400_000]);
 
+/** Draws refusals of 1 to 3 requests, here and for `chaos()`. */
+export function refused(
+  random: Random,
+  codes: readonly number[],
+  verb: (random: Random) => StepOf<"refuse">["verb"],
+): StepOf<"refuse"> {
+  return { do: "refuse", code: random.pick(codes), times: 1 + random.below(3), verb: verb(random) };
+}
+
+/** Draws whether refusals have a `Retry-After`. */
+export function retryAfter(random: Random): Pick<StepOf<"refuse">, "retryAfterSeconds"> {
+  return random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {};
+}
+
 /** Faults that a client survives without a relist. */
 const HARMLESS: readonly MakeFault[] = [
   ...(["drop", "end", "truncate", "truncateNext", "cutInCharacter", "duplicate", "reorder", "bookmark"] as const)
     .map((name): MakeFault => () => ({ do: name })),
   (random) => ({ do: "stall", ms: stallMs(random) }),
-  (random) => stalledResponses(random, "stallNext"),
-  (random) => stalledResponses(random, "drip"),
+  ...(["stallNext", "drip"] as const).map((name): MakeFault => (random) => {
+    const verb = anyVerb(random);
+    return { do: name, times: 1 + random.below(2), verb, ms: stallMs(random) };
+  }),
   (random) => ({ do: "spread", times: 1 + random.below(2), intervalMs: random.pick([1, 30, 700]) }),
   (random) => ({ do: "latency", ms: random.pick([0, 0, 20, 900]) }),
-  (random) => ({
-    do: "refuse",
-    code: random.pick([429, 503]),
-    times: 1 + random.below(3),
-    verb: "watch",
-    ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
-  }),
+  (random) => ({ ...refused(random, [429, 503], () => "watch"), ...retryAfter(random) }),
   () => ({ do: "restart", history: "kept" }),
   (random) => ({ do: "jump", by: random.pick([1, 90, 12_345]) }),
   (random) => ({ do: "streamingList", on: random.next() < 0.5 }),
@@ -294,25 +217,17 @@ const HARMFUL: readonly MakeFault[] = [
   (random) => ({ do: "shortenHistory", writes: random.pick([1, 2, 5]) }),
   () => ({ do: "failWatches", code: 410 }),
   (random) => ({ do: "failWatches", code: random.pick([429, 500, 504]) }),
-  (random) => ({
-    do: "refuse",
-    code: random.pick([400, 401, 403, 404, 410, 422, 429, 500, 504]),
-    times: 1 + random.below(3),
-    verb: anyVerb(random),
-  }),
+  (random) => refused(random, [400, 401, 403, 404, 410, 422, 429, 500, 504], anyVerb),
   (random) => ({ do: "break", times: 1 + random.below(3) }),
   () => ({ do: "restart", history: "lost" }),
   () => ({ do: "lose" }),
   () => ({ do: "corrupt" }),
-  (random) => ({ do: "html", times: 1 + random.below(2), verb: anyVerb(random) }),
-  (random) => ({ do: "empty", times: 1 + random.below(2), verb: anyVerb(random) }),
-  (random) => ({ do: "gzip", times: 1 + random.below(2), verb: anyVerb(random) }),
+  ...(["html", "empty", "gzip"] as const).map((name): MakeFault => (random) => ({
+    do: name,
+    times: 1 + random.below(2),
+    verb: anyVerb(random),
+  })),
 ];
-
-function stalledResponses(random: Random, fault: "stallNext" | "drip"): FaultStep {
-  const verb = anyVerb(random);
-  return { do: fault, times: 1 + random.below(2), verb, ms: stallMs(random) };
-}
 
 /**
  * Performs a step from {@linkcode history} on a server. A fault that lasts (a stall, slow responses, a short history,
@@ -442,20 +357,19 @@ function watchedResource({ requests }: FakeApiServer, of: number): Resource | un
 
 /** Calls `act` once, at the next such moment. */
 export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () => void): void {
-  switch (moment) {
-    case "list":
-    case "watch":
-      return server.beforeNext(act, 1, requestsOf(moment));
-    case "page":
-      return server.beforeNext(act, 1, ({ query }) => query.has("continue"));
-    case "listed":
-      return server.afterNext(act, 1, requestsOf("list"));
-    case "stream":
-      return server.afterNext(act, 1, isStreamingList);
-    default:
-      return moment satisfies never;
-  }
+  const isAnswered = moment === "listed" || moment === "stream";
+  server[isAnswered ? "afterNext" : "beforeNext"](act, 1, REQUESTS[moment]);
 }
+
+/** The requests of each moment. */
+const REQUESTS: Readonly<Record<ProtocolMoment, RequestFilter>> = {
+  list: requestsOf("list"),
+  page: ({ query }) => query.has("continue"),
+  watch: requestsOf("watch"),
+  listed: requestsOf("list"),
+  stream: isStreamingList,
+};
+const MOMENTS = Object.keys(REQUESTS) as ProtocolMoment[];
 
 /** A slow response's chunk size in bytes, and the interval in milliseconds. */
 const DROP_BYTES = 60;

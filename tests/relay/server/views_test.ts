@@ -4,7 +4,7 @@ import { asTable } from "../../../src/engine/api/resource.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/engine/informer/cache_view.ts";
 import { Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import type { ViewRequest } from "../../../src/relay/server/format.ts";
-import { OpenRequest } from "../../../src/relay/server/http.ts";
+import { OpenRequest } from "../../../src/relay/server/open_requests.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { type ViewHub, ViewSelection, ViewStream } from "../../../src/relay/server/views.ts";
 import { FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";

@@ -9,13 +9,7 @@
  */
 import { Environment, EvaluationError, Optional, type ParseResult } from "@marcbachmann/cel-js";
 import type { StatusCause } from "../../../engine/api/status.ts";
-import {
-  type Causes,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedField,
-} from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import type { Json, JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { join } from "../values/validate.ts";
@@ -233,7 +227,7 @@ class Compiler {
       return;
     }
     const refuse = (member: string, why: string): void =>
-      void this.#causes.push(invalidField(`${at}.${member}`, JSON.stringify(source[member] ?? source), why));
+      void this.#causes.push(fieldCause.invalid(`${at}.${member}`, JSON.stringify(source[member] ?? source), why));
     const optional = source.optionalOldSelf === true;
     const environment = this.#environment.clone().registerVariable("self", declared.type)
       .registerVariable("oldSelf", optional ? `optional<${declared.type}>` : declared.type);
@@ -269,7 +263,7 @@ class Compiler {
     this.#costs.push({ at, cost });
     if (cost <= RULE_LIMIT) return;
     const lacking = new Set([...program.missing, ...missing]);
-    this.#causes.push(forbiddenField(at, costFault(`estimated ${what} cost`, cost, RULE_LIMIT, lacking)));
+    this.#causes.push(fieldCause.forbidden(at, costFault(`estimated ${what} cost`, cost, RULE_LIMIT, lacking)));
   }
 
   /** Returns the causes, with one for each of the most expensive rules if all of them are too expensive. */
@@ -281,8 +275,8 @@ class Compiler {
     const name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
     return [
       ...this.#causes,
-      ...expensive.slice(0, 4).map((rule) => forbiddenField(rule.at, share)),
-      forbiddenField(at, costFault(name, total, SCHEMA_LIMIT)),
+      ...expensive.slice(0, 4).map((rule) => fieldCause.forbidden(rule.at, share)),
+      fieldCause.forbidden(at, costFault(name, total, SCHEMA_LIMIT)),
     ];
   }
 }
@@ -302,18 +296,18 @@ function formFaults(rule: JsonObject, schema: JsonObject, at: string): Causes {
   const text = (name: string): string => textOf(rule[name]);
   const empty = (name: string): boolean => text(name) !== "" && text(name).trim() === "";
   const refuse = (name: string, why: string): void =>
-    void causes.push(invalidField(`${at}.${name}`, JSON.stringify(text(name)), why));
-  if (text("rule").trim() === "") causes.push(requiredField(`${at}.rule`, "rule is not specified"));
+    void causes.push(fieldCause.invalid(`${at}.${name}`, JSON.stringify(text(name)), why));
+  if (text("rule").trim() === "") causes.push(fieldCause.required(`${at}.rule`, "rule is not specified"));
   else if (empty("message")) refuse("message", "must be non-empty if specified");
   else if (BREAK.test(text("message").trim())) refuse("message", "must not contain line breaks");
   else if (BREAK.test(text("rule").trim()) && text("message") === "") {
-    causes.push(requiredField(`${at}.message`, "message must be specified if rule contains line breaks"));
+    causes.push(fieldCause.required(`${at}.message`, "message must be specified if rule contains line breaks"));
   }
   if (empty("messageExpression")) {
-    causes.push(requiredField(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
+    causes.push(fieldCause.required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
   }
   if (rule.reason !== undefined && !REASONS.includes(text("reason"))) {
-    causes.push(unsupportedField(`${at}.reason`, text("reason"), REASONS));
+    causes.push(fieldCause.unsupported(`${at}.reason`, text("reason"), REASONS));
   }
   if (empty("fieldPath")) refuse("fieldPath", "must be non-empty if specified");
   if (BREAK.test(text("fieldPath"))) refuse("fieldPath", "must not contain line breaks");
@@ -391,7 +385,7 @@ class Run {
     if (program.usesOldSelf && old === undefined && !optional) return;
     const shown = textOf(source.message).trim() || textOf(source.rule).trim();
     const refuse = (why: string): void =>
-      void this.#causes.push(invalidField(at || "<nil>", JSON.stringify(textOf(place.schema.type)), why));
+      void this.#causes.push(fieldCause.invalid(at || "<nil>", JSON.stringify(textOf(place.schema.type)), why));
     const { of } = place.declared!;
     const previous = old === undefined ? undefined : of(old);
     const values = { self: of(value), oldSelf: optional ? Optional.of(previous) : previous };
@@ -457,9 +451,9 @@ function failure(field: string, reason: string, value: Json, detail: string): Re
   const shown = typeof value === "object" ? "" : `: ${JSON.stringify(value)}`;
   switch (reason) {
     case "FieldValueForbidden":
-      return forbiddenField(field, detail);
+      return fieldCause.forbidden(field, detail);
     case "FieldValueRequired":
-      return requiredField(field, detail);
+      return fieldCause.required(field, detail);
     case "FieldValueDuplicate":
       return { reason, message: `Duplicate value${shown}`, field };
   }

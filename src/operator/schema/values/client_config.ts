@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Causes, invalidField, requiredField } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import type { JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, textOf } from "../../../engine/api/members.ts";
 
@@ -15,10 +15,10 @@ const FORM = "; desired format: https://host[/path]";
 /** Finds what kube-apiserver refuses in a `clientConfig`, whose path is `at`. */
 export function clientConfigCauses({ url, service }: JsonObject, at: string, causes: Causes): void {
   const refuse = (holds: boolean, name: string, value: unknown, why: string): void => {
-    if (holds) causes.push(invalidField(`${at}.${name}`, JSON.stringify(value), why));
+    if (holds) causes.push(fieldCause.invalid(`${at}.${name}`, JSON.stringify(value), why));
   };
   if ((url ?? undefined) === undefined === ((service ?? undefined) === undefined)) {
-    causes.push(requiredField(at, "exactly one of url or service is required"));
+    causes.push(fieldCause.required(at, "exactly one of url or service is required"));
   } else if ((url ?? undefined) !== undefined) {
     const [, scheme = "", host = "", query = "", fragment = ""] =
       /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/is.exec(textOf(url)) ?? [];
@@ -31,8 +31,8 @@ export function clientConfigCauses({ url, service }: JsonObject, at: string, cau
   } else {
     const { name, namespace, port = 443, path = "/" } = objectOr(service);
     // The server confuses both.
-    if (!name) causes.push(requiredField(`${at}.service.namespace`));
-    if (!namespace) causes.push(requiredField(`${at}.service.name`));
+    if (!name) causes.push(fieldCause.required(`${at}.service.namespace`));
+    if (!namespace) causes.push(fieldCause.required(`${at}.service.name`));
     const isPort = Number(port) > 0 && Number(port) < 65_536;
     refuse(!isPort, "service.port", port, "port is not valid: must be between 1 and 65535, inclusive");
     refuse(!textOf(path).startsWith("/"), "service.path", path, "must start with a '/'");

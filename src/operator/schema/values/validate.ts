@@ -6,14 +6,7 @@
  * @module
  */
 import type { StatusCause } from "../../../engine/api/status.ts";
-import {
-  type Causes,
-  duplicateField,
-  invalidField,
-  requiredField,
-  tooLong,
-  unsupportedField,
-} from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
@@ -74,7 +67,7 @@ export function customCauses(
   const causes = validateCustom(schema, object, scale, previous);
   if (rules === undefined) return causes;
   if (causes.some(({ reason }) => BLOCKING.includes(reason))) {
-    causes.push(invalidField("<nil>", "null", NOT_CHECKED));
+    causes.push(fieldCause.invalid("<nil>", "null", NOT_CHECKED));
     return causes;
   }
   return [...causes, ...rules.check(object, previous)];
@@ -88,7 +81,7 @@ function checkReplicas(object: JsonObject, path: string, causes: Causes): void {
     value = value[name];
     if (value === undefined) return;
   }
-  const refuse = (found: string, why: string): void => void causes.push(invalidField(path, found, why));
+  const refuse = (found: string, why: string): void => void causes.push(fieldCause.invalid(path, found, why));
   if (typeof value !== "number" || !Number.isInteger(value)) {
     refuse("0", `${path} accessor error: ${textOf(value)} is of the type ${typeof value}, expected int64`);
   } else if (value < 0) refuse(String(value), "should be a non-negative integer");
@@ -116,7 +109,7 @@ export function duplicates(schema: ListOf, value: readonly Json[], at: string, c
   const seen: Json[] = [];
   value.forEach((item, index) => {
     const found = identity(item);
-    if (seen.some((other) => equalJson(other, found))) causes.push(duplicateField(`${at}[${index}]`, found));
+    if (seen.some((other) => equalJson(other, found))) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
     else seen.push(found);
   });
 }
@@ -139,16 +132,16 @@ const custom: Checks = (schema, value, previous, at, causes) => {
   const wrong = isNull ? undefined : typeFault(schema, rules, value);
   if (wrong !== undefined) {
     const why = `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`;
-    const cause = invalidField(at || "<nil>", JSON.stringify(wrong.found), why);
+    const cause = fieldCause.invalid(at || "<nil>", JSON.stringify(wrong.found), why);
     causes.push({ ...cause, reason: "FieldValueTypeInvalid" });
     if (wrong.wanted === "integer" && wrong.found === "number") {
-      causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
+      causes.push(fieldCause.invalid("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
     }
   }
   // The server never takes null for one of the values.
   if (isList(rules.enum) && rules.enum.length > 0 && !rules.enum.some((it) => it !== null && equalJson(it, value))) {
     const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
-    causes.push(unsupportedField(at, value as Json, supported));
+    causes.push(fieldCause.unsupported(at, value as Json, supported));
   }
   if (isNull) return;
   if (wrong !== undefined) return combined(rules, value, at, causes);
@@ -174,7 +167,7 @@ const customMembers: Checks = (schema, value, previous, at, causes) => {
   } else if (schema.type === "struct" && isObject(value)) {
     for (const field of schema.fields.values()) {
       const member = value[field.name];
-      if (field.required && member === undefined) causes.push(requiredField(join(at, field.name)));
+      if (field.required && member === undefined) causes.push(fieldCause.required(join(at, field.name)));
       // The metadata of an embedded object are typed.
       if (member !== undefined && field.schema.rules !== undefined) {
         custom(field.schema, member, before[field.name], join(at, field.name), causes);
@@ -188,7 +181,7 @@ const customMembers: Checks = (schema, value, previous, at, causes) => {
 function absent(schema: Struct | MapOf, value: JsonObject, at: string, causes: Causes): void {
   for (const name of textsOf(schema.rules?.required)) {
     const isField = schema.type === "struct" && schema.fields.has(name);
-    if (!isField && value[name] === undefined) causes.push(requiredField(join(at, name)));
+    if (!isField && value[name] === undefined) causes.push(fieldCause.required(join(at, name)));
   }
 }
 
@@ -234,7 +227,7 @@ function bound(measure: Measure, holds: Holds, refuse: Refuse): Check {
 }
 
 function inBody(what: string, unit = ""): Refuse {
-  return (at, limit, found) => invalidField(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
+  return (at, limit, found) => fieldCause.invalid(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
 }
 
 function tooMany(at: string, limit: Json, found: number): Required<StatusCause> {
@@ -254,11 +247,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maximum: bound(numberIn, atMost, inBody("be less than or equal to")),
   multipleOf: bound(numberIn, (value, limit) => value % limit === 0, inBody("be a multiple of")),
   minLength: bound(charactersOf, atLeast, inBody("be at least", " chars long")),
-  maxLength: bound(charactersOf, atMost, tooLong),
+  maxLength: bound(charactersOf, atMost, fieldCause.tooLong),
   pattern: (value, limit, at) =>
     typeof value !== "string" || re2(textOf(limit)).test(value)
       ? undefined
-      : invalidField(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
+      : fieldCause.invalid(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
   minItems: bound(itemsOf, atLeast, inBody("have at least", " items")),
   maxItems: bound(itemsOf, atMost, tooMany),
   minProperties: bound(membersOf, atLeast, inBody("have at least", " properties")),
@@ -280,7 +273,7 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
   const valid = (found: readonly Causes[]): number => found.filter(({ length }) => length === 0).length;
   const nearest = (found: readonly Causes[]): Causes => found.toSorted((a, b) => a.length - b.length)[0];
   const report = (why: string, found: Causes = []): void => {
-    causes.push(invalidField("<nil>", '""', `${JSON.stringify(at)} must ${why}`), ...found);
+    causes.push(fieldCause.invalid("<nil>", '""', `${JSON.stringify(at)} must ${why}`), ...found);
   };
   const any = list("anyOf");
   if (any.length > 0 && valid(any) === 0) report("validate at least one schema (anyOf)", nearest(any));
@@ -302,7 +295,7 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
 function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
   if (isObject(value)) {
     for (const name of textsOf(rules.required)) {
-      if (value[name] === undefined) causes.push(requiredField(join(at, name)));
+      if (value[name] === undefined) causes.push(fieldCause.required(join(at, name)));
     }
     for (const [name, rule] of Object.entries(objectOr(rules.properties))) {
       if (isObject(rule) && value[name] !== undefined) partial(rule, value[name], join(at, name), causes);

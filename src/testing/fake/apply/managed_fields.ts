@@ -10,7 +10,7 @@ import { StatusError } from "../../../engine/api/status.ts";
 import { badRequest, refusal } from "../../../engine/protocol/refusal.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, sortMembers } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
@@ -23,6 +23,7 @@ import {
   withAtomicFields,
   withNamedFields,
 } from "./typed.ts";
+import { sortMembers } from "../schema/members.ts";
 
 /** The versions of a kind whose objects are converted. */
 export interface Versions {

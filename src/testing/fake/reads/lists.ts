@@ -8,6 +8,7 @@
 import { encoder } from "../../../engine/api/object.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { hashOf, type HashRange } from "../../../engine/api/shard.ts";
+import { EntrySelector } from "../../../engine/entry/entry_selector.ts";
 import { badRequest, expired, refusal, tooLarge } from "../../../engine/protocol/refusal.ts";
 import {
   formatContinueToken,
@@ -83,31 +84,25 @@ export function* listPageBytes(
   yield encoder.encode(tail);
 }
 
-/** One requirement of a field selector. */
-interface FieldRequirement {
-  readonly field: string;
-  readonly value: string;
-  readonly equal: boolean;
-}
-
 /**
- * Parses `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
+ * Checks a field selector: `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
+ * Returns it with the escapes of {@linkcode FieldSelector}.
  *
  * @throws {StatusError} 400 if the text does not parse or names a field that is not selectable.
  */
-function parseFields(text: string, definition: Definition): FieldRequirement[] {
+function checkedFields(text: string, definition: Definition): string {
   return (text.match(/(?:\\.|[^,\\])+/gs) ?? []).map((term) => {
     const [, field, operator, value] = /^([^=!]+)(==|=|!=)(.*)$/s.exec(term) ?? [];
     if (field === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
     checkField(field, definition);
-    return { field, value: value.replace(/\\(.)/gs, "$1"), equal: operator !== "!=" };
-  });
+    return field + operator + value.replace(/\\(.)/gs, "$1").replace(/[\\,=]/g, "\\$&");
+  }).join(",");
 }
 
-function valueOf(stored: StoredObject, field: string): string {
-  if (field === "metadata.name") return stored.name;
-  if (field === "metadata.namespace") return stored.namespace;
-  return stored.fields?.[field] ?? "";
+function valuesOf(stored: StoredObject, keys: readonly string[]): readonly (string | undefined)[] {
+  const field = keys.join(".");
+  if (field === "metadata.name") return [stored.name];
+  return [field === "metadata.namespace" ? stored.namespace : stored.fields?.[field]];
 }
 
 /** Kinds with another message about fields that cannot be selected. */
@@ -150,8 +145,7 @@ export class StoredSelection {
   readonly namespace: string;
   /** The selector of shards, if there is one. */
   readonly shard: string | undefined;
-  readonly #labels: LabelSelector | undefined;
-  readonly #fields: readonly FieldRequirement[];
+  readonly #selector: EntrySelector<StoredObject>;
   readonly #ranges: readonly ShardRange[] | undefined;
 
   /**
@@ -169,32 +163,28 @@ export class StoredSelection {
     this.namespace = namespace;
     this.shard = shardSelector || undefined;
     if (shardSelector !== "") this.#ranges = parseShard(shardSelector);
-    if (labelSelector !== "") this.#labels = parseLabels(labelSelector);
-    this.#fields = parseFields(fieldSelector, definition);
+    try {
+      LabelSelector.parse(labelSelector);
+    } catch (error) {
+      throw badRequest(`unable to parse requirement: ${(error as Error).message}`);
+    }
+    const fields = checkedFields(fieldSelector, definition);
+    this.#selector = new EntrySelector({ namespace, labelSelector, fieldSelector: fields }, valuesOf);
   }
 
   /** True if there is a label or field selector. */
   get selects(): boolean {
-    return this.#labels !== undefined || this.#fields.length > 0;
+    const { labels, fields } = this.#selector;
+    return labels.requirements.length > 0 || !fields.isEmpty;
   }
 
   /** Returns true if the object is selected; a missing field equals `""`. */
   matches(stored: StoredObject): boolean {
-    return (this.namespace === "" || stored.namespace === this.namespace) &&
-      (this.#labels === undefined || this.#labels.matches(stored.labels)) &&
-      this.#fields.every(({ field, value, equal }) => (valueOf(stored, field) === value) === equal) &&
+    return this.#selector.matches(stored) &&
       (this.#ranges === undefined || this.#ranges.some(({ field, start, end }) => {
         const hash = hashOf(stored[field]);
         return start <= hash && hash < end;
       }));
-  }
-}
-
-function parseLabels(text: string): LabelSelector {
-  try {
-    return LabelSelector.parse(text);
-  } catch (error) {
-    throw badRequest(`unable to parse requirement: ${(error as Error).message}`);
   }
 }
 

@@ -9,7 +9,7 @@
 import { encoder } from "../../../engine/api/object.ts";
 import { preciseTime } from "../../../engine/api/precise_time.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, type Causes, forbiddenField, invalid, invalidField } from "../../../engine/protocol/refusal.ts";
+import { badRequest, type Causes, fieldCause, invalid } from "../../../engine/protocol/refusal.ts";
 import { nameIn, parseStored, type Store, type StoredCollection, type StoreEvent } from "../storage/store.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import type { JsonObject } from "../../../engine/api/json.ts";
@@ -226,7 +226,7 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
     const text = query.get(name) || undefined;
     if (text === undefined) return Infinity;
     if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
-    if (Number(text) < least) causes.push(invalidField(name, text, why));
+    if (Number(text) < least) causes.push(fieldCause.invalid(name, text, why));
     return Number(text);
   };
   const sinceTime = query.get("sinceTime") ?? "";
@@ -235,9 +235,9 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
   const tailLines = count("tailLines", 0, "must be greater than or equal to 0");
   const limitBytes = count("limitBytes", 1, "must be greater than 0");
   const isTwice = query.has("sinceSeconds") && since !== "";
-  if (isTwice) causes.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+  if (isTwice) causes.push(fieldCause.forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   const sinceSeconds = isTwice ? Infinity : count("sinceSeconds", 1, "must be greater than 0");
-  if (query.has("stream")) causes.push(forbiddenField("stream", "may not be specified"));
+  if (query.has("stream")) causes.push(fieldCause.forbidden("stream", "may not be specified"));
   if (causes.length > 0) throw invalid({ group: "", kind: "PodLogOptions", name }, causes);
   return {
     follow: isSet("follow"),

@@ -7,15 +7,7 @@
  *
  * @module
  */
-import {
-  type Causes,
-  duplicateField,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  tooLong,
-  unsupportedField,
-} from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import {
   type Form,
@@ -205,8 +197,8 @@ export type Check = (value: Json, at: string, causes: Causes) => void;
  * Returns a rule: members by their path have a form, or what a check wants. An absent member or an empty text is
  * reported only if its path ends with `!`. The elements of a list are `name[]`.
  */
-export function fields(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
-  return all(
+export function rulesOf(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
+  return allOf(
     ...Object.entries(rows).map(([key, row]) => {
       const check = typeof row === "string" ? formed(row) : row;
       const isRequired = key.endsWith("!");
@@ -214,7 +206,7 @@ export function fields(rows: Readonly<Record<string, Check | keyof typeof FORMS>
         const isAbsent = value === undefined || value === null || value === "" ||
           (isRequired && (value === 0 || (isList(value) && value.length === 0)));
         if (!isAbsent) check(value, at, causes);
-        else if (isRequired) causes.push(requiredField(at));
+        else if (isRequired) causes.push(fieldCause.required(at));
       });
     }),
   );
@@ -241,7 +233,7 @@ function memberRule(
 }
 
 /** A check of nothing but that a value is there. */
-export const present: Check = () => {};
+export const anyJson: Check = () => {};
 
 /** Returns a check: a text has a form. */
 export function formed(form: AnyForm): Check {
@@ -249,7 +241,7 @@ export function formed(form: AnyForm): Check {
 }
 
 /** Returns a check: a text is one of these. */
-export function oneOf(...allowed: readonly string[]): Check {
+export function textIn(...allowed: readonly string[]): Check {
   return (value, at, causes) => checkOneOf(value, at, allowed, causes);
 }
 
@@ -272,17 +264,17 @@ export function between(least: number, most: number): Check {
 export const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /** The check of the number of a port. */
-export const port: Check = between(1, 65_535);
+export const portNumber: Check = between(1, 65_535);
 
 /** The check of a port's number or name. */
 export const portOrName: Check = (value, at, causes) => {
-  port(value, at, causes);
+  portNumber(value, at, causes);
   checkForm(value, at, portName, causes);
 };
 
 /** Reports a value. */
 export function refuseValue(causes: Causes, at: string, value: Json | undefined, why: string): void {
-  causes.push(invalidField(at, goJson(value ?? null), why));
+  causes.push(fieldCause.invalid(at, goJson(value ?? null), why));
 }
 
 /** Reports a text that has not its form; absent ones pass. */
@@ -293,7 +285,7 @@ export function checkForm(value: Json | undefined, at: string, form: AnyForm, ca
 
 /** Reports a text that is none of those allowed; absent ones pass. */
 export function checkOneOf(value: Json | undefined, at: string, allowed: readonly string[], causes: Causes): void {
-  if (value !== undefined && !allowed.includes(textOf(value))) causes.push(unsupportedField(at, value, allowed));
+  if (value !== undefined && !allowed.includes(textOf(value))) causes.push(fieldCause.unsupported(at, value, allowed));
 }
 
 /** The rule of objects whose numbers are counts and times: none is below 0. */
@@ -307,13 +299,13 @@ export const noneBelowZero: Rule = (object, at, causes) => {
 export function distinct(causes: Causes): (key: unknown, at: string, value: unknown) => void {
   const seen = new Set<unknown>();
   return (key, at, value) => {
-    if (seen.has(key)) causes.push(duplicateField(at, value));
+    if (seen.has(key)) causes.push(fieldCause.duplicate(at, value));
     seen.add(key);
   };
 }
 
 /** Returns a rule that is all of these. */
-export function all(...rules: readonly Rule[]): Rule {
+export function allOf(...rules: readonly Rule[]): Rule {
   return (object, at, causes) => rules.forEach((rule) => rule(object, at, causes));
 }
 
@@ -354,7 +346,7 @@ export function checkAnnotations(annotations: Json | undefined, at: string, caus
     bytes += key.length + textOf(value).length;
   }
   if (bytes <= ANNOTATION_BYTES) return;
-  causes.push(tooLong(at, ANNOTATION_BYTES));
+  causes.push(fieldCause.tooLong(at, ANNOTATION_BYTES));
 }
 
 const NEEDS = "must be specified when `operator` is 'In' or 'NotIn'";
@@ -369,13 +361,13 @@ export function checkRequirement(
 ): void {
   const given = textsOf(values);
   if (operator === "In" || operator === "NotIn") {
-    if (given.length === 0) causes.push(requiredField(`${at}.values`, NEEDS));
+    if (given.length === 0) causes.push(fieldCause.required(`${at}.values`, NEEDS));
   } else if (operator === "Exists" || operator === "DoesNotExist") {
-    if (given.length > 0) causes.push(forbiddenField(`${at}.values`, HAS));
+    if (given.length > 0) causes.push(fieldCause.forbidden(`${at}.values`, HAS));
   } else if (!more.includes(textOf(operator))) {
     refuseValue(causes, `${at}.operator`, operator, "not a valid selector operator");
   } else if (given.length !== 1) {
-    causes.push(requiredField(`${at}.values`, `must be one where \`operator\` is ${more}`));
+    causes.push(fieldCause.required(`${at}.values`, `must be one where \`operator\` is ${more}`));
   }
   checkForm(key, `${at}.key`, labelKey, causes);
   given.forEach((value, index) => checkForm(value, `${at}.values[${index}]`, labelValue, causes));
@@ -428,7 +420,7 @@ export function checkName({ definition: { group, kind }, object, causes }: Check
     const prefix = textOf(generateName).replace(/(.)-$/, "a");
     for (const why of form(prefix)) refuseValue(causes, "metadata.generateName", generateName, why);
   }
-  if (textOf(name) === "") causes.push(requiredField("metadata.name", "name or generateName is required"));
+  if (textOf(name) === "") causes.push(fieldCause.required("metadata.name", "name or generateName is required"));
   else checkForm(name, "metadata.name", form, causes);
 }
 
@@ -448,7 +440,7 @@ function checkOwners(owners: Json, causes: Causes): void {
   objectsOf(owners).forEach((owner, index) => {
     const at = `metadata.ownerReferences[${index}]`;
     for (const name of OWNER) {
-      if (textOf(owner[name]) === "") causes.push(requiredField(`${at}.${name}`, "must not be empty"));
+      if (textOf(owner[name]) === "") causes.push(fieldCause.required(`${at}.${name}`, "must not be empty"));
     }
     const { apiVersion, kind, name, controller } = owner;
     if (textOf(apiVersion).split("/").length > 2 || textOf(apiVersion).endsWith("/")) {
@@ -506,7 +498,7 @@ export function checkMetadataUpdate(draft: {
     if (added.length > 0) {
       const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
         `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
-      causes.push(forbiddenField("metadata.finalizers", why));
+      causes.push(fieldCause.forbidden("metadata.finalizers", why));
     }
   }
   if (isSet(uid) && uid !== old.uid) fixed("uid", uid);

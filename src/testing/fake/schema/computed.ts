@@ -8,8 +8,9 @@
  */
 import { base64Of } from "../../../engine/api/object.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { memberObject, memberObjects, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
+import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
+import { memberObject, memberObjects } from "./members.ts";
 
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */
 type Compute = (object: MutableJson, given: JsonObject) => void;

@@ -7,13 +7,14 @@
  * @module
  */
 import { parseQuantity } from "../../../engine/api/quantity.ts";
-import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { clientConfigCauses } from "../../../operator/schema/values/client_config.ts";
 import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
-  all,
+  allOf,
+  anyJson,
   atLeast,
   between,
   type Check,
@@ -25,18 +26,17 @@ import {
   checkShare,
   distinct,
   EFFECTS,
-  fields,
   formed,
   formFaults,
   noneBelowZero,
   numberOf,
-  oneOf,
-  port,
+  portNumber,
   portOrName,
-  present,
   readAddress,
   refuseValue,
   type Rule,
+  rulesOf,
+  textIn,
 } from "./checks.ts";
 import { definitionRule } from "./definition_checks.ts";
 import { isExternallyAccessible } from "./computed.ts";
@@ -54,7 +54,7 @@ function sizeOf(data: JsonObject): number {
 }
 
 function checkSize(size: number, at: string, causes: Causes): void {
-  if (size > SIZE) causes.push(tooLong(at, SIZE));
+  if (size > SIZE) causes.push(fieldCause.tooLong(at, SIZE));
 }
 
 const configMap: Rule = (object, _at, causes) => {
@@ -85,15 +85,16 @@ const secret: Rule = ({ type, data: given, metadata }, _at, causes) => {
   checkSize(sizeOf(data) * 3 / 4, "data", causes);
   const kind = textOf(type);
   if (kind === "kubernetes.io/service-account-token" && !objectOr(objectOr(metadata).annotations)[ACCOUNT]) {
-    causes.push(requiredField(`metadata.annotations[${ACCOUNT}]`));
+    causes.push(fieldCause.required(`metadata.annotations[${ACCOUNT}]`));
   }
   if (kind === "kubernetes.io/basic-auth" && data.username === undefined && data.password === undefined) {
-    causes.push(requiredField("data[username]"), requiredField("data[password]"));
+    causes.push(fieldCause.required("data[username]"), fieldCause.required("data[password]"));
   }
   for (const key of SECRET_KEYS[kind] ?? []) {
     const value = data[key];
-    if (value === undefined || (value === "" && key === "ssh-privatekey")) causes.push(requiredField(`data[${key}]`));
-    else if (kind.startsWith("kubernetes.io/docker")) checkJson(textOf(value), `data[${key}]`, causes);
+    if (value === undefined || (value === "" && key === "ssh-privatekey")) {
+      causes.push(fieldCause.required(`data[${key}]`));
+    } else if (kind.startsWith("kubernetes.io/docker")) checkJson(textOf(value), `data[${key}]`, causes);
   }
 };
 
@@ -103,7 +104,7 @@ function checkJson(base64: string, at: string, causes: Causes): void {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  causes.push(invalidField(at, '"<secret contents redacted>"', "unexpected end of JSON input"));
+  causes.push(fieldCause.invalid(at, '"<secret contents redacted>"', "unexpected end of JSON input"));
 }
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
@@ -111,19 +112,19 @@ const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOnceP
 const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
   const place = `${at}.accessModes`;
   const modes = textsOf(accessModes);
-  if (modes.length === 0) causes.push(requiredField(place, "at least 1 access mode is required"));
+  if (modes.length === 0) causes.push(fieldCause.required(place, "at least 1 access mode is required"));
   for (const mode of modes) checkOneOf(mode, place, MODES, causes);
   if (modes.includes("ReadWriteOncePod") && new Set(modes).size > 1) {
-    causes.push(forbiddenField(place, "may not use ReadWriteOncePod with other access modes"));
+    causes.push(fieldCause.forbidden(place, "may not use ReadWriteOncePod with other access modes"));
   }
   const { storage } = objectOr(objectOr(resources).requests);
-  if (storage === undefined) causes.push(requiredField(`${at}.resources[storage]`));
+  if (storage === undefined) causes.push(fieldCause.required(`${at}.resources[storage]`));
   else if (parseQuantity(storage as string).nanos <= 0n) {
     refuseValue(causes, `${at}.resources[storage]`, storage, "must be greater than zero");
   }
 };
 
-const taint = fields({ "key!": "labelKey", value: "labelValue", "effect!": oneOf(...EFFECTS) });
+const taint = rulesOf({ "key!": "labelKey", value: "labelValue", "effect!": textIn(...EFFECTS) });
 
 const node: Rule = ({ spec, status }, _at, causes) => {
   const checkNew = distinct(causes);
@@ -153,12 +154,12 @@ function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
   ports.forEach(({ name, port = 0, protocol = "TCP", nodePort }, index) => {
     const place = `${at}.ports[${index}]`;
     if (name) checkNew(`name ${name}`, `${place}.name`, name);
-    else if (ports.length > 1) causes.push(requiredField(`${place}.name`));
+    else if (ports.length > 1) causes.push(fieldCause.required(`${place}.name`));
     checkNew(`port ${protocol}/${port}`, place, { port, protocol, targetPort: 0 });
     if (!nodePort) return;
     checkNew(`node ${protocol}/${nodePort}`, `${place}.nodePort`, nodePort);
     if ((spec.type ?? "ClusterIP") === "ClusterIP") {
-      causes.push(forbiddenField(`${place}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
+      causes.push(fieldCause.forbidden(`${place}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
     }
   });
 }
@@ -170,13 +171,13 @@ function checkType(spec: JsonObject, at: string, causes: Causes): void {
   const isHeadless = clusterIP === "None";
   if (type === "ExternalName") {
     for (const name of ["clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
-      if (spec[name] !== undefined) causes.push(forbiddenField(`${at}.${name}`, EXTERNAL_NAME));
+      if (spec[name] !== undefined) causes.push(fieldCause.forbidden(`${at}.${name}`, EXTERNAL_NAME));
     }
-    if (!externalName) causes.push(requiredField(`${at}.externalName`));
+    if (!externalName) causes.push(fieldCause.required(`${at}.externalName`));
     else checkForm(externalName, `${at}.externalName`, hostName, causes);
     return;
   }
-  if (!isHeadless && objectsOf(spec.ports).length === 0) causes.push(requiredField(`${at}.ports`));
+  if (!isHeadless && objectsOf(spec.ports).length === 0) causes.push(fieldCause.required(`${at}.ports`));
   if (isHeadless && (type === "NodePort" || type === "LoadBalancer")) {
     refuseValue(causes, `${at}.clusterIPs[0]`, "None", `may not be set to 'None' for ${type} services`);
   }
@@ -228,9 +229,9 @@ const serviceSpec: Rule = (spec, at, causes) => {
   const place = `${at}.LoadBalancerSourceRanges`;
   ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, "addressRange", causes));
   if (spec.type === "LoadBalancer") return;
-  if (ranges.length > 0) causes.push(forbiddenField(place, BALANCER));
+  if (ranges.length > 0) causes.push(fieldCause.forbidden(place, BALANCER));
   for (const name of ["allocateLoadBalancerNodePorts", "loadBalancerClass"]) {
-    if (spec[name] !== undefined) causes.push(forbiddenField(`${at}.${name}`, BALANCER));
+    if (spec[name] !== undefined) causes.push(fieldCause.forbidden(`${at}.${name}`, BALANCER));
   }
 };
 
@@ -238,27 +239,27 @@ const service: Rule = ({ spec, status }, _at, causes) => {
   const place = "status.loadBalancer.ingress";
   if (objectOr(spec).type === "LoadBalancer") return;
   if (objectsOf(objectOr(objectOr(status).loadBalancer).ingress).length > 0) {
-    causes.push(forbiddenField(place, "may only be used when `spec.type` is 'LoadBalancer'"));
+    causes.push(fieldCause.forbidden(place, "may only be used when `spec.type` is 'LoadBalancer'"));
   }
 };
 
-const accessModes = fields({
+const accessModes = rulesOf({
   "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
 });
-const volume = all(accessModes, fields({ "capacity!": present }));
+const volume = allOf(accessModes, rulesOf({ "capacity!": anyJson }));
 
 /** The rule of a volume that one attachment describes. */
 const inlineVolume: Rule = (spec, at, causes) => {
   const context = "in the context of inline volumes";
   const forbid = (name: string, why: string): void =>
-    void causes.push(forbiddenField(`${at}.${name}`, `${why} ${context}`));
+    void causes.push(fieldCause.forbidden(`${at}.${name}`, `${why} ${context}`));
   for (const name of ["claimRef", "capacity", "nodeAffinity", "storageClassName"]) {
     if (spec[name] !== undefined) forbid(name, "may not be specified");
   }
   const { csi, persistentVolumeReclaimPolicy: policy = "Retain", volumeMode: mode = "Filesystem" } = spec;
   if (policy !== "Retain") forbid("persistentVolumeReclaimPolicy", "may only be Retain");
   if (mode !== "Filesystem") forbid("volumeMode", "may not specify volumeMode other than Filesystem");
-  if (csi === undefined) causes.push(requiredField(`${at}.csi`, `has to be specified ${context}`));
+  if (csi === undefined) causes.push(fieldCause.required(`${at}.csi`, `has to be specified ${context}`));
   accessModes(spec, at, causes);
 };
 
@@ -267,28 +268,33 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMap": configMap,
   "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
-  "core/v1.PersistentVolumeClaimSpec": all(claimSpec, fields({ storageClassName: "subdomain" })),
+  "core/v1.PersistentVolumeClaimSpec": allOf(claimSpec, rulesOf({ storageClassName: "subdomain" })),
   "core/v1.PersistentVolumeSpec": (spec, at, causes) =>
     (at.endsWith("inlineVolumeSpec") ? inlineVolume : volume)(spec, at, causes),
   "storage/v1.VolumeAttachmentSource": ({ inlineVolumeSpec: spec, persistentVolumeName: name }, at, causes) => {
     const why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-    if (spec === undefined && !name) causes.push(requiredField(at, why));
-    else if (spec !== undefined && name) causes.push(forbiddenField(at, why));
+    if (spec === undefined && !name) causes.push(fieldCause.required(at, why));
+    else if (spec !== undefined && name) causes.push(fieldCause.forbidden(at, why));
   },
   "core/v1.Node": node,
-  "core/v1.NodeSpec": fields({ "podCIDRs[]": "addressRange" }),
-  "core/v1.LoadBalancerIngress": fields({ ip: "address", hostname: "subdomain" }),
+  "core/v1.NodeSpec": rulesOf({ "podCIDRs[]": "addressRange" }),
+  "core/v1.LoadBalancerIngress": rulesOf({ ip: "address", hostname: "subdomain" }),
   "core/v1.Service": service,
-  "core/v1.ServiceSpec": all(
+  "core/v1.ServiceSpec": allOf(
     serviceSpec,
-    fields({
+    rulesOf({
       "externalIPs[]": "address",
       loadBalancerClass: "labelKey",
-      trafficDistribution: oneOf("PreferClose", "PreferSameZone", "PreferSameNode"),
+      trafficDistribution: textIn("PreferClose", "PreferSameZone", "PreferSameNode"),
       "sessionAffinityConfig.clientIP.timeoutSeconds": between(1, 86_400),
     }),
   ),
-  "core/v1.ServicePort": fields({ name: "dnsLabel", port: port, targetPort: portOrName, appProtocol: "labelKey" }),
+  "core/v1.ServicePort": rulesOf({
+    name: "dnsLabel",
+    port: portNumber,
+    targetPort: portOrName,
+    appProtocol: "labelKey",
+  }),
 };
 
 /** A name of a host, which may begin with `*.`. */
@@ -306,18 +312,18 @@ const ingressBackend: Rule = (backend, at, causes) => {
     const { name = "", number } = objectOr(service.port);
     const hasNumber = numberOf(number) !== 0;
     if (name !== "" && hasNumber) refuseValue(causes, at, "", "cannot set both port name & port number");
-    if (name === "" && !hasNumber) causes.push(requiredField(at, "port name or number is required"));
+    if (name === "" && !hasNumber) causes.push(fieldCause.required(at, "port name or number is required"));
   } else if (!isObject(resource)) refuseValue(causes, at, "", "resource or service backend is required");
   backendFields(backend, at, causes);
 };
 
-const backendFields = fields({
+const backendFields = rulesOf({
   "resource.apiGroup": "subdomain",
   "resource.kind": "pathSegment",
   "resource.name": "pathSegment",
   "service.name": "dnsLabel",
   "service.port.name": "portName",
-  "service.port.number": port,
+  "service.port.number": portNumber,
 });
 
 const backend: Check = (value, at, causes) => ingressBackend(objectOr(value), at, causes);
@@ -357,23 +363,23 @@ const policyPort: Rule = ({ port, endPort }, at, causes) => {
 
 const policyPeer: Rule = ({ podSelector, namespaceSelector, ipBlock }, at, causes) => {
   const others = [podSelector, namespaceSelector].filter(isObject).length;
-  if (others === 0 && !isObject(ipBlock)) causes.push(requiredField(at, "must specify a peer"));
+  if (others === 0 && !isObject(ipBlock)) causes.push(fieldCause.required(at, "must specify a peer"));
   if (others > 0 && isObject(ipBlock)) {
-    causes.push(forbiddenField(at, "may not specify both ipBlock and another peer"));
+    causes.push(fieldCause.forbidden(at, "may not specify both ipBlock and another peer"));
   }
 };
 
 /** The rules of the types of networking.k8s.io/v1. */
 const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.HTTPIngressPath": ingressPath,
-  "networking/v1.IPBlock": fields({ cidr: "addressRange", "except[]": "addressRange" }),
-  "networking/v1.IngressLoadBalancerIngress": fields({ ip: "address", hostname: formed(host) }),
-  "networking/v1.IngressRule": fields({ host: formed(host) }),
-  "networking/v1.IngressSpec": all(ingressSpec, fields({ ingressClassName: "subdomain", defaultBackend: backend })),
-  "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: "subdomain" }),
+  "networking/v1.IPBlock": rulesOf({ cidr: "addressRange", "except[]": "addressRange" }),
+  "networking/v1.IngressLoadBalancerIngress": rulesOf({ ip: "address", hostname: formed(host) }),
+  "networking/v1.IngressRule": rulesOf({ host: formed(host) }),
+  "networking/v1.IngressSpec": allOf(ingressSpec, rulesOf({ ingressClassName: "subdomain", defaultBackend: backend })),
+  "networking/v1.IngressTLS": rulesOf({ "hosts[]": formed(host), secretName: "subdomain" }),
   "networking/v1.NetworkPolicyPeer": policyPeer,
-  "networking/v1.NetworkPolicyPort": all(fields({ port: portOrName, endPort: port }), policyPort),
-  "networking/v1.NetworkPolicySpec": fields({ "policyTypes[]": oneOf("Ingress", "Egress") }),
+  "networking/v1.NetworkPolicyPort": allOf(rulesOf({ port: portOrName, endPort: portNumber }), policyPort),
+  "networking/v1.NetworkPolicySpec": rulesOf({ "policyTypes[]": textIn("Ingress", "Egress") }),
 };
 
 function policyRules(isNamespaced: boolean): Rule {
@@ -391,7 +397,7 @@ function policyRules(isNamespaced: boolean): Rule {
       }
       for (const [name, what] of Object.entries({ apiGroups: "api group", resources: "resource" })) {
         if (has(name)) continue;
-        causes.push(requiredField(`rules[${index}].${name}`, `resource rules must supply at least one ${what}`));
+        causes.push(fieldCause.required(`rules[${index}].${name}`, `resource rules must supply at least one ${what}`));
       }
     });
   };
@@ -399,8 +405,8 @@ function policyRules(isNamespaced: boolean): Rule {
 
 const RBAC = "rbac.authorization.k8s.io";
 
-const account = fields({ name: "subdomain", apiGroup: oneOf("") });
-const person = fields({ apiGroup: oneOf(RBAC) });
+const account = rulesOf({ name: "subdomain", apiGroup: textIn("") });
+const person = rulesOf({ apiGroup: textIn(RBAC) });
 const KINDS = ["ServiceAccount", "User", "Group"];
 
 function subject(isNamespaced: boolean): Check {
@@ -410,14 +416,14 @@ function subject(isNamespaced: boolean): Check {
     if (subject.kind === "User" || subject.kind === "Group") person(subject, at, causes);
     if (subject.kind !== "ServiceAccount") return;
     account(subject, at, causes);
-    if (!isNamespaced && textOf(subject.namespace) === "") causes.push(requiredField(`${at}.namespace`));
+    if (!isNamespaced && textOf(subject.namespace) === "") causes.push(fieldCause.required(`${at}.namespace`));
   };
 }
 
-const roleRef = fields({ apiGroup: oneOf(RBAC), name: "pathSegment" });
+const roleRef = rulesOf({ apiGroup: textIn(RBAC), name: "pathSegment" });
 
 function binding(isNamespaced: boolean): Rule {
-  const subjects = fields({ "subjects[]": subject(isNamespaced) });
+  const subjects = rulesOf({ "subjects[]": subject(isNamespaced) });
   const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
   return (object, at, causes) => {
     const role = objectOr(object.roleRef);
@@ -440,7 +446,7 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 const POLICY_RULES: Readonly<Record<string, Rule>> = {
   "admissionregistration/v1.WebhookClientConfig": clientConfigCauses,
   "apiextensions/v1.CustomResourceDefinition": definitionRule,
-  "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
+  "coordination/v1.LeaseSpec": rulesOf({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
   "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,
   "rbac/v1.ClusterRole": policyRules(false),

@@ -6,19 +6,13 @@
  * @module
  */
 import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
-import {
-  type Causes,
-  duplicateField,
-  forbiddenField,
-  notFoundField,
-  requiredField,
-  unsupportedField,
-} from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
-  all,
+  allOf,
+  anyJson,
   atLeast,
   between,
   type Check,
@@ -27,17 +21,16 @@ import {
   checkRequirement,
   distinct,
   EFFECTS,
-  fields,
   formed,
   formFaults,
   noneBelowZero,
   numberOf,
-  oneOf,
-  port,
+  portNumber,
   portOrName,
-  present,
   refuseValue,
   type Rule,
+  rulesOf,
+  textIn,
 } from "./checks.ts";
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
@@ -102,7 +95,9 @@ const requirements: Rule = ({ limits, requests }, at, causes) => {
     const given = objectOr(limits)[name];
     const mustBeEqual = isExtended(name) || HUGE.test(name);
     if (given === undefined) {
-      if (mustBeEqual) causes.push(requiredField(`${at}.limits`, "Limit must be set for non overcommitable resources"));
+      if (mustBeEqual) {
+        causes.push(fieldCause.required(`${at}.limits`, "Limit must be set for non overcommitable resources"));
+      }
       continue;
     }
     const limit = parseQuantity(given as string);
@@ -135,7 +130,7 @@ function checkFieldRef(ref: JsonObject, allowed: readonly string[], at: string, 
   if (!KNOWN_FIELDS.includes(field)) {
     const why = `error converting fieldPath: field label not supported: ${field}`;
     refuseValue(causes, `${at}.fieldPath`, field, why);
-  } else if (!allowed.includes(field)) causes.push(unsupportedField(`${at}.fieldPath`, field, allowed));
+  } else if (!allowed.includes(field)) causes.push(fieldCause.unsupported(`${at}.fieldPath`, field, allowed));
 }
 
 const ENV_SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`";
@@ -160,17 +155,19 @@ const envFrom: Rule = ({ configMapRef, secretRef }, at, causes) => {
 /** Reports sources or handlers after the first, and that there is none. */
 function checkOneMember(object: JsonObject, names: readonly string[], what: string, at: string, causes: Causes): void {
   const [first, ...others] = names.filter((name) => object[name] !== undefined);
-  if (first === undefined) causes.push(requiredField(at, `must specify a ${what} type`));
-  for (const name of others) causes.push(forbiddenField(`${at}.${name}`, `may not specify more than 1 ${what} type`));
+  if (first === undefined) causes.push(fieldCause.required(at, `must specify a ${what} type`));
+  for (const name of others) {
+    causes.push(fieldCause.forbidden(`${at}.${name}`, `may not specify more than 1 ${what} type`));
+  }
 }
 
 const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
-const handlerFields = fields({
-  "exec.command!": present,
+const handlerFields = rulesOf({
+  "exec.command!": anyJson,
   "httpGet.port": portOrName,
   "tcpSocket.port": portOrName,
-  "grpc.port": port,
+  "grpc.port": portNumber,
 });
 
 /** Checks what a probe or hook does. */
@@ -183,7 +180,7 @@ function checkHandler(handler: JsonObject, at: string, grace: number, causes: Ca
   refuseValue(causes, `${at}.sleep`, seconds, why);
 }
 
-const probeFields = all(noneBelowZero, fields({ terminationGracePeriodSeconds: atLeast(1) }));
+const probeFields = allOf(noneBelowZero, rulesOf({ terminationGracePeriodSeconds: atLeast(1) }));
 
 function checkProbe(probe: JsonObject, name: string, at: string, grace: number, causes: Causes): void {
   checkHandler(probe, at, grace, causes);
@@ -203,7 +200,7 @@ function checkRunning(container: JsonObject, ends: boolean, at: string, grace: n
   if (ends) {
     for (const name of [...PROBES, "lifecycle"].filter((name) => container[name] !== undefined)) {
       const why = "may not be set for init containers without restartPolicy=Always";
-      causes.push(forbiddenField(`${at}.${name}`, why));
+      causes.push(fieldCause.forbidden(`${at}.${name}`, why));
     }
     return;
   }
@@ -222,7 +219,7 @@ function checkMounts({ volumeMounts }: JsonObject, volumes: ReadonlySet<string>,
   objectsOf(volumeMounts).forEach(({ name = "", mountPath = "", subPath, subPathExpr, mountPropagation }, index) => {
     const list = `${at}.volumeMounts`;
     const place = `${list}[${index}]`;
-    if (!volumes.has(textOf(name))) causes.push(notFoundField(`${place}.name`, name));
+    if (!volumes.has(textOf(name))) causes.push(fieldCause.notFound(`${place}.name`, name));
     if (paths.has(mountPath)) refuseValue(causes, `${place}.mountPath`, mountPath, "must be unique");
     paths.add(mountPath);
     // The server does not say which mount it is.
@@ -230,10 +227,10 @@ function checkMounts({ volumeMounts }: JsonObject, volumes: ReadonlySet<string>,
   });
 }
 
-const mountFields = fields({
+const mountFields = rulesOf({
   subPath: formed(plainPath()),
   subPathExpr: formed(plainPath()),
-  mountPropagation: oneOf("Bidirectional", "HostToContainer", "None"),
+  mountPropagation: textIn("Bidirectional", "HostToContainer", "None"),
 });
 
 const container: Rule = (object, at, causes) => {
@@ -241,11 +238,11 @@ const container: Rule = (object, at, causes) => {
   checkUnique(object.ports, "name", `${at}.ports`, causes);
 };
 
-const containerFields = fields({ name: "dnsLabel", "image!": present });
+const containerFields = rulesOf({ name: "dnsLabel", "image!": anyJson });
 
-const keySelector = fields({ name: "subdomain", key: "configKey" });
+const keySelector = rulesOf({ name: "subdomain", key: "configKey" });
 
-const filePath = fields({ "path!": formed(ownPath) });
+const filePath = rulesOf({ "path!": formed(ownPath) });
 
 const fileRef: Rule = ({ fieldRef, resourceFieldRef, path }, element, causes) => {
   // The server does not say which element it is.
@@ -257,15 +254,15 @@ const fileRef: Rule = ({ fieldRef, resourceFieldRef, path }, element, causes) =>
       refuseValue(causes, at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
     }
   } else if (isObject(resourceFieldRef)) {
-    if (!resourceFieldRef.containerName) causes.push(requiredField(`${at}.resourceFieldRef.containerName`));
-  } else causes.push(requiredField(at, "one of fieldRef and resourceFieldRef is required"));
+    if (!resourceFieldRef.containerName) causes.push(fieldCause.required(`${at}.resourceFieldRef.containerName`));
+  } else causes.push(fieldCause.required(at, "one of fieldRef and resourceFieldRef is required"));
 };
 
 const SOURCES = ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"];
 
 const projection: Rule = (source, at, causes) => {
   if (SOURCES.filter((name) => isObject(source[name])).length > 1) {
-    causes.push(forbiddenField(at, "may not specify more than 1 volume type per source"));
+    causes.push(fieldCause.forbidden(at, "may not specify more than 1 volume type per source"));
   }
   if (!isObject(source.serviceAccountToken)) return;
   filePath(source.serviceAccountToken, at.replace(/\.sources\[\d+\]$/, ""), causes);
@@ -284,7 +281,7 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
     const { name: _, ...sources } = volume;
     checkOneMember(sources, [...new Set([...VOLUMES, ...Object.keys(sources)])], "volume", place, causes);
     checkForm(name || undefined, `${place}.name`, "dnsLabel", causes);
-    if (good.has(name)) causes.push(duplicateField(`${place}.name`, name));
+    if (good.has(name)) causes.push(fieldCause.duplicate(`${place}.name`, name));
     const isGood = causes.length === before && name !== "" &&
       !causes.some(({ field }) => field.startsWith(`${place}.`));
     if (isGood) good.add(name);
@@ -297,7 +294,7 @@ function checkContainers(spec: JsonObject, at: string, causes: Causes): void {
   const volumes = checkVolumes(spec.volumes, `${at}.volumes`, causes);
   const grace = numberOf(spec.terminationGracePeriodSeconds ?? 30);
   const regular = objectsOf(spec.containers);
-  if (regular.length === 0) causes.push(requiredField(`${at}.containers`));
+  if (regular.length === 0) causes.push(fieldCause.required(`${at}.containers`));
   checkHostPorts(regular, `${at}.containers`, spec.hostNetwork === true, causes);
   const checkNew = distinct(causes);
   const each = (list: string, check: (container: JsonObject, at: string) => void): void => {
@@ -345,16 +342,16 @@ const toleration: Rule = ({ key, operator = "", value = "", effect = "", tolerat
   } else if (operator === "" || operator === "Equal") {
     const faults = formFaults(textOf(value), "labelValue");
     if (faults.length > 0) refuseValue(causes, place, value, faults.join(";"));
-  } else causes.push(unsupportedField(place, operator, ["Equal", "Exists"]));
+  } else causes.push(fieldCause.unsupported(place, operator, ["Equal", "Exists"]));
 };
 
-const nodeTerm = fields({
+const nodeTerm = rulesOf({
   "matchExpressions[]": (value, at, causes) => checkRequirement(objectOr(value), at, causes, ["Gt", "Lt"]),
 });
 
 const nodeSelector: Rule = ({ nodeSelectorTerms }, at, causes) => {
   if (objectsOf(nodeSelectorTerms).length > 0) return;
-  causes.push(requiredField(`${at}.nodeSelectorTerms`, "must have at least one node selector term"));
+  causes.push(fieldCause.required(`${at}.nodeSelectorTerms`, "must have at least one node selector term"));
 };
 
 const podSpec: Rule = (spec, at, causes) => {
@@ -362,7 +359,7 @@ const podSpec: Rule = (spec, at, causes) => {
   checkLabels(spec.nodeSelector, `${at}.nodeSelector`, causes);
   if (spec.dnsPolicy !== "None" || textsOf(objectOr(spec.dnsConfig).nameservers).length > 0) return;
   const place = isObject(spec.dnsConfig) ? `${at}.dnsConfig.nameservers` : `${at}.dnsConfig`;
-  causes.push(requiredField(place, "must be provided when `dnsPolicy` is None"));
+  causes.push(fieldCause.required(place, "must be provided when `dnsPolicy` is None"));
 };
 
 /** The rules of pods that templates of them need not follow. */
@@ -380,7 +377,7 @@ const pod: Rule = ({ spec }, _at, causes) => {
     objectsOf(objectOr(projected).sources).forEach(({ serviceAccountToken }, index) => {
       if (!isObject(serviceAccountToken)) return;
       const place = `spec.volumes[${volume}].projected.sources[${index}].serviceAccountToken`;
-      causes.push(forbiddenField(place, "must not be specified when serviceAccountName is not set"));
+      causes.push(fieldCause.forbidden(place, "must not be specified when serviceAccountName is not set"));
     });
   });
 };
@@ -388,76 +385,76 @@ const pod: Rule = ({ spec }, _at, causes) => {
 /** Reports what a pod cannot have from the beginning. */
 export function checkNewPod(spec: JsonObject, causes: Causes): void {
   if (objectsOf(spec.ephemeralContainers).length > 0) {
-    causes.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+    causes.push(fieldCause.forbidden("spec.ephemeralContainers", "cannot be set on create"));
   }
   if (!spec.nodeName || objectsOf(spec.schedulingGates).length === 0) return;
-  causes.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+  causes.push(fieldCause.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
 }
 
 const mode = between(0, 0o777);
-const weighted = fields({ weight: between(1, 100) });
+const weighted = rulesOf({ weight: between(1, 100) });
 
 /** The rules of pods, containers and their parts. */
 export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.Container": container,
   "core/v1.EphemeralContainer": container,
-  "core/v1.ContainerPort": fields({ name: "portName", "containerPort!": port, hostPort: port }),
-  "core/v1.EnvVar": all(fields({ name: formed(variableName) }), envVar),
-  "core/v1.EnvFromSource": all(
-    fields({ prefix: formed(variableName), "configMapRef.name!": "subdomain", "secretRef.name!": "subdomain" }),
+  "core/v1.ContainerPort": rulesOf({ name: "portName", "containerPort!": portNumber, hostPort: portNumber }),
+  "core/v1.EnvVar": allOf(rulesOf({ name: formed(variableName) }), envVar),
+  "core/v1.EnvFromSource": allOf(
+    rulesOf({ prefix: formed(variableName), "configMapRef.name!": "subdomain", "secretRef.name!": "subdomain" }),
     envFrom,
   ),
   "core/v1.ConfigMapKeySelector": keySelector,
   "core/v1.SecretKeySelector": keySelector,
   "core/v1.ResourceRequirements": requirements,
-  "core/v1.SecurityContext": fields({ runAsUser: userId, runAsGroup: userId }),
+  "core/v1.SecurityContext": rulesOf({ runAsUser: userId, runAsGroup: userId }),
   "core/v1.DownwardAPIVolumeFile": fileRef,
   "core/v1.Pod": pod,
-  "core/v1.PodSpec": all(
+  "core/v1.PodSpec": allOf(
     podSpec,
-    fields({
+    rulesOf({
       serviceAccountName: "subdomain",
       nodeName: "subdomain",
       hostname: "dnsLabel",
       subdomain: "dnsLabel",
       priorityClassName: "subdomain",
       runtimeClassName: "subdomain",
-      restartPolicy: oneOf("Always", "OnFailure", "Never"),
-      dnsPolicy: oneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
+      restartPolicy: textIn("Always", "OnFailure", "Never"),
+      dnsPolicy: textIn("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
       activeDeadlineSeconds: between(1, 2 ** 31 - 1),
       "dnsConfig.nameservers[]": "address",
       "readinessGates[].conditionType": "labelKey",
       "schedulingGates[].name": "labelKey",
     }),
   ),
-  "core/v1.PodSecurityContext": fields({
+  "core/v1.PodSecurityContext": rulesOf({
     runAsUser: userId,
     runAsGroup: userId,
     fsGroup: userId,
     "supplementalGroups[]": userId,
   }),
-  "core/v1.KeyToPath": fields({ path: formed(ownPath), mode }),
-  "core/v1.SecretVolumeSource": fields({ "secretName!": present, defaultMode: mode }),
-  "core/v1.ConfigMapVolumeSource": fields({ "name!": present, defaultMode: mode }),
-  "core/v1.DownwardAPIVolumeSource": fields({ defaultMode: mode }),
-  "core/v1.ProjectedVolumeSource": fields({ defaultMode: mode }),
-  "core/v1.VolumeProjection": all(
+  "core/v1.KeyToPath": rulesOf({ path: formed(ownPath), mode }),
+  "core/v1.SecretVolumeSource": rulesOf({ "secretName!": anyJson, defaultMode: mode }),
+  "core/v1.ConfigMapVolumeSource": rulesOf({ "name!": anyJson, defaultMode: mode }),
+  "core/v1.DownwardAPIVolumeSource": rulesOf({ defaultMode: mode }),
+  "core/v1.ProjectedVolumeSource": rulesOf({ defaultMode: mode }),
+  "core/v1.VolumeProjection": allOf(
     projection,
-    fields({
-      "secret.name!": present,
-      "configMap.name!": present,
+    rulesOf({
+      "secret.name!": anyJson,
+      "configMap.name!": anyJson,
       "serviceAccountToken.expirationSeconds": between(600, 2 ** 32),
     }),
   ),
-  "core/v1.HostPathVolumeSource": fields({ path: formed(plainPath(true)) }),
-  "core/v1.Toleration": all(fields({ key: "labelKey", effect: oneOf(...EFFECTS) }), toleration),
-  "core/v1.TopologySpreadConstraint": fields({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
+  "core/v1.HostPathVolumeSource": rulesOf({ path: formed(plainPath(true)) }),
+  "core/v1.Toleration": allOf(rulesOf({ key: "labelKey", effect: textIn(...EFFECTS) }), toleration),
+  "core/v1.TopologySpreadConstraint": rulesOf({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
   "core/v1.NodeSelector": nodeSelector,
   "core/v1.NodeSelectorTerm": nodeTerm,
   "core/v1.PreferredSchedulingTerm": weighted,
   "core/v1.WeightedPodAffinityTerm": weighted,
-  "core/v1.PodAffinityTerm": fields({ topologyKey: "labelKey", "namespaces[]": "dnsLabel" }),
-  "core/v1.HostAlias": fields({ ip: "address", "hostnames[]": "subdomain" }),
+  "core/v1.PodAffinityTerm": rulesOf({ topologyKey: "labelKey", "namespaces[]": "dnsLabel" }),
+  "core/v1.HostAlias": rulesOf({ ip: "address", "hostnames[]": "subdomain" }),
 };
 
 const COMPUTE = ["cpu", "memory"];

@@ -7,12 +7,13 @@
  */
 import { parseQuantity } from "../../../engine/api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../engine/api/selector.ts";
-import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import {
-  all,
+  allOf,
+  anyJson,
   atLeast,
   between,
   type Check,
@@ -20,15 +21,14 @@ import {
   checkLabels,
   checkOneOf,
   checkShare,
-  fields,
   formed,
   noneBelowZero,
   numberOf,
-  oneOf,
-  present,
   refuseValue,
   type Rule,
+  rulesOf,
   shareOf,
+  textIn,
 } from "./checks.ts";
 
 /** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
@@ -117,7 +117,7 @@ const bounds: Rule = ({ minReplicas, maxReplicas, metrics }, at, causes) => {
   const toZero = objectsOf(metrics).some(({ type }) => type === "Object" || type === "External");
   if (minReplicas === 0 && !toZero) {
     const why = "must specify at least one Object or External metric to support scaling to zero replicas";
-    causes.push(forbiddenField(`${at}.metrics`, why));
+    causes.push(fieldCause.forbidden(`${at}.metrics`, why));
   }
 };
 
@@ -135,19 +135,19 @@ const metric: Rule = (spec, at, causes) => {
   if (expected === undefined) return;
   for (const [member] of Object.values(SOURCES)) {
     if (member === expected || !isObject(spec[member])) continue;
-    causes.push(forbiddenField(`${at}.${member}`, "must populate the given metric source only"));
+    causes.push(fieldCause.forbidden(`${at}.${member}`, "must populate the given metric source only"));
   }
   const source = spec[expected];
   if (!isObject(source)) {
-    causes.push(requiredField(`${at}.${expected}`, "must populate information for the given metric source"));
+    causes.push(fieldCause.required(`${at}.${expected}`, "must populate information for the given metric source"));
     return;
   }
   const target = objectOr(source.target);
   const place = `${at}.${expected}.target`;
   if (target[one] === undefined && target[other] === undefined) {
-    causes.push(requiredField(`${place}.${one}`, `must set ${one} or ${other}`));
+    causes.push(fieldCause.required(`${place}.${one}`, `must set ${one} or ${other}`));
   } else if (one !== other && target[one] !== undefined && target[other] !== undefined && expected !== "object") {
-    causes.push(forbiddenField(`${place}.${other}`, `may not set both ${one} and ${other}`));
+    causes.push(fieldCause.forbidden(`${place}.${other}`, `may not set both ${one} and ${other}`));
   }
 };
 
@@ -156,8 +156,8 @@ const positive: Check = (value, at, causes) => {
 };
 
 const name = formed("pathSegment");
-const target = all(reference, fields({ kind: name, name }));
-const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
+const target = allOf(reference, rulesOf({ kind: name, name }));
+const spec = allOf(bounds, rulesOf({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
 
 /** The rules of selector and template, which pods are made from. */
 const podsOf: Rule = ({ selector, template }, at, causes) => {
@@ -182,10 +182,10 @@ const podsOfReadable: Rule = (spec, at, causes) => {
 const UNSELECTED = "`selector` does not match template `labels`";
 
 /** Pods that are replaced run until then. */
-const running = fields({
-  "spec.restartPolicy": oneOf("Always"),
+const running = rulesOf({
+  "spec.restartPolicy": textIn("Always"),
   "spec.activeDeadlineSeconds": (_, at, causes) => {
-    causes.push(forbiddenField(at, "activeDeadlineSeconds is not Supported"));
+    causes.push(fieldCause.forbidden(at, "activeDeadlineSeconds is not Supported"));
   },
 });
 
@@ -197,9 +197,9 @@ function strategy(other: string, wrong: "Invalid" | "NotSupported", rolling: Rul
     if (type === "RollingUpdate") return rolling(objectOr(rollingUpdate), place, causes);
     if (type !== other) {
       if (wrong === "Invalid") refuseValue(causes, at, object, `must be 'RollingUpdate' or '${other}'`);
-      else causes.push(unsupportedField(at, object, ["RollingUpdate", other]));
+      else causes.push(fieldCause.unsupported(at, object, ["RollingUpdate", other]));
     } else if (rollingUpdate !== undefined && other === "Recreate") {
-      causes.push(forbiddenField(place, "may not be specified when strategy `type` is 'Recreate'"));
+      causes.push(fieldCause.forbidden(place, "may not be specified when strategy `type` is 'Recreate'"));
     } else if (rollingUpdate !== undefined && wrong === "Invalid") {
       refuseValue(causes, place, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'");
     }
@@ -221,7 +221,7 @@ const rollingDaemonSet: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
   if (unavailable && surge) {
     refuseValue(causes, `${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
   } else if (!unavailable && !surge) {
-    causes.push(requiredField(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
+    causes.push(fieldCause.required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   }
 };
 
@@ -253,29 +253,29 @@ const template: Rule = ({ metadata }, at, causes) => {
 
 /** The rules of the types of apps/v1, of the templates of their pods, and of their scaling. */
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
-  "apps/v1.DaemonSetSpec": all(podsOf, noneBelowZero),
+  "apps/v1.DaemonSetSpec": allOf(podsOf, noneBelowZero),
   "apps/v1.DaemonSetStatus": noneBelowZero,
   "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
-  "apps/v1.DeploymentSpec": all(podsOfReadable, noneBelowZero, deadline),
-  "apps/v1.DeploymentStatus": all(
+  "apps/v1.DeploymentSpec": allOf(podsOfReadable, noneBelowZero, deadline),
+  "apps/v1.DeploymentStatus": allOf(
     noneBelowZero,
     atMost("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
-  "apps/v1.ReplicaSetSpec": all(podsOfReadable, noneBelowZero),
-  "apps/v1.ReplicaSetStatus": all(
+  "apps/v1.ReplicaSetSpec": allOf(podsOfReadable, noneBelowZero),
+  "apps/v1.ReplicaSetStatus": allOf(
     noneBelowZero,
     atMost("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
   "apps/v1.StatefulSetOrdinals": noneBelowZero,
-  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": fields({
-    whenDeleted: oneOf("Retain", "Delete"),
-    whenScaled: oneOf("Retain", "Delete"),
+  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({
+    whenDeleted: textIn("Retain", "Delete"),
+    whenScaled: textIn("Retain", "Delete"),
   }),
-  "apps/v1.StatefulSetSpec": all(podsOfReadable, noneBelowZero, statefulSet, fields({ serviceName: "dnsLabel" })),
-  "apps/v1.StatefulSetStatus": all(
+  "apps/v1.StatefulSetSpec": allOf(podsOfReadable, noneBelowZero, statefulSet, rulesOf({ serviceName: "dnsLabel" })),
+  "apps/v1.StatefulSetStatus": allOf(
     noneBelowZero,
     atMost("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
@@ -286,26 +286,28 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
   "autoscaling/v1.ScaleSpec": noneBelowZero,
   "autoscaling/v2.CrossVersionObjectReference": target,
-  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: "dnsLabel" }),
-  "autoscaling/v2.HPAScalingPolicy": fields({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
-  "autoscaling/v2.HPAScalingRules": fields({
+  "autoscaling/v2.ContainerResourceMetricSource": rulesOf({ container: "dnsLabel" }),
+  "autoscaling/v2.HPAScalingPolicy": rulesOf({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
+  "autoscaling/v2.HPAScalingRules": rulesOf({
     stabilizationWindowSeconds: between(0, 3_600),
-    selectPolicy: oneOf("Disabled", "Max", "Min"),
-    "policies!": present,
+    selectPolicy: textIn("Disabled", "Max", "Min"),
+    "policies!": anyJson,
   }),
   "autoscaling/v2.HorizontalPodAutoscalerSpec": spec,
-  "autoscaling/v2.MetricIdentifier": fields({ name }),
+  "autoscaling/v2.MetricIdentifier": rulesOf({ name }),
   "autoscaling/v2.MetricSpec": metric,
-  "autoscaling/v2.MetricTarget": fields({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),
+  "autoscaling/v2.MetricTarget": rulesOf({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),
 };
 
 const jobModes: Rule = (spec, at, causes) => {
   const { completionMode, backoffLimitPerIndex, maxFailedIndexes, completions } = spec;
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
-    causes.push(requiredField(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
+    causes.push(fieldCause.required(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
   }
   if (completionMode === "Indexed") {
-    if (completions === undefined) causes.push(requiredField(`${at}.completions`, "when completion mode is Indexed"));
+    if (completions === undefined) {
+      causes.push(fieldCause.required(`${at}.completions`, "when completion mode is Indexed"));
+    }
     return;
   }
   for (const name of ["backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"]) {
@@ -322,9 +324,9 @@ const jobRestarts: Rule = ({ template, podFailurePolicy }, at, causes) => {
   const place = `${at}.template.spec.restartPolicy`;
   const policy = textOf(objectOr(objectOr(template).spec).restartPolicy);
   if (policy === "Always" || policy === "") {
-    causes.push(requiredField(place, 'valid values: "OnFailure", "Never"'));
+    causes.push(fieldCause.required(place, 'valid values: "OnFailure", "Never"'));
   } else if (policy !== "OnFailure" && policy !== "Never") {
-    causes.push(unsupportedField(place, policy, ["OnFailure", "Never"]));
+    causes.push(fieldCause.unsupported(place, policy, ["OnFailure", "Never"]));
   } else if (podFailurePolicy !== undefined && policy !== "Never") {
     refuseValue(causes, place, policy, 'only "Never" is supported when podFailurePolicy is specified');
   }
@@ -348,7 +350,7 @@ export const checkGenerated = ({ metadata, spec }: JsonObject, causes: Causes): 
   for (const [key, value] of Object.entries(expected)) {
     const found = objectOr(labels)[key];
     const place = `spec.template.metadata.labels`;
-    if (found === undefined) causes.push(requiredField(`${place}[${key}]`, `must be '${value}'`));
+    if (found === undefined) causes.push(fieldCause.required(`${place}[${key}]`, `must be '${value}'`));
     else if (found !== value) refuseValue(causes, `${place}[${key}]`, labels, `must be '${value}'`);
   }
   if (selects(selector, expected) === false) {
@@ -359,7 +361,7 @@ export const checkGenerated = ({ metadata, spec }: JsonObject, causes: Causes): 
 const job: Rule = ({ spec }, _, causes) => {
   const { selector, template } = objectOr(spec);
   const { labels } = objectOr(objectOr(template).metadata);
-  if (selector === undefined) causes.push(requiredField("spec.selector"));
+  if (selector === undefined) causes.push(fieldCause.required("spec.selector"));
   if (selects(selector, labels) === false) {
     refuseValue(causes, "spec.template.metadata.labels", labels, UNSELECTED);
   }
@@ -380,12 +382,12 @@ const jobStatus: Rule = (status, at, causes) => {
   refuse("Complete", "SuccessCriteriaMet", false);
   const finished = is("Complete") || is("Failed");
   if (completionTime === undefined) {
-    if (is("Complete")) causes.push(requiredField(`${at}.completionTime`));
+    if (is("Complete")) causes.push(fieldCause.required(`${at}.completionTime`));
   } else if (!is("Complete")) {
     const why = "cannot set completionTime when there is no Complete=True condition";
     refuseValue(causes, `${at}.completionTime`, completionTime, why);
   }
-  if (finished && startTime === undefined) causes.push(requiredField(`${at}.startTime`));
+  if (finished && startTime === undefined) causes.push(fieldCause.required(`${at}.startTime`));
 };
 
 const cronJob: Rule = ({ jobTemplate }, at, causes) => {
@@ -393,7 +395,7 @@ const cronJob: Rule = ({ jobTemplate }, at, causes) => {
   const place = `${at}.jobTemplate.spec`;
   if (selector !== undefined) refuseValue(causes, `${place}.selector`, selector, "`selector` will be auto-generated");
   if (manualSelector === true) {
-    causes.push(unsupportedField(`${place}.manualSelector`, manualSelector, ["nil", "false"]));
+    causes.push(fieldCause.unsupported(`${place}.manualSelector`, manualSelector, ["nil", "false"]));
   }
 };
 
@@ -405,12 +407,12 @@ const cronJobName: Rule = ({ metadata }, _, causes) => {
 /** The rules of the types of batch/v1. */
 export const BATCH_RULES: Readonly<Record<string, Rule>> = {
   "batch/v1.CronJob": cronJobName,
-  "batch/v1.CronJobSpec": all(
+  "batch/v1.CronJobSpec": allOf(
     cronJob,
-    fields({ schedule: formed(schedule), timeZone: formed(timeZone) }),
+    rulesOf({ schedule: formed(schedule), timeZone: formed(timeZone) }),
     noneBelowZero,
   ),
   "batch/v1.Job": job,
-  "batch/v1.JobSpec": all(noneBelowZero, jobModes, replacement, jobRestarts),
-  "batch/v1.JobStatus": all(noneBelowZero, jobStatus),
+  "batch/v1.JobSpec": allOf(noneBelowZero, jobModes, replacement, jobRestarts),
+  "batch/v1.JobStatus": allOf(noneBelowZero, jobStatus),
 };

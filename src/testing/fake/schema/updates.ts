@@ -7,7 +7,7 @@
  * @module
  */
 import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
-import { type Causes, forbiddenField, invalidField, requiredField } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
 import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
@@ -26,9 +26,9 @@ const IMMUTABLE = "field is immutable";
 function checkSealed(old: JsonObject, object: JsonObject, names: readonly string[], causes: Causes): void {
   if (old.immutable !== true) return;
   const why = `${IMMUTABLE} when \`immutable\` is set`;
-  if (object.immutable !== true) causes.push(forbiddenField("immutable", why));
+  if (object.immutable !== true) causes.push(fieldCause.forbidden("immutable", why));
   for (const name of names) {
-    if (!equalJson(objectOr(old[name]), objectOr(object[name]))) causes.push(forbiddenField(name, why));
+    if (!equalJson(objectOr(old[name]), objectOr(object[name]))) causes.push(fieldCause.forbidden(name, why));
   }
 }
 
@@ -53,7 +53,7 @@ function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void 
   const tolerations = objectsOf(spec.tolerations).map(timeless);
   if (!objectsOf(before.tolerations).every((old) => tolerations.some((other) => equalJson(other, timeless(old))))) {
     const why = "existing toleration can not be modified except its tolerationSeconds";
-    causes.push(forbiddenField("spec.tolerations", why));
+    causes.push(fieldCause.forbidden("spec.tolerations", why));
   }
 }
 
@@ -62,20 +62,20 @@ const pod: UpdateRule = (old, object, causes) => {
   for (const list of ["containers", "initContainers"]) {
     const containers = objectsOf(spec[list]);
     if (containers.length !== objectsOf(before[list]).length) {
-      causes.push(forbiddenField(`spec.${list}`, "pod updates may not add or remove containers"));
+      causes.push(fieldCause.forbidden(`spec.${list}`, "pod updates may not add or remove containers"));
       return;
     }
     containers.forEach(({ image }, index) => {
       const place = `spec.${list}[${index}].image`;
       const text = textOf(image);
-      if (text === "") causes.push(requiredField(place));
+      if (text === "") causes.push(fieldCause.required(place));
       if (text !== text.trim()) refuseValue(causes, place, text, "must not have leading or trailing whitespace");
     });
   }
   checkDeadline(before.activeDeadlineSeconds, spec.activeDeadlineSeconds, causes);
   checkAdded(before, spec, causes);
   if (equalJson(fixedMembers(before), fixedMembers(spec))) return;
-  causes.push(forbiddenField("spec", `pod updates may not change fields other than ${POD_FIELDS}\n`));
+  causes.push(fieldCause.forbidden("spec", `pod updates may not change fields other than ${POD_FIELDS}\n`));
 };
 
 const service: UpdateRule = (old, object, causes) => {
@@ -100,14 +100,14 @@ const claim: UpdateRule = (old, object, causes) => {
   if (!equalJson(next, before)) {
     const why =
       "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
-    causes.push(forbiddenField("spec", why));
+    causes.push(fieldCause.forbidden("spec", why));
   }
   const storageOf = (resources: Json | undefined): ParsedQuantity =>
     parseQuantity(textOf(objectOr(resources).storage) || "0");
   const wanted = storageOf(objectOr(spec.resources).requests);
   const isSmaller = wanted.nanos > 0n && wanted.compare(storageOf(objectOr(before.resources).requests)) < 0;
   if (isSmaller && wanted.compare(storageOf(objectOr(old.status).capacity)) <= 0) {
-    causes.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
+    causes.push(fieldCause.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
   if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
 };
@@ -115,7 +115,7 @@ const claim: UpdateRule = (old, object, causes) => {
 const node: UpdateRule = (old, object, causes) => {
   const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
   if (textsOf(before.podCIDRs).length > 0 && !equalJson(before.podCIDRs, spec.podCIDRs)) {
-    causes.push(forbiddenField("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
+    causes.push(fieldCause.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
   }
   if (before.providerID && before.providerID !== spec.providerID) {
     refuseValue(causes, "spec.providerID", null, "field cannot be changed once set");
@@ -182,7 +182,7 @@ const job: UpdateRule = (old, object, causes) => {
 };
 
 const priorityValue: UpdateRule = (old, object, causes) => {
-  if (old.value !== object.value) causes.push(forbiddenField("value", "may not be changed in an update."));
+  if (old.value !== object.value) causes.push(fieldCause.forbidden("value", "may not be changed in an update."));
 };
 
 const selector = fixed("spec.selector");
@@ -242,12 +242,12 @@ function validatePart(subresource: string, old: JsonObject, object: JsonObject):
   if (subresource === "resize") {
     const quality = qosClass(before);
     const why = "Pod QOS Class may not change as a result of resizing";
-    return qosClass(after) === quality ? [] : [invalidField("spec", goJson(quality), why)];
+    return qosClass(after) === quality ? [] : [fieldCause.invalid("spec", goJson(quality), why)];
   }
   if (subresource !== "ephemeralcontainers") return [];
   const names = objectsOf(after.ephemeralContainers).map(({ name }) => name);
   return objectsOf(before.ephemeralContainers).filter(({ name }) => !names.includes(name)).map(({ name }) =>
-    forbiddenField(
+    fieldCause.forbidden(
       "spec.ephemeralContainers",
       `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`,
     )

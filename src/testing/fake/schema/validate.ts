@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type Causes, requiredField, unsupportedField } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import {
   type Field,
@@ -87,11 +87,11 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
   // The server takes most of what a status says.
   if (part.isChecked && !at.startsWith("status")) {
     if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || pointer)) {
-      if (!isElsewhere) causes.push(unsupportedField(at, value, allowed));
+      if (!isElsewhere) causes.push(fieldCause.unsupported(at, value, allowed));
       return;
     }
     if (required && ((value ?? "") === "" || (isList(value) && value.length === 0))) {
-      if (!isElsewhere) causes.push(requiredField(at));
+      if (!isElsewhere) causes.push(fieldCause.required(at));
       return;
     }
     if (unique !== undefined && isList(value)) duplicates(unique, value, at, causes);

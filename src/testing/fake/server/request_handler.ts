@@ -7,7 +7,7 @@
  * @module
  */
 import { verbOf } from "../../../engine/api/resource.ts";
-import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../engine/protocol/refusal.ts";
+import { badRequest, fieldCause, invalid, noMethod, noPath } from "../../../engine/protocol/refusal.ts";
 import {
   negotiateRepresentation,
   parseRoute,
@@ -98,7 +98,7 @@ async function reviewAccess(
 ): Promise<JsonObject> {
   const { resourceAttributes: wanted, nonResourceAttributes: path, user } = objectOr(spec);
   const refuse = (field: string, value: string, why: string): never => {
-    throw invalid({ group: AUTHORIZATION, kind: "", name: "" }, [invalidField(field, value, why)]);
+    throw invalid({ group: AUTHORIZATION, kind: "", name: "" }, [fieldCause.invalid(field, value, why)]);
   };
   if (isObject(wanted) === isObject(path)) {
     refuse("spec", "null", "exactly one of nonResourceAttributes or resourceAttributes must be specified");

@@ -13,17 +13,14 @@ import {
   badRequest,
   type Causes,
   detailsOf,
-  forbiddenField,
+  fieldCause,
   invalid,
-  invalidField,
   noMethod,
   noPath,
   noResource,
   notFound,
   noVerb,
   refusal,
-  requiredField,
-  unsupportedField,
 } from "../../../engine/protocol/refusal.ts";
 import { negotiateRepresentation, type Representation } from "../../../engine/protocol/requests.ts";
 import {
@@ -69,7 +66,7 @@ import { hasRules, loadedRules, loadRules } from "../../../operator/schema/rules
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
-import { PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+import { PostedSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 import type { Review } from "./webhooks.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
@@ -207,13 +204,13 @@ interface Deletions {
 export class ResourceHandler {
   readonly #parts: ResourceParts;
   readonly #lister: CollectionLister;
-  readonly #podRequests: PodSubresources;
+  readonly #podRequests: PostedSubresources;
 
   /** Uses these components. */
   constructor(parts: ResourceParts) {
     this.#parts = parts;
     this.#lister = new CollectionLister(parts.store);
-    this.#podRequests = new PodSubresources(parts.store, parts.writer, parts.now);
+    this.#podRequests = new PostedSubresources(parts.store, parts.writer, parts.now);
   }
 
   /**
@@ -517,9 +514,9 @@ function writeMode(
   const fieldValidation = searchParams.get("fieldValidation") ?? "";
   const causes: Causes = [];
   if (kind === "PatchOptions") {
-    if (isApply && manager === "") causes.push(requiredField("fieldManager", "is required for apply patch"));
+    if (isApply && manager === "") causes.push(fieldCause.required("fieldManager", "is required for apply patch"));
     if (!isApply && searchParams.has("force")) {
-      causes.push(forbiddenField("force", "may not be specified for non-apply patch"));
+      causes.push(fieldCause.forbidden("force", "may not be specified for non-apply patch"));
     }
   }
   if (manager.length > 128) {
@@ -529,7 +526,7 @@ function writeMode(
   const dryRun = searchParams.getAll("dryRun");
   checkDryRun(dryRun, causes);
   if (!isFieldValidation(fieldValidation)) {
-    causes.push(unsupportedField("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
+    causes.push(fieldCause.unsupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
   }
   if (causes.length > 0 || !isFieldValidation(fieldValidation)) {
     throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
@@ -550,7 +547,7 @@ type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
 
 function checkDryRun(values: readonly string[], causes: Causes): void {
   const given = values.filter((value) => value !== "");
-  if (given.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", given, ["All"]));
+  if (given.some((value) => value !== "All")) causes.push(fieldCause.unsupported("dryRun", given, ["All"]));
 }
 
 function isFieldValidation(value: string): value is FieldValidation | "" {
@@ -580,10 +577,10 @@ function deleteMode({ context: { url: { searchParams } }, body: text, review }: 
   const causes: Causes = [];
   if (orphanDependents !== undefined && policy !== undefined) {
     const why = "orphanDependents and deletionPropagation cannot be both set";
-    causes.push(invalidField("propagationPolicy", JSON.stringify(policy), why));
+    causes.push(fieldCause.invalid("propagationPolicy", JSON.stringify(policy), why));
   }
   if (policy !== undefined && !POLICIES.slice(0, 3).includes(textOf(policy))) {
-    causes.push(unsupportedField("propagationPolicy", policy, POLICIES));
+    causes.push(fieldCause.unsupported("propagationPolicy", policy, POLICIES));
   }
   checkDryRun(listOr(dryRun).map(textOf), causes);
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);

@@ -1,19 +1,20 @@
 /**
  * Subresources that are no writes of their body: scales, evictions, bindings and tokens.
  *
- * {@linkcode scaleOf} and {@linkcode PodSubresources} are the entry points. `status` is an ordinary write, and passes
- * the writer.
+ * {@linkcode scaleOf} and {@linkcode PostedSubresources} are the entry points. `status` is an ordinary write, and
+ * passes the writer.
  *
  * @module
  */
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, conflict, invalid, invalidField, refusal } from "../../../engine/protocol/refusal.ts";
+import { badRequest, fieldCause, invalid, refusal } from "../../../engine/protocol/refusal.ts";
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { at, listOr, objectOr, textOf } from "../../../engine/api/members.ts";
+import { conflict } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 
@@ -83,7 +84,7 @@ function replicasOf(scale: JsonObject): number {
   }
   if (replicas < 0) {
     const name = textOf(objectOr(scale.metadata).name);
-    const cause = invalidField("spec.replicas", String(replicas), "must be greater than or equal to 0");
+    const cause = fieldCause.invalid("spec.replicas", String(replicas), "must be greater than or equal to 0");
     throw invalid({ group: "autoscaling", kind: "Scale", name }, [cause]);
   }
   return replicas;
@@ -103,7 +104,7 @@ function withNumber(value: unknown, [member, ...rest]: readonly string[], replic
 const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
 
 /** Requests that are no writes of their body: evictions and bindings of pods, and tokens of service accounts. */
-export class PodSubresources {
+export class PostedSubresources {
   readonly #store: Store;
   readonly #writer: Writer;
   readonly #now: () => number;
@@ -238,7 +239,7 @@ function checkLifetime(seconds: number): void {
     : undefined;
   if (why === undefined) return;
   const kind = { group: "authentication.k8s.io", kind: "TokenRequest", name: "" };
-  throw invalid(kind, [invalidField("spec.expirationSeconds", String(seconds), why)]);
+  throw invalid(kind, [fieldCause.invalid("spec.expirationSeconds", String(seconds), why)]);
 }
 
 function allowedBy({ status }: JsonObject): number {

@@ -11,18 +11,11 @@ import { lowerBound } from "../../../engine/api/lower_bound.ts";
 import { decoder, encoder } from "../../../engine/api/object.ts";
 import { notFound } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import {
-  equalJson,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  sortMembers,
-} from "../../../engine/api/json.ts";
-import { memberObject, objectOr, textOf } from "../../../engine/api/members.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { objectOr, textOf } from "../../../engine/api/members.ts";
 import { type Definition, resourceId, type ResourceName } from "./definition.ts";
 import { convert, OTHER_FORMS } from "./forms.ts";
+import { memberObject, sortMembers } from "../schema/members.ts";
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
   /** Key: `"namespace/name"` or `"name"`. */

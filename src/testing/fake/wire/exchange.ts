@@ -9,7 +9,7 @@
 import { encoder } from "../../../engine/api/object.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../engine/api/status.ts";
-import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../engine/protocol/refusal.ts";
+import { detailsOf, PlainRefusal, refusal, statusJson } from "../../../engine/protocol/refusal.ts";
 import { ByteBody } from "./byte_body.ts";
 import { goJson } from "./go_text.ts";
 
@@ -329,4 +329,12 @@ export function recordRequest(
  */
 export function isStreamingList({ query }: RecordedRequest): boolean {
   return query.get("sendInitialEvents") === "true";
+}
+
+/** Creates an error from a partial Status. */
+export function refusalOf(status: Partial<ApiStatus>): StatusError {
+  const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
+  const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
+  const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
+  return refusal(code, message, { reason, details, continue: status.continue });
 }

@@ -6,14 +6,15 @@
  *
  * @module
  */
+import { resourceName } from "../../../engine/api/resource.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
 import {
   badRequest,
   type Causes,
-  conflict,
+  detailsOf,
+  fieldCause,
   forbidden,
   invalid,
-  invalidField,
   noMethod,
   notFound,
   refusal,
@@ -70,7 +71,7 @@ export function checkObjectIdentity({ definition, before, given, mode: { direct 
   if (name !== undefined || !direct) checkUrlName(before.name, given);
   if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
   if (direct || unconditionalUpdate || (resourceVersion ?? "") !== "") return;
-  const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
+  const causes = [fieldCause.invalid("metadata.resourceVersion", "0", "must be specified for an update")];
   throw invalid({ group, kind: plural, name: before.name }, causes);
 }
 
@@ -135,7 +136,7 @@ export function checkCustomType({ definition, object: { kind, apiVersion, metada
   for (const [field, value] of Object.entries({ kind, apiVersion })) {
     const wanted = definition[field as "kind" | "apiVersion"];
     if (value === undefined || !isText(value) || value === wanted) continue;
-    causes.push(invalidField(field, JSON.stringify(value), `must be ${wanted}`));
+    causes.push(fieldCause.invalid(field, JSON.stringify(value), `must be ${wanted}`));
   }
   if (causes.length === 0) return;
   throw invalid({ group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
@@ -256,4 +257,11 @@ export class NamespaceLifecycle {
 
 function isNamespaces({ group, plural }: Definition): boolean {
   return group === "" && plural === "namespaces";
+}
+
+/** 409: the resourceVersion is stale, or a precondition failed. */
+export function conflict(resource: Parameters<typeof detailsOf>[0], name: string, why: string): StatusError {
+  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
+    details: detailsOf(resource, name),
+  });
 }

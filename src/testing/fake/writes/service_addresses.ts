@@ -6,20 +6,13 @@
  *
  * @module
  */
-import { type Causes, invalid, invalidField } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause, invalid } from "../../../engine/protocol/refusal.ts";
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import {
-  listOr,
-  memberObject,
-  memberObjects,
-  objectOr,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../../../engine/api/members.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { memberObject, memberObjects } from "../schema/members.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;
@@ -147,7 +140,7 @@ export class ServiceAddresses {
       : other !== undefined && other !== holder
       ? "provided port is already allocated"
       : undefined;
-    if (why !== undefined) return [invalidField(at, goJson(port), why)];
+    if (why !== undefined) return [fieldCause.invalid(at, goJson(port), why)];
     this.#holders.set(port, holder);
     return [];
   }

@@ -24,7 +24,7 @@ import { customCauses } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type Forms, type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
 import { cloneJson, isList, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { memberObject, objectOr, textOf } from "../../../engine/api/members.ts";
+import { objectOr, textOf } from "../../../engine/api/members.ts";
 import type { Admission } from "./admission.ts";
 import {
   checkCustomType,
@@ -37,6 +37,7 @@ import {
 } from "./identity.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 import { PARTS, STATUS_ALONE, type Strategy, strategyOf, type Surroundings } from "./strategies.ts";
+import { memberObject } from "../schema/members.ts";
 
 /** Settings of a write. */
 export interface WriteMode {

@@ -13,16 +13,9 @@ import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import {
-  listOr,
-  memberObject,
-  memberObjects,
-  objectOr,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../../../engine/api/members.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
+import { memberObject, memberObjects } from "../schema/members.ts";
 
 /** The means of preparing a request. */
 export interface Surroundings {

@@ -7,9 +7,10 @@
  *
  * @module
  */
+import { resourceName } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { alreadyExists, invalid, invalidField, notFound } from "../../../engine/protocol/refusal.ts";
+import { detailsOf, fieldCause, invalid, notFound, refusal } from "../../../engine/protocol/refusal.ts";
 import { applyConfiguration } from "../apply/managed_fields.ts";
 import { mergePatch } from "../apply/patches.ts";
 import {
@@ -23,7 +24,7 @@ import {
 } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
 import { equalJson, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
-import { listOr, memberObject, objectOr, textOf } from "../../../engine/api/members.ts";
+import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { Pause } from "./admission.ts";
 import {
   checkNewApplied,
@@ -44,6 +45,7 @@ import {
   type WriterOptions,
 } from "./steps.ts";
 import { desiredStateDiffers, gracePeriod, isSame, ORPHANING, TERMINATING, withPropagation } from "./strategies.ts";
+import { memberObject } from "../schema/members.ts";
 
 /** Settings of a deletion. */
 export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct" | "review"> {
@@ -166,7 +168,7 @@ export class Writer {
     } catch (error) {
       if (!(error instanceof StatusError) || mode.direct) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
-      const causes = [invalidField("patch", goJson(goJson(sortChanged(next, old))), why)];
+      const causes = [fieldCause.invalid("patch", goJson(goJson(sortChanged(next, old))), why)];
       throw invalid({ group: "", kind: "", name: "" }, causes);
     }
     return this.#update(draft, before, old);
@@ -291,4 +293,12 @@ export class Writer {
 function sortChanged(given: Json, old: Json | undefined): Json {
   if (!isObject(given) || !isObject(old) || given === old) return given;
   return Object.fromEntries(Object.keys(given).sort().map((key) => [key, sortChanged(given[key] ?? null, old[key])]));
+}
+
+/** 409: the object exists. */
+function alreadyExists(resource: Parameters<typeof detailsOf>[0], name: string): StatusError {
+  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
+    reason: "AlreadyExists",
+    details: detailsOf(resource, name),
+  });
 }

@@ -1,32 +1,12 @@
-import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import fc from "npm:fast-check@^4.10.2";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Client } from "../../../src/engine/client/client.ts";
 import type { SharedInformerFactoryOptions } from "../../../src/engine/informer/options.ts";
 import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
 import { Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { parseToken, tokenText } from "../../../src/relay/server/feed.ts";
 import { InformerRelay } from "../../../src/relay/server/informer_relay.ts";
-import { FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";
+import { type FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";
 import { Events, LOCAL, Relayed } from "../../support/relayed.ts";
-
-/** A server with `count` pods, `shop/cart-0` and so on. */
-function shop(count: number): FakeApiServer {
-  const server = new FakeApiServer();
-  for (let i = 0; i < count; i++) server.create(Pod, pod({ name: `cart-${i}`, namespace: "shop" }));
-  return server;
-}
-
-function label(server: FakeApiServer, name: string, value: string): void {
-  server.patch(Pod, `shop/${name}`, { metadata: { labels: { step: value } } });
-}
-
-/** Waits until the cache has everything, and the relay has written it. */
-async function settled({ informers, server }: Relayed): Promise<void> {
-  using pods = informers.acquire(Pod);
-  await pods.informer.waitForVersion(server.resourceVersion);
-  for (let i = 0; i < 5; i++) await nextTurn();
-}
+import { label, shop } from "./_streams.ts";
 
 Deno.test("a client that reconnects continues behind the last change, without a snapshot", async () => {
   await using relayed = new Relayed({}, { server: shop(2) });
@@ -209,37 +189,6 @@ Deno.test("streams of one selection share the bytes of a change", async () => {
   for (const reader of readers) await reader.cancel();
 });
 
-Deno.test("a client that falls behind the changes that are kept is disconnected with the reason", async () => {
-  await using relayed = new Relayed({ maxBytes: 20_000 }, { server: shop(1) });
-  await using slow = await relayed.events("/events/pods");
-  await slow.through("synced"); // and then reads no more
-  await using fast = await relayed.events("/events/pods");
-  await fast.through("synced");
-  for (let i = 0; i < 50; i++) {
-    label(relayed.server, "cart-0", `${i}`);
-    await fast.through("updated");
-  }
-  const texts = await slow.through("closed");
-  assertEquals(texts.slice(-2), ["end slow", "closed"]);
-  assert(texts.length < 20, `${texts.length} events were kept for it`);
-});
-
-Deno.test("a client that reads nothing is disconnected after a time, and its connection is broken at last", async () => {
-  using time = new FakeTime();
-  await using relayed = new Relayed({ heartbeatMs: 10_000, stallMs: 25_000 }, { server: shop(1) });
-  const response = await relayed.get("/events/pods");
-  const reader = response.body!.getReader();
-  await reader.read(); // the state, and then no more
-  await time.tickAsync(20_000);
-  assertEquals(relayed.relay.status().connections, 1);
-  await time.tickAsync(10_000);
-  assertEquals(relayed.relay.status().connections, 0);
-  await time.tickAsync(5_000);
-  let error: unknown;
-  await reader.read().catch((reason) => error = reason);
-  assertEquals(String(error), "Error: The client does not read the response");
-});
-
 Deno.test("a stream without changes has heartbeats with an id, by which a client resumes", async () => {
   using time = new FakeTime();
   await using relayed = new Relayed({ heartbeatMs: 15_000 }, { server: shop(1) });
@@ -293,85 +242,6 @@ Deno.test("a relist is changes to the clients, and no snapshot", async () => {
     if (!text.startsWith("state")) texts.push(text);
   }
   assertEquals(texts.sort(), ["added cart-3", "deleted shop/cart-0", "updated cart-1"]);
-});
-
-Deno.test("a snapshot of many objects comes in parts, and changes in between come before it is complete", async () => {
-  await using relayed = new Relayed({}, { server: shop(700) });
-  await using events = await relayed.events("/events/pods?fields=metadata.labels");
-  while ((await events.next()).text !== "snapshot 700");
-  label(relayed.server, "cart-699", "after");
-  await settled(relayed);
-  relayed.server.delete(Pod, "shop/cart-0");
-  await settled(relayed);
-  const texts = await events.through("synced");
-  assertEquals(new Set(texts.filter((text) => text.startsWith("added"))).size, 700);
-  assertEquals(texts.filter((text) => !text.startsWith("added")), [
-    "updated cart-699",
-    "deleted shop/cart-0",
-    "synced 700",
-  ]);
-});
-
-Deno.test("a stream has the state of the cache when it is synced, whatever others have read before", async () => {
-  await using relayed = new Relayed({}, { server: shop(3) });
-  const reader = (await relayed.get("/events/pods")).body!.getReader(); // has read all parts but the last events
-  await reader.read();
-  await reader.read();
-  for (let round = 0; round < 20; round++) {
-    relayed.server.create(Pod, pod({ name: `new-${round}`, namespace: "shop" }));
-    if (round > 0) relayed.server.delete(Pod, `shop/new-${round - 1}`);
-    await settled(relayed);
-    await using late = await relayed.events("/events/pods");
-    const texts = await late.through("synced");
-    assertEquals(texts.sort(), [
-      ...["added cart-0", "added cart-1", "added cart-2", `added new-${round}`],
-      ...["snapshot 4", "synced 4"],
-    ]);
-  }
-  await reader.cancel();
-});
-
-Deno.test("a stream that is cut before its snapshot is complete has no id to resume at, whatever has changed", async () => {
-  using time = new FakeTime();
-  await using relayed = new Relayed({ heartbeatMs: 15_000 }, { server: shop(600) });
-  await using other = await relayed.events("/events/pods");
-  await time.tickAsync(0);
-  await other.through("synced");
-  const events = await relayed.events("/events/pods");
-  await events.through("snapshot");
-  for (let i = 0; i < 3; i++) {
-    label(relayed.server, "cart-599", `${i}`);
-    await time.tickAsync(0);
-  }
-  await time.tickAsync(30_000); // a heartbeat
-  const texts: string[] = [];
-  for (let text = ""; !text.startsWith("synced"); texts.push(text)) {
-    assertEquals(events.lastEventId, "", text);
-    ({ text } = await events.next());
-  }
-  assert(texts.includes("updated cart-599") && texts.includes("heartbeat"), `${texts.length}`);
-  assertNotEquals(events.lastEventId, "");
-  await events[Symbol.asyncDispose]();
-});
-
-Deno.test("slow readers of snapshots share the budget of bytes, and each gets all objects", async () => {
-  await using relayed = new Relayed({ maxBytes: 4 * 200_000 }, { server: shop(1_000) }); // some 500 kB of text
-  const streams = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => relayed.events(`/events/pods?labelSelector=!x${i % 10}`)),
-  );
-  const seen = streams.map(() => new Set<string>());
-  const step = async (index: number): Promise<boolean> => {
-    const { text } = await streams[index].next();
-    if (text.startsWith("added")) seen[index].add(text);
-    return text.startsWith("synced");
-  };
-  for (let round = 0; round < 900; round++) await Promise.all(streams.map((_, index) => step(index)));
-  const { bytes } = relayed.relay.status();
-  assert(bytes > 100_000 && bytes <= 200_000, `${bytes}`);
-  for (const index of streams.keys()) while (!await step(index));
-  assertEquals(seen.map(({ size }) => size), streams.map(() => 1_000));
-  assert(relayed.relay.status().bytes < 10_000); // changes and heartbeats alone
-  for (const events of streams) await events[Symbol.asyncDispose]();
 });
 
 /** Plays two relays of one cluster: a client of the first goes to the second, and receives what `texts` returns. */
@@ -434,7 +304,7 @@ Deno.test("all selections of a collection together keep no more bytes than they 
       bytes += JSON.stringify(data).length;
     }
   }
-  assert(bytes > 30_000, `${bytes}`); // each of them alone stays below the limit
+  assert(bytes > 30_000, `${bytes}`); // each of them stays below the limit
   const again = await Promise.all(paths.map((path, index) => relayed.events(path, ids[index])));
   const texts = await Promise.all(again.map((events) => events.through("").then(() => events.next())));
   assertEquals(texts.map(({ text }) => text.split(" ")[0]), paths.map(() => "reset"));
@@ -454,29 +324,4 @@ Deno.test("a client that comes back before its informer was released keeps it", 
   label(relayed.server, "cart-0", "1");
   await time.tickAsync(0);
   assertEquals(await second.through("updated"), ["updated cart-0"]);
-});
-
-Deno.test("a token is read back from its text", () => {
-  const token = { feed: "0f-1", scope: "a_b-C", position: 12, versions: "4711-4712~4711-4713" };
-  assertEquals(parseToken(tokenText(token)), token);
-});
-
-Deno.test("a token leaves out versions that its text cannot hold", () => {
-  const token = { feed: "a", scope: "b", position: 1, versions: "opaque/version" };
-  assertEquals(parseToken(tokenText(token)), { ...token, versions: "" });
-  assertEquals(parseToken(tokenText({ ...token, versions: `1-${"9".repeat(2_000)}` }))?.versions, "");
-});
-
-Deno.test("the text of a token needs no escape in a header or an address", () => {
-  assertMatch(tokenText({ feed: "a", scope: "b", position: 1, versions: "1-1~2-3" }), /^[\w.~-]+$/);
-});
-
-Deno.test("any other text is no token", () => {
-  for (const text of ["", "a.b.1", "a.b.-1.", "a.b.1.2.3", "a.b.1. ", "a.b.1.\n", `a.b.1.${"1".repeat(1_000)}`]) {
-    assertEquals(parseToken(text), undefined, text);
-  }
-  fc.assert(fc.property(fc.string(), (text) => {
-    const token = parseToken(text);
-    if (token !== undefined) assertEquals(parseToken(tokenText(token)), token);
-  }));
 });

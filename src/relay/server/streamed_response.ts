@@ -1,8 +1,8 @@
 /**
  * A response that is written as events come, for one client.
  *
- * {@linkcode RelayStream} is the entry point. It writes when its client has read, and buffers nothing. Its subclasses
- * say what comes next: events, views, watches of the Kubernetes API.
+ * {@linkcode StreamedResponse} is the entry point. It writes when its client has read, and buffers nothing. Its
+ * subclasses say what comes next: events, views, watches of the Kubernetes API.
  *
  * @module
  */
@@ -10,8 +10,10 @@ import { encoder } from "../../engine/api/object.ts";
 import { nextTurn } from "../../engine/async/signals.ts";
 import { LongTimer, monotonicMs } from "../../engine/async/time.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
+import type { Access } from "./access.ts";
+import { ANSWER_HEADERS } from "./answers.ts";
 import { type EndData, eventText } from "./format.ts";
-import { type Access, ANSWER_HEADERS, type OpenRequest } from "./http.ts";
+import type { OpenRequest } from "./open_requests.ts";
 import type { RelaySettings } from "./options.ts";
 
 /** The headers of event streams: a browser that kept them would hold their connections. */
@@ -33,7 +35,7 @@ const GRACE_MS = 5_000;
  *
  * It lasts as long as its request.
  */
-export abstract class RelayStream {
+export abstract class StreamedResponse {
   /** The body of the response. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #open: OpenRequest;
@@ -48,7 +50,7 @@ export abstract class RelayStream {
   readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read the response")));
   readonly #review = new LongTimer(() => void this.#askAgain().catch((cause) => this.fail(cause)));
-  /** The last one that was granted. */
+  /** The access that was granted last. */
   #access: Access = {};
 
   /** Begins when the body is first read. */
@@ -69,7 +71,7 @@ export abstract class RelayStream {
   write(): void {
     if (!this.isReading || this.#isPaused) return;
     this.#isPaused = true; // what is next may flush a feed, which writes to this stream too
-    let bytes: ReturnType<RelayStream["next"]>;
+    let bytes: ReturnType<StreamedResponse["next"]>;
     try {
       bytes = this.next();
     } catch (cause) {

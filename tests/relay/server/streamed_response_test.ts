@@ -2,8 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { nextTurn } from "../../../src/engine/async/signals.ts";
 import { errorLine } from "../../../src/engine/errors/errors.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { OpenRequest, OpenRequests } from "../../../src/relay/server/http.ts";
-import { RelayStream } from "../../../src/relay/server/stream.ts";
+import { OpenRequest, OpenRequests } from "../../../src/relay/server/open_requests.ts";
+import { StreamedResponse } from "../../../src/relay/server/streamed_response.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Relayed, threePods } from "../../support/relayed.ts";
@@ -11,7 +11,7 @@ import { Relayed, threePods } from "../../support/relayed.ts";
 const decoder = new TextDecoder();
 
 /** A stream that writes `text` whenever its client has read everything. */
-class Repeated extends RelayStream {
+class Repeated extends StreamedResponse {
   ends = 0;
   writes = 0;
   readonly #text: string;
@@ -147,7 +147,7 @@ Deno.test("an event stream whose client does not read ends after the time for it
 Deno.test("a stream ends when it expires, and one that has ended before leaves no timer", async () => {
   using time = new FakeTime();
   const requests = new OpenRequests({ maxConnections: 2, onError: () => {} });
-  const begin = (): RelayStream => {
+  const begin = (): StreamedResponse => {
     using open = requests.admit()!;
     const stream = new Repeated("one", open);
     stream.response({ expiresAt: new Date(Date.now() + 60_000) });

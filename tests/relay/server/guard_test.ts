@@ -1,141 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../../src/cli/serve.ts";
-import { ConfigMap, Node, Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
-import { OpenRequests, refuseRequest } from "../../../src/relay/server/http.ts";
 import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
-import type { RequestedData } from "../../../src/relay/server/options.ts";
-import { FakeTime, pod } from "../../../src/testing/mod.ts";
-import { Events, LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";
+import { LOCAL, Relayed, threePods } from "../../support/relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
-
-const REMOTE = { remoteAddr: { hostname: "203.0.113.7" } };
-
-Deno.test("authorize decides about requests from everywhere", async () => {
-  const headers = { "x-forwarded-for": "203.0.113.7" };
-  assertEquals(await statusOf({ authorize: () => true }, { info: REMOTE, headers }), 200);
-  assertEquals(await statusOf({ authorize: () => Promise.resolve(false) }, { info: REMOTE }), 403);
-  assertEquals(await statusOf({ authorize: () => true }, { info: undefined }), 200);
-});
-
-Deno.test("a response of authorize is sent as it is", async () => {
-  const authorize = (): Response => Response.redirect("https://login.example.com/");
-  const response = await answerOf({ authorize }, {});
-  assertEquals([response.status, response.headers.get("location")], [302, "https://login.example.com/"]);
-});
-
-Deno.test("an error of authorize is answered by 500 without its message, and reported", async () => {
-  const errors: unknown[] = [];
-  const authorize = (): never => {
-    throw new Error("the password is hunter2");
-  };
-  const response = await answerOf({ authorize, onError: (error) => errors.push(error) }, {});
-  assertEquals([response.status, (await response.text()).includes("hunter2")], [500, false]);
-  assertEquals(errors.length, 1);
-});
-
-Deno.test("authorize is asked before anything is answered", async () => {
-  const authorize = (): boolean => false;
-  assertEquals(await statusOf({ authorize }, { url: "http://localhost/api/unknown" }), 403);
-  assertEquals(await statusOf({ authorize }, { url: "http://localhost/metrics" }), 403);
-});
-
-Deno.test("an authorization that is over is refused", async () => {
-  assertEquals(await statusOf({ authorize: () => ({ expiresAt: new Date(0) }) }, {}), 401);
-  assertEquals(await statusOf({ authorize: () => ({ expiresAt: new Date(NaN) }) }, {}), 401);
-});
-
-Deno.test("an open stream ends when its authorization is over, and the client is asked again", async () => {
-  using time = new FakeTime();
-  const asked: string[] = [];
-  await using relayed = new Relayed({
-    heartbeatMs: 30_000,
-    authorize: (request) => {
-      asked.push(request.headers.get("authorization") ?? "");
-      return { expiresAt: new Date(Date.now() + 60_000) };
-    },
-  });
-  relayed.server.create(Pod, pod({ name: "cart-0" }));
-  await using events = await relayed.events("/events/pods");
-  await time.tickAsync(0);
-  await events.through("synced");
-  await time.tickAsync(59_999);
-  assertEquals(relayed.relay.status().connections, 1);
-  await time.tickAsync(1);
-  const texts = await events.through("closed");
-  assertEquals(texts.slice(-2), ["end expired", "closed"]);
-  assertEquals([relayed.relay.status().connections, asked.length], [0, 1]);
-  const again = await relayed.events("/events/pods", events.lastEventId);
-  assertEquals([(await again.next()).text, asked.length], ["state live", 2]);
-  await again[Symbol.asyncDispose]();
-});
-
-Deno.test("authorize sees the collections and namespaces of each way to ask for objects", async () => {
-  const asked: Omit<RequestedData, "parts" | "follows">[] = [];
-  await using relayed = new Relayed({
-    collections: { pods: Pod, maps: { resource: ConfigMap, namespaces: ["shop", "mail"] }, nodes: Node },
-    authorize: (_request, requested) => {
-      const { collections, namespaces } = requested;
-      asked.push({ collections, namespaces });
-      assertEquals(new Set(requested.parts.map(({ collection }) => collection)), new Set(collections));
-      return !requested.collections.includes("maps");
-    },
-  });
-  const statusOf = async (path: string, body?: string): Promise<number> => {
-    const method = body === undefined ? "GET" : "POST";
-    const request = new Request(`http://localhost${path}`, { method, body });
-    const response = await relayed.relay.fetch(request, REMOTE);
-    await response.body?.cancel();
-    return response.status;
-  };
-  const views = (requests: object): string => `/views?views=${encodeURIComponent(JSON.stringify(requests))}`;
-  const shop = { collections: ["pods"], namespaces: ["shop"] };
-  const all = { collections: ["pods"], namespaces: "all" } as const;
-  const maps = { collections: ["maps"], namespaces: ["shop", "mail"] };
-  const nothing = { collections: [], namespaces: [] };
-  const mixed = { a: { of: "pods", namespace: "bank" }, b: { of: "maps" }, c: { of: "pods", namespace: "shop" } };
-  for (
-    const [path, requested, status] of [
-      ["/api/pods?namespace=shop", shop, 200],
-      ["/api/pods", all, 200],
-      ["/api/maps", maps, 403],
-      ["/events/pods?namespace=shop", shop, 200],
-      ["/events/nodes", { collections: ["nodes"], namespaces: "all" }, 200],
-      ["/events/maps", maps, 403],
-      [views({ a: { of: "pods", namespace: "shop" } }), shop, 200],
-      [views({ a: { of: "maps" } }), maps, 403],
-      [views(mixed), { collections: ["pods", "maps"], namespaces: ["bank", "shop", "mail"] }, 403],
-      [views({ a: { of: "pods" }, b: { of: "pods", namespace: "shop" } }), all, 200],
-      ...["/views", "/api", "/healthz", "/metrics"].map((path) => [path, nothing, 200] as const),
-      ["/api/unknown", nothing, 404],
-      ["/api/maps?namespace=a&namespace=b", nothing, 400],
-    ] as const
-  ) {
-    assertEquals([await statusOf(path), asked.pop()], [status, requested], path);
-  }
-  const response = await relayed.relay.fetch(new Request("http://localhost/views"), REMOTE);
-  await using events = new Events(response);
-  const { data: { id } } = await events.next();
-  for (const [of, status] of [["pods", 204], ["maps", 403]] as const) {
-    assertEquals(await statusOf(`/views/${id}`, JSON.stringify({ a: { of, namespace: "shop" } })), status);
-    assertEquals(asked.pop(), { collections: [of], namespaces: ["shop"] });
-  }
-});
-
-Deno.test("a request that replaces views may set another end of their stream", async () => {
-  using time = new FakeTime();
-  await using relayed = new Relayed({
-    heartbeatMs: 30_000,
-    authorize: ({ method }) => ({ expiresAt: new Date(Date.now() + (method === "POST" ? 5_000 : 20_000)) }),
-  });
-  await using events = await relayed.events("/views");
-  const { data: { id } } = await events.next();
-  const post = new Request(`http://localhost/views/${id}`, { method: "POST", body: "{}" });
-  assertEquals((await relayed.relay.fetch(post, REMOTE)).status, 204);
-  await time.tickAsync(4_999);
-  assertEquals(relayed.relay.status().connections, 1);
-  await time.tickAsync(1);
-  assertEquals((await events.through("end")).at(-1), "end expired");
-});
 
 Deno.test("where redact may hide objects, no number tells how many there are", async () => {
   await using relayed = new Relayed({ redact: (it) => it.metadata.namespace === "mail" ? it : undefined }, {
@@ -193,44 +60,6 @@ Deno.test("what is longer than its bound is refused before authorize is asked, b
   assertStringIncludes((await events.through("synced"))[0], "reset");
   const path = `metadata.annotations[${JSON.stringify(`${a(253)}/${a(63)}`)}]`;
   assertEquals((await relayed.get(`/api/pods?fields=${encodeURIComponent(path)}`)).status, 200);
-});
-
-Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
-  await using relayed = new Relayed({ maxConnections: 2 }, { server: threePods() });
-  const first = await relayed.events("/events/pods");
-  await using _second = await relayed.events("/events/pods");
-  const refused = await relayed.get("/api/pods");
-  assertEquals(refused.headers.get("retry-after"), "2");
-  assertEquals(await refusal(refused), [
-    503,
-    "Cannot answer GET: the relay is already serving 2 requests, which is its limit",
-  ]);
-  await first[Symbol.asyncDispose]();
-  await relayed.untilConnections(1);
-  assertEquals((await names(await relayed.get("/api/pods"))).length, 3);
-});
-
-Deno.test("a request is counted until its disposal, and one whose answer is a stream until that ends, once", () => {
-  const requests = new OpenRequests({ maxConnections: 2, onError: () => {} });
-  const [list, stream] = [requests.admit()!, requests.admit()!];
-  assertEquals([requests.size, requests.admit()], [2, undefined]);
-  stream.keep();
-  for (const request of [list, stream]) request[Symbol.dispose]();
-  assertEquals(requests.size, 1);
-  for (const request of [list, stream, stream]) request.leave();
-  assertEquals(requests.size, 0);
-});
-
-Deno.test("a refusal is JSON with the reason, is not kept, and drops the body of the request", async () => {
-  let cancels = 0;
-  const body = new ReadableStream({ cancel: (): void => void cancels++ });
-  const init = { method: "POST", body, duplex: "half" }; // Node requires it of a stream
-  const request = new Request("http://localhost/api/pods", init);
-  const response = refuseRequest(request, { status: 405, reason: "use GET" }, { allow: "GET" });
-  assertEquals([response.status, await response.json()], [405, { error: "Cannot answer POST: use GET" }]);
-  const { headers } = response;
-  assertEquals(["allow", "cache-control", "retry-after"].map((name) => headers.get(name)), ["GET", "no-store", null]);
-  assertEquals(cancels, 1);
 });
 
 Deno.test("without authorize, clients on the same machine alone are answered", async () => {
@@ -295,18 +124,6 @@ Deno.test("a link of another site opens the page at /, and no data, and nothing 
   assertEquals(await statusOf({}, { headers: { ...headers, "sec-fetch-site": "same-origin" } }), 200);
 });
 
-Deno.test("browsers keep no event stream, and no list that may hold credentials", async () => {
-  await using relayed = new Relayed({ collections: { pods: Pod, secrets: Secret, maps: ConfigMap, nodes: Node } });
-  const kept = async (path: string): Promise<string | null> => {
-    const response = await relayed.get(path);
-    await response.body?.cancel();
-    return response.headers.get("cache-control");
-  };
-  for (const path of ["/events/pods", "/events/nodes", "/views"]) assertEquals(await kept(path), "no-store", path);
-  for (const path of ["/api/pods", "/api/secrets"]) assertEquals(await kept(path), "private, no-store", path);
-  for (const path of ["/api/maps", "/api/nodes", "/api"]) assertEquals(await kept(path), "private, no-cache", path);
-});
-
 Deno.test('a relay is the default export of a module that "deno serve" runs', async () => {
   await using relayed = new Relayed();
   const module = { fetch: relayed.relay.fetch } satisfies Deno.ServeDefaultExport;
@@ -346,15 +163,6 @@ Deno.test("answers vary by origin where origins are named, and name no other", a
   assertEquals(await headersOf(["https://dash.example.com"]), ["origin", null]);
 });
 
-Deno.test("refusals can be read by the pages of a named origin", async () => {
-  const sent = { url: "http://localhost/api/unknown", headers: { origin: "https://dash.example.com" } };
-  const response = await answerOf({ origins: ["https://dash.example.com"] }, sent);
-  assertEquals([response.status, response.headers.get("access-control-allow-origin")], [
-    404,
-    "https://dash.example.com",
-  ]);
-});
-
 Deno.test("a preflight is answered without authorization, for named origins alone", async () => {
   const options = { origins: ["https://dash.example.com"], authorize: () => false };
   const preflight = await answerOf(options, { method: "OPTIONS", headers: { origin: "https://dash.example.com" } });
@@ -364,14 +172,6 @@ Deno.test("a preflight is answered without authorization, for named origins alon
 
 Deno.test("a query of more than 4,096 characters is refused", async () => {
   assertEquals(await statusOf({}, { url: `http://localhost/api/pods?namespace=${"a".repeat(4_096)}` }), 414);
-});
-
-Deno.test("answers forbid frames, scripts, and a guess of their type", async () => {
-  for (const url of ["http://localhost/api/pods", "http://localhost/api/unknown"]) {
-    const { headers } = await answerOf({}, { url });
-    assertEquals(headers.get("x-content-type-options"), "nosniff");
-    assertStringIncludes(headers.get("content-security-policy")!, "default-src 'none'");
-  }
 });
 
 Deno.test("a relay answers the addresses of Deno.serve on loopback, and no others", async () => {

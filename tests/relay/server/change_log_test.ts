@@ -1,24 +1,24 @@
 import { assertEquals } from "@std/assert";
 import { ByteBudget } from "../../../src/relay/server/budget.ts";
-import { type LoggedChange, VersionLog } from "../../../src/relay/server/version_log.ts";
+import { ChangeLog, type LoggedChange } from "../../../src/relay/server/change_log.ts";
 
 /** A log without an informer, and the numbers of its beginnings and of the bytes that it keeps. */
 class Logged {
   begins = 0;
   readonly dropped: string[] = [];
   readonly budget: ByteBudget;
-  readonly log: VersionLog<LoggedChange>;
+  readonly log: ChangeLog<LoggedChange>;
 
   constructor(maxBytes = Infinity) {
     this.budget = new ByteBudget(maxBytes);
-    this.log = new VersionLog(undefined as never, this.budget, {
+    this.log = new ChangeLog(undefined as never, this.budget, {
       flush: () => {},
       onBegin: () => this.begins++,
       onDrop: ({ version }) => this.dropped.push(version),
     });
   }
 
-  /** Adds changes of these versions, of 100 bytes each, and settles the log; `""` is one that was not seen. */
+  /** Adds changes of these versions, of 100 bytes each, and settles the log; `""` is a change that was not seen. */
   settle(versions: readonly string[], version: string, lists = 1, isComplete = true): void {
     for (const each of versions) this.log.add(each === "" ? undefined : { version: each, bytes: 100 });
     this.log.settle(version, lists, isComplete);

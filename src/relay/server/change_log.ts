@@ -1,7 +1,7 @@
 /**
  * The last changes of a collection with their versions, by which replicas continue each other's streams.
  *
- * {@linkcode VersionLog} and {@linkcode CacheFeed} are the entry points. The log is complete while a watch brings the
+ * {@linkcode ChangeLog} is the entry point. The log is complete while a watch brings the
  * changes in order; it begins again after a list, which may hide changes.
  *
  * @module
@@ -9,19 +9,11 @@
 import { lowerBound } from "../../engine/api/lower_bound.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../engine/api/status.ts";
-import { nextTurn, scheduleTurn } from "../../engine/async/signals.ts";
-import { LongTimer, timedController } from "../../engine/async/time.ts";
+import { nextTurn } from "../../engine/async/signals.ts";
+import { timedController } from "../../engine/async/time.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
-import {
-  type DeletedEvent,
-  type HandlerRegistration,
-  isWatched,
-  type ObjectEvent,
-} from "../../engine/informer/events/event.ts";
-import type { InformerStatus } from "../../engine/informer/status.ts";
+import { type DeletedEvent, isWatched, type ObjectEvent } from "../../engine/informer/events/event.ts";
 import type { ByteBudget, Evictable } from "./budget.ts";
-import type { RelaySettings } from "./options.ts";
-import type { RelayStream } from "./stream.ts";
 
 /** A change of a collection, as a watch of the server has sent it. */
 export interface LoggedChange {
@@ -37,7 +29,7 @@ export function isSeen(event: ObjectEvent<KubernetesObject>): boolean {
   return isWatched(event as never) && !finalStateUnknown && reason === undefined;
 }
 
-/** The bytes of a change, beside the texts of its states. */
+/** The bytes of a change, in addition to the texts of its states. */
 const CHANGE_BYTES = 200;
 
 /** The bytes of a state that came as something else than text. */
@@ -52,19 +44,19 @@ export function changeBytes(...states: readonly ({ readonly textBytes?: number }
 }
 
 /** The last changes of a collection, in the order of their versions, each with a number that rises by 1. */
-export class ChangeRing<C extends LoggedChange> {
+export class NumberedChanges<C extends LoggedChange> {
   readonly #changes: C[] = [];
   #bytes = 0;
   #base: string;
   /** The number of the first change. */
   #first = 0;
 
-  /** A ring without changes, that has all behind the version `base`. */
+  /** No changes yet; they follow the version `base`. */
   constructor(base: string) {
     this.#base = base;
   }
 
-  /** The oldest version behind which everything can be read. */
+  /** The oldest version after which everything can be read. */
   get base(): string {
     return this.#base;
   }
@@ -79,12 +71,12 @@ export class ChangeRing<C extends LoggedChange> {
     return this.#first;
   }
 
-  /** The number behind the last change. */
+  /** The number that the next change gets. */
   get end(): number {
     return this.#first + this.#changes.length;
   }
 
-  /** Returns the change of a number; `undefined` behind the last one. */
+  /** Returns the change with a number; `undefined` after the last one. */
   at(number: number): C | undefined {
     return this.#changes[number - this.#first];
   }
@@ -94,13 +86,13 @@ export class ChangeRing<C extends LoggedChange> {
     for (let at = number - this.#first - 1; at >= 0; at--) yield this.#changes[at];
   }
 
-  /** Adds a change, whose version is above that of the last one. */
+  /** Adds a change, whose version is newer than the last one's. */
   push(change: C): void {
     this.#changes.push(change);
     this.#bytes += change.bytes;
   }
 
-  /** Drops the oldest eighth of the changes, of which there is one, and returns the last of them. */
+  /** Drops the oldest eighth of the changes, at least one, and returns the newest dropped change. */
   drop(): C {
     const dropped = this.#changes.splice(0, Math.ceil(this.#changes.length / 8));
     const last = dropped.at(-1)!;
@@ -110,7 +102,7 @@ export class ChangeRing<C extends LoggedChange> {
     return last;
   }
 
-  /** Returns the number of the first change behind a version, which is not below {@linkcode base}. */
+  /** Returns the number of the first change after a version, which is not older than {@linkcode base}. */
   after(version: string): number {
     const changes = this.#changes;
     return this.#first +
@@ -118,14 +110,14 @@ export class ChangeRing<C extends LoggedChange> {
   }
 }
 
-/** The longest wait for a version that the cache has not reached, in milliseconds, which is that of kube-apiserver. */
+/** The longest wait for a version that the cache has not reached, in milliseconds, as in kube-apiserver. */
 export const REACH_MS = 3_000;
 
 /** The versions of a state. */
 export interface VersionRange {
-  /** The version of its last change, or one that is not older. */
+  /** The version of its last change, or a newer version. */
   readonly first: string;
-  /** The last version up to which nothing has changed behind the first; `""` if the first may be a later one. */
+  /** The last version up to which nothing has changed since the first; `""` if the first may be a later one. */
   readonly last: string;
 }
 
@@ -142,16 +134,16 @@ interface LogOwner<C> {
 /**
  * The changes that an informer has received, with their versions, as long as none can be missing.
  *
- * A list may hide changes, as it shows only the newest state: behind one, and behind everything else that did not come
- * by a watch in order, the changes before are forgotten, and the log begins at the next version that is known.
+ * A list may hide changes, because it shows only the newest state. So after a list, or any event that a watch did not
+ * send in order, the log forgets its changes. It begins again at the next version that is known.
  */
-export class VersionLog<C extends LoggedChange> implements Evictable, Disposable {
+export class ChangeLog<C extends LoggedChange> implements Evictable, Disposable {
   readonly #held: AcquiredInformer<KubernetesObject>;
   readonly #namespace: string | undefined;
   readonly #budget: ByteBudget;
   readonly #owner: LogOwner<C>;
-  #ring = new ChangeRing<C>("0");
-  /** The changes behind `#version`; `undefined` stands for one that did not come by a watch. */
+  #ring = new NumberedChanges<C>("0");
+  /** The changes after `#version`; `undefined` is a change that no watch has sent. */
   #batch: (C | undefined)[] = [];
   /** The version that the ring has reached. */
   #version = "";
@@ -171,7 +163,7 @@ export class VersionLog<C extends LoggedChange> implements Evictable, Disposable
   }
 
   /** The last changes. */
-  get ring(): ChangeRing<C> {
+  get ring(): NumberedChanges<C> {
     return this.#ring;
   }
 
@@ -208,13 +200,13 @@ export class VersionLog<C extends LoggedChange> implements Evictable, Disposable
     return this.version !== "" && !isOlder(this.#version, version);
   }
 
-  /** Returns the number of the first change behind a state; `undefined` where those behind it are not known. */
+  /** Returns the number of the first change after a state; `undefined` if the later changes are not known. */
   after({ first, last }: VersionRange): number | undefined {
     if (last === "" || !this.has(first) || isOlder(last, this.#ring.base)) return undefined;
     return this.#ring.after(isOlder(this.#version, last) ? this.#version : last);
   }
 
-  /** Adds the next change; `undefined` stands for one that did not come by a watch. */
+  /** Adds the next change; `undefined` is a change that no watch has sent. */
   add(change: C | undefined): void {
     this.#batch.push(change);
   }
@@ -275,143 +267,9 @@ export class VersionLog<C extends LoggedChange> implements Evictable, Disposable
 
   #begin(lists: number): void {
     this.#budget.drop(this);
-    this.#ring = new ChangeRing<C>(this.#version);
+    this.#ring = new NumberedChanges<C>(this.#version);
     this.#lists = lists;
     this.#isBroken = false;
     this.#owner.onBegin();
-  }
-}
-
-/**
- * Follows one informer for the streams of clients, and settles the logs of its changes.
- *
- * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last use.
- */
-export abstract class CacheFeed implements Disposable {
-  /** Holds the informer, and is disposed with the feed. */
-  protected readonly held: AcquiredInformer<KubernetesObject>;
-  protected readonly settings: RelaySettings;
-  protected readonly registration: HandlerRegistration;
-  /** The open streams. */
-  abstract readonly streams: Iterable<RelayStream>;
-  /** The logs: one, or one for each namespace that has versions of its own, in their order; none without versions. */
-  protected abstract readonly logs: readonly (Pick<VersionLog<LoggedChange>, "settle"> & Disposable)[];
-  /** `true` once the cache has synced. Changes before that are objects of snapshots. */
-  protected isSynced = false;
-  readonly #onOver: () => void;
-  readonly #lingerMs: number;
-  readonly #heartbeat: ReturnType<typeof setInterval>;
-  readonly #linger = new LongTimer(() => this[Symbol.dispose]());
-  #users = 0;
-  /** `true` if and only if a flush is scheduled. */
-  #isDue = false;
-  #isOver = false;
-
-  /** Follows the informer of `held` by a handler of that name. `onOver` is called once, with the disposal. */
-  constructor(
-    held: AcquiredInformer<KubernetesObject>,
-    settings: RelaySettings,
-    onOver: () => void,
-    name: string,
-    lingerMs: number = settings.lingerMs,
-  ) {
-    this.held = held;
-    this.settings = settings;
-    this.#onOver = onOver;
-    this.#lingerMs = lingerMs;
-    const put = (event: ObjectEvent<KubernetesObject>): void => this.put(event);
-    this.registration = held.addEventHandler({
-      onAdd: put,
-      onUpdate: put,
-      onDelete: (event) => this.delete(event),
-      onSynced: () => {
-        this.isSynced = true;
-        this.flush();
-        this.settle();
-        for (const stream of this.streams) stream.write();
-      },
-    }, { name, resyncMs: 0, slowMs: Infinity });
-    this.#heartbeat = setInterval(() => this.beat(), settings.heartbeatMs);
-    void this.#followState();
-  }
-
-  /** `true` once it was disposed. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** An object is new or has changed. */
-  protected abstract put(event: ObjectEvent<KubernetesObject>): void;
-
-  /** An object was deleted. */
-  protected abstract delete(event: DeletedEvent<KubernetesObject>): void;
-
-  /** The status of the informer has changed. */
-  protected statusChanged(_status: InformerStatus): void {
-    this.flush();
-  }
-
-  /** Called every `heartbeatMs`. */
-  protected abstract beat(): void;
-
-  /** Passes on all changes so far, and settles the logs. */
-  abstract flush(): void;
-
-  /** Lets the feed last until the result is disposed, and `lingerMs` longer. */
-  use(): Disposable {
-    this.#users++;
-    this.#linger[Symbol.dispose]();
-    return {
-      [Symbol.dispose]: (): void => {
-        if (--this.#users === 0 && !this.#isOver) this.#linger.arm(this.#lingerMs);
-      },
-    };
-  }
-
-  /** Flushes in a later turn, once for all changes until then. */
-  protected flushLater(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    scheduleTurn(() => {
-      this.#isDue = false;
-      if (!this.#isOver) this.flush();
-    });
-  }
-
-  /** Lets the logs take over the changes so far; returns `true` if there were any. */
-  protected settle(): boolean {
-    const { logs } = this;
-    if (!this.isSynced || logs.length === 0) return false;
-    const { completedLists, resourceVersion, namespaces } = this.held.informer.status();
-    const isComplete = this.registration.pending === 0;
-    const settled = logs.map((log, index) =>
-      log.settle(namespaces?.[index]?.resourceVersion ?? resourceVersion, completedLists, isComplete)
-    );
-    return settled.includes(true);
-  }
-
-  /** Ends all streams, and gives the informer back. */
-  [Symbol.dispose](): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#onOver();
-    this.#linger[Symbol.dispose]();
-    clearInterval(this.#heartbeat);
-    this.registration.remove();
-    for (const stream of [...this.streams]) stream.end("closed");
-    for (const log of this.logs) log[Symbol.dispose]();
-    this.held[Symbol.dispose]();
-  }
-
-  async #followState(): Promise<void> {
-    try {
-      const changes = this.held.informer.statusChanges({ signal: this.held.signal });
-      for await (const status of changes) this.statusChanged(status);
-    } catch (error) {
-      if (!this.#isOver) throw error;
-    }
-    if (this.#isOver) return;
-    this.flush();
-    this[Symbol.dispose]();
   }
 }
