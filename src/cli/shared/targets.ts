@@ -18,7 +18,8 @@ import {
   resourceName,
 } from "../../engine/api/resource.ts";
 import { ForeignServerError, StatusError, statusMessage, UnreachableError } from "../../engine/api/status.ts";
-import { type Client, findResource } from "../../engine/client/client.ts";
+import type { Client } from "../../engine/client/client.ts";
+import { findResource } from "../../engine/client/find_resource.ts";
 import { readablePart } from "../../engine/client/readable_namespaces.ts";
 import type { ResourceClient } from "../../engine/client/resource_client.ts";
 import { errorLine } from "../../engine/errors/errors.ts";

@@ -2,15 +2,14 @@
  * Sends requests to one API server with `fetch`, and returns the responses as JSON or as streams of bytes.
  *
  * {@linkcode Connection} is the entry point. It adds credentials and headers, repeats requests if the server asks for
- * it, and explains errors. This folder knows neither resources nor how a connection is configured.
+ * it, and explains errors. It knows neither resources nor how a connection is configured.
  *
  * @module
  */
 import { impersonating, type Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { defined } from "../../api/options.ts";
-import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
-import type { PlacedRule } from "../../api/roles.ts";
+import type { ResourcePlace } from "../../api/resource.ts";
 import { cleanError, DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { callObserver, DerivedController } from "../../async/signals.ts";
@@ -198,85 +197,6 @@ export interface RequestSpec {
   readonly beforeSent?: () => void;
 }
 
-const NO_PARAMETERS = new URLSearchParams();
-
-/** The number of names that are remembered for one verb, resource and namespace. */
-const MAX_NAMES = 16;
-
-/**
- * Remembers the access that requests need. The API server derives it in the same way from method and path
- * (`RequestInfo`).
- */
-export class AccessLog {
-  /** The names by verb and place, as JSON. `undefined` means all names. */
-  readonly #names = new Map<string, Set<string> | undefined>();
-
-  /** Records a request. It skips discovery and paths outside `/api` and `/apis`, because they need no rule. */
-  record({ path, init, place = placeIn(path.split("?", 1)[0]) }: RequestSpec): void {
-    if (place === undefined) return;
-    const method = init.method?.toUpperCase() ?? "GET";
-    // The queries of writes say nothing about access; parsing them would cost half of the record.
-    const parameters = method === "GET" ? new URLSearchParams(path.split("?", 2)[1]) : NO_PARAMETERS;
-    const verb = verbOf(method, place, parameters);
-    this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
-    // The server asks for this right, too, when the object does not exist.
-    if (verb === "patch" && isApply(init.headers)) this.#add("create", place, place.name);
-  }
-
-  /** Records an impersonation. The server checks each member separately. */
-  impersonate({ user, uid, groups = [], extra = {} }: Impersonation): void {
-    const add = (plural: string, name: string, group = "", namespace = ""): void =>
-      this.#add("impersonate", { group, version: "v1", namespace, plural, name, subresource: undefined }, name);
-    const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-    if (account === undefined) add("users", user);
-    else add("serviceaccounts", account, "", namespace);
-    for (const name of groups) add("groups", name);
-    if (uid !== undefined) add("uids", uid, "authentication.k8s.io");
-    for (const [key, values] of Object.entries(extra)) {
-      for (const value of values) add(`userextras/${key.toLowerCase()}`, value, "authentication.k8s.io");
-    }
-  }
-
-  /** Returns the rules, by namespace, group, resource and verb. */
-  rules(): PlacedRule[] {
-    return Array.from(this.#names, ([key, names]): PlacedRule => {
-      const [namespace, group, resource, verb] = JSON.parse(key) as string[];
-      const rule = { verbs: [verb], groups: [group], resources: [resource], namespace };
-      return names === undefined ? rule : { ...rule, names: [...names].sort() };
-    });
-  }
-
-  #add(verb: string, { namespace, group, plural, subresource }: ResourcePlace, name: string | undefined): void {
-    const resource = subresource === undefined ? plural : `${plural}/${subresource.split("/", 1)[0]}`;
-    const key = JSON.stringify([namespace, group, resource, verb]);
-    if (name === undefined) return void this.#names.set(key, undefined);
-    const names = this.#names.has(key) ? this.#names.get(key) : new Set<string>();
-    if (names === undefined) return;
-    names.add(name);
-    this.#names.set(key, names.size > MAX_NAMES ? undefined : names);
-  }
-}
-
-/** Returns the name that a selector selects. A rule with names allows a list or watch that selects exactly one name. */
-function selectedName(parameters: URLSearchParams): string | undefined {
-  return /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(parameters.get("fieldSelector") ?? "")?.[1];
-}
-
-function placeIn(pathname: string): ResourcePlace | undefined {
-  try {
-    return placeOf(pathname);
-  } catch {
-    return undefined; // the server refuses the path
-  }
-}
-
-function isApply(headers: HeadersInit | undefined): boolean {
-  // This client passes plain objects. To copy them as `Headers` would cost more than the rest of the record.
-  const own = (headers as Readonly<Record<string, string>> | undefined)?.["content-type"];
-  const type = typeof own === "string" ? own : new Headers(headers).get("content-type");
-  return type?.startsWith("application/apply-patch") ?? false;
-}
-
 /**
  * Adds credentials to requests. Implement it if the credentials from `connect()` do not fit, for example to fetch
  * tokens yourself.
@@ -444,6 +364,14 @@ const MAX_FAILURES = 5;
 /** Statuses after which another server may respond, or the same server a moment later. */
 const TEMPORARY = [500, 502, 503, 504];
 
+/** Receives the access that requests need. */
+interface AccessRecorder {
+  /** Records a request. */
+  record(spec: RequestSpec): void;
+  /** Records an impersonation. */
+  impersonate(user: Impersonation): void;
+}
+
 /** Options for {@linkcode Connection}, which all its requests share. */
 interface ConnectionOptions {
   /** The server's address. Request paths are appended to its path. */
@@ -465,7 +393,7 @@ interface ConnectionOptions {
   /** Called at each step of each request. @default {none} */
   readonly onRequest?: (report: RequestReport) => void;
   /** Records the access that requests need. @default {none} */
-  readonly access?: AccessLog;
+  readonly access?: AccessRecorder;
   /** Makes each request act as another user. @default {none} */
   readonly impersonate?: (request: Request) => void;
 }
@@ -495,7 +423,7 @@ export class Connection implements Disposable {
   }
 
   /** Returns a connection that acts as another user and records the user's access. It ends with this one. */
-  as(user: Impersonation, access: AccessLog): Connection {
+  as(user: Impersonation, access: AccessRecorder): Connection {
     const owner = this.#owner ?? this;
     owner.#options.access?.impersonate(user);
     return new Connection({ ...this.#options, access, impersonate: impersonating(user) }, owner);

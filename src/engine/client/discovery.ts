@@ -1,0 +1,206 @@
+/**
+ * Reads which kinds a server has, in the aggregated format, or group by group from servers before 1.27.
+ *
+ * {@linkcode discoverResources} is the entry point. `Client` sends the requests and caches the result, and `find_resource.ts`
+ * looks for one kind in it.
+ *
+ * @module
+ */
+import type { Abortable } from "../api/options.ts";
+import { type ApiResource, apiVersionOf } from "../api/resource.ts";
+import { DecodeError, isNotFound } from "../api/status.ts";
+
+/** Options for {@linkcode Client.discover}. */
+export interface DiscoverOptions extends Abortable {
+  /**
+   * How old a cached result may be, in milliseconds. 0 always asks the server, and `Infinity` accepts any age.
+   *
+   * @default {60_000}
+   */
+  readonly maxAgeMs?: number;
+  /**
+   * Called for each group version that could not be read, e.g. `"metrics.k8s.io/v1beta1"`. The result still has all
+   * others. If a whole request failed, the name is `"api"` or `"apis"`. By default, each error is written to the
+   * console.
+   */
+  readonly onError?: (error: unknown, groupVersion: string) => void;
+}
+
+/** Requests the JSON value at a path, in the format that `accept` names. */
+type GetJson = (path: string, accept: string) => Promise<unknown>;
+
+const JSON_TYPE = "application/json";
+
+/**
+ * Newest format first: one response with everything (Kubernetes 1.30, and 1.27 as a beta), or else a table of contents.
+ */
+const AGGREGATED = ["v2", "v2beta1"]
+  .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .concat(JSON_TYPE).join(",");
+
+/** The number of concurrent requests if each group version needs its own. */
+const CONCURRENCY = 8;
+
+/**
+ * Returns the server's resources: the core group first, then the groups in server order, each with its preferred
+ * version first. It sends two requests, and on servers before 1.27 one more for each group version.
+ *
+ * @throws {Error} the first request's error, if nothing could be read.
+ */
+export async function discoverResources(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
+  return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
+}
+
+/**
+ * Returns `true` if a server has no core group. That is no failure: you may ask an aggregated API's server directly.
+ */
+function isAbsent(error: unknown, place: unknown): boolean {
+  return place === "/api" && isNotFound(error);
+}
+
+async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Promise<ApiResource[]> {
+  const answer = await get(root, AGGREGATED) as Root;
+  if (answer.kind === "APIGroupDiscoveryList") return aggregated(answer, options);
+  const groups = answer.kind === "APIVersions" ? [{ name: "", versions: answer.versions }] : answer.groups ?? [];
+  return await settle(groups.flatMap(versionsOf), (version) => askOne(get, version), apiVersionOf, options);
+}
+
+/** Asks for all `places`, a few at a time. It skips failed places, unless all fail. */
+async function settle<P>(
+  places: readonly P[],
+  ask: (place: P) => Promise<ApiResource[]>,
+  nameOf: (place: P) => string,
+  { signal, onError }: DiscoverOptions,
+): Promise<ApiResource[]> {
+  const found: ApiResource[][] = [];
+  const errors: unknown[] = [];
+  const waiting = places.entries();
+  const work = async (): Promise<void> => {
+    for (const [i, place] of waiting) {
+      try {
+        found[i] = await ask(place);
+      } catch (error) {
+        errors.push(error);
+        if (!signal?.aborted && !isAbsent(error, place)) onError?.(error, nameOf(place));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  signal?.throwIfAborted();
+  if (errors.length > 0 && errors.length === places.length) throw errors[0];
+  return found.flat();
+}
+
+interface Root {
+  readonly kind?: unknown;
+  readonly items?: readonly AggregatedGroup[];
+  readonly versions?: readonly string[];
+  readonly groups?: readonly {
+    readonly name?: string;
+    readonly versions?: readonly (string | { readonly version: string })[];
+    readonly preferredVersion?: { readonly version: string };
+  }[];
+}
+
+interface AggregatedGroup {
+  readonly metadata?: { readonly name?: string };
+  readonly versions?: readonly {
+    readonly version: string;
+    readonly freshness?: string;
+    readonly resources?: readonly {
+      readonly resource: string;
+      readonly responseKind?: { readonly kind?: string };
+      readonly scope?: string;
+      readonly singularResource?: string;
+      readonly verbs?: readonly string[];
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+      readonly subresources?: readonly { readonly subresource: string }[];
+    }[];
+  }[];
+}
+
+function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
+  const found: ApiResource[] = [];
+  for (const { metadata, versions } of list.items ?? []) {
+    const group = metadata?.name ?? "";
+    for (const [i, { version, freshness, resources }] of (versions ?? []).entries()) {
+      if (freshness === "Stale") {
+        const name = apiVersionOf({ group, version });
+        onError?.(
+          new Error(
+            `Cannot discover "${name}": the API server gets no response from the server that provides this group`,
+          ),
+          name,
+        );
+      }
+      for (const entry of resources ?? []) {
+        found.push({
+          group,
+          version,
+          plural: entry.resource,
+          kind: entry.responseKind?.kind ?? "",
+          scope: entry.scope === "Cluster" ? "Cluster" : "Namespaced",
+          singular: entry.singularResource || (entry.responseKind?.kind ?? "").toLowerCase(),
+          shortNames: entry.shortNames ?? [],
+          categories: entry.categories ?? [],
+          verbs: entry.verbs ?? [],
+          subresources: (entry.subresources ?? []).map(({ subresource }) => subresource),
+          preferred: i === 0,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly preferred: boolean;
+}
+
+function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
+  const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
+  const preferred = group.preferredVersion?.version ?? versions[0];
+  // The preferred version first, like in the aggregated format. The others keep their order.
+  return [...new Set([preferred, ...versions])].filter((version) => version !== undefined)
+    .map((version) => ({ group: group.name ?? "", version, preferred: version === preferred }));
+}
+
+interface ResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly singularName?: string;
+    readonly namespaced?: boolean;
+    readonly kind: string;
+    readonly verbs?: readonly string[];
+    readonly shortNames?: readonly string[];
+    readonly categories?: readonly string[];
+  }[];
+}
+
+async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {
+  const { group, version, preferred } = place;
+  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const list = await get(path, JSON_TYPE) as ResourceList | null;
+  if (typeof list !== "object" || list === null) {
+    const sent = `the server sent ${JSON.stringify(list)} instead of a list of resources`;
+    throw new DecodeError(`Cannot discover "${apiVersionOf(place)}": ${sent}`);
+  }
+  const resources = list.resources ?? []; // Go writes an empty list as null
+  return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
+    group,
+    version,
+    plural: entry.name,
+    kind: entry.kind,
+    scope: entry.namespaced ? "Namespaced" : "Cluster",
+    singular: entry.singularName || entry.kind.toLowerCase(),
+    shortNames: entry.shortNames ?? [],
+    categories: entry.categories ?? [],
+    verbs: entry.verbs ?? [],
+    subresources: resources.filter(({ name }) => name.startsWith(`${entry.name}/`))
+      .map(({ name }) => name.slice(entry.name.length + 1)),
+    preferred,
+  }));
+}
