@@ -2,8 +2,8 @@
  * A client for one API server: it turns calls into HTTP requests, and response bodies into objects, entries and
  * changes.
  *
- * The entry point is {@linkcode Client}. `requests.ts` builds requests, and `http/` sends them and reads bodies that can
- * be cancelled. `decode/` cuts objects out of bytes, and `collection.ts` combines all this into the calls of a
+ * The entry point is {@linkcode Client}. `requests.ts` builds requests, and `http/` sends them and reads bodies that
+ * can be cancelled. `decode/` cuts objects out of bytes, and `collection.ts` combines all this into the calls of a
  * `ResourceClient`. The client keeps no cache, and opens a watch only when you call for one. It resumes only the
  * watches from `follow()`: for informers, the reflector retries lists and watches.
  *

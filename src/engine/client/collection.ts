@@ -47,6 +47,7 @@ import {
   listRequest,
   logRequest,
   patchRequest,
+  refuseInvalid,
   type Target,
   updateRequest,
   watchRequest,
@@ -68,7 +69,6 @@ import type {
   WriteOptions,
 } from "./resource_client.ts";
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
-import { refuseInvalid } from "./valid_writes.ts";
 import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
 
 /** The default limit for a line in a log, in bytes. */

@@ -1,8 +1,8 @@
 /**
  * Reads which kinds a server has, in the aggregated format, or group by group from servers before 1.27.
  *
- * {@linkcode discoverResources} is the entry point. `Client` sends the requests and caches the result, and `find_resource.ts`
- * looks for one kind in it.
+ * {@linkcode discoverResources} is the entry point. `Client` sends the requests and caches the result, and
+ * `find_resource.ts` looks for one kind in it.
  *
  * @module
  */

@@ -151,8 +151,8 @@ interface Run {
 }
 
 /**
- * A position in a log: the last lines before it, known by their times and by how many have the same time. Equal texts are
- * legal. Times that fall are legal too, because two processes write a log, and clocks are set.
+ * A position in a log: the last lines before it, known by their times and by how many have the same time. Equal texts
+ * are legal. Times that fall are legal too, because two processes write a log, and clocks are set.
  */
 class LogPosition {
   /** The number of lines before it. */
@@ -210,8 +210,8 @@ class LogPosition {
   }
 
   /**
-   * Returns whether the lines in `seen` end at this position. It is only "perhaps" if they begin later than is known about
-   * it, as in a log that was rotated.
+   * Returns whether the lines in `seen` end at this position. It is only "perhaps" if they begin later than is known
+   * about it, as in a log that was rotated.
    */
   isEndOf(seen: LogPosition): "certainly" | "perhaps" | "no" {
     const [own, other] = [this.#runs, seen.#runs];
@@ -357,8 +357,8 @@ export function logLines(
 }
 
 /**
- * Says what a response has of the position up to which lines were delivered: the position, only later lines, or neither.
- * "other" means that it was given up: it comes from another container, or does not have a stored place.
+ * Says what a response has of the position up to which lines were delivered: the position, only later lines, or
+ * neither. "other" means that it was given up: it comes from another container, or does not have a stored place.
  */
 type ResponseEnd = "found" | "missed" | "absent" | "other";
 

@@ -1,13 +1,13 @@
 /**
- * Builds the requests of a `ResourceClient`: path, query, headers and body, with the checks before anything is sent.
+ * Builds the requests of a `ResourceClient`: path, query, headers and body. Arguments that must not be sent are refused here.
  *
- * Each call has its builder, such as {@linkcode listRequest} and {@linkcode patchRequest}. `http/connection.ts` sends the
- * requests.
+ * Each call has its builder, such as {@linkcode listRequest} and {@linkcode patchRequest}. A kind with rules has
+ * {@linkcode refuseInvalid}. `http/connection.ts` sends the requests.
  *
  * @module
  */
 import { refuseRounded } from "../api/large_integers.ts";
-import { isRecord, type KubernetesObject, refuseReduced } from "../api/object.ts";
+import { isRecord, keyOf, type KubernetesObject, type ObjectKey, refuseReduced } from "../api/object.ts";
 import {
   checkSelectors,
   type DecodeOptions,
@@ -29,7 +29,9 @@ import {
 import { checkCounts, checkDurations } from "../async/checks.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
+import { type Causes, invalid } from "../protocol/refusal.ts";
 import type { RequestSpec } from "./http/connection.ts";
+import { failureOf } from "./http/response.ts";
 import type { DeleteOptions, FollowOptions, GetOptions, Patch, WriteOptions } from "./resource_client.ts";
 
 const ANY = "signal timeoutMs query";
@@ -290,6 +292,25 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
   const init = { method: "DELETE", headers: { accept: accept(resource, "List") } };
   return requestTo(place, { call: "deleteCollection", query, init }, options);
+}
+
+/**
+ * Refuses a create or an update of a complete object that does not fit its kind.
+ *
+ * @throws {StatusError} 422, as the server would send it.
+ */
+export async function refuseInvalid(
+  { loadValidator, group, kind }: Resource,
+  { action, init }: { readonly action: string; readonly init: RequestInit },
+  subresource: string,
+  cached: (key: ObjectKey) => KubernetesObject | undefined,
+): Promise<void> {
+  if (loadValidator === undefined || (subresource !== "" && subresource !== "status")) return;
+  const validate = await loadValidator();
+  const object: KubernetesObject = JSON.parse(init.body as string);
+  const { name = "" } = object.metadata ?? {};
+  const causes = validate(object, init.method === "PUT" ? cached(keyOf(object)) : undefined) as Causes;
+  if (causes.length > 0) throw failureOf(action, invalid({ group, kind, name }, causes).status);
 }
 
 /** Returns a selector for objects that match both. */
