@@ -211,7 +211,7 @@ export interface SelectionFlags {
 }
 
 /**
- * Validates flags and names before a request is sent.
+ * Validates flags and names before a request is sent. The error about an unknown flag has the member `flag`.
  *
  * @throws {UsageError}
  * @throws {ValidationError}
@@ -222,7 +222,7 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
     // The parser takes unknown flags for positional arguments.
     if (!name.startsWith("-")) continue;
     const hint = name.startsWith("--") ? "" : "; write a space before a value, as in -l app=web";
-    throw new ValidationError(`There is no flag "${name}"${hint}`);
+    throw Object.assign(new ValidationError(`There is no flag "${name}"${hint}`), { flag: name.split("=", 1)[0] });
   }
   const { namespace, selector, fieldSelector } = flags;
   if (flags.allNamespaces && namespace !== undefined) {

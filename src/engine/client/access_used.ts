@@ -9,6 +9,7 @@
 import type { Impersonation } from "../api/impersonation.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
+import { ArgumentError } from "../errors/checks.ts";
 import type { RequestSpec } from "./http/connection.ts";
 import type { ResourceClients } from "./resource_client.ts";
 
@@ -63,7 +64,7 @@ export function accessLogOf(client: ResourceClients): AccessLog {
 export function accessUsed(client: ResourceClients): PlacedRule[] {
   const log = LOGS.get(client);
   if (log !== undefined) return log.rules();
-  throw new TypeError(
+  throw new ArgumentError(
     "Cannot list the access that was used: the argument is not a Client. Pass the client that made the requests",
   );
 }

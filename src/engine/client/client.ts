@@ -14,8 +14,8 @@ import type { Transport } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
-import { checkCounts, checkDurations } from "../async/checks.ts";
 import { monotonicMs } from "../async/time.ts";
+import { ArgumentError, checkCounts, checkDurations } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import { type AccessLog, accessLogOf } from "./access_used.ts";
@@ -258,7 +258,7 @@ export class Client implements ResourceClients, Disposable {
    * - A complete result is cached for a minute, or as long as `maxAgeMs` allows.
    * - It costs two requests. Before Kubernetes 1.27 it costs one more for each group version.
    *
-   * @throws {Error} the first request's error, if nothing could be read.
+   * @throws {InformerError} the first request's error, with the reason `"discovery"`, if nothing could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
     checkNames("discover resources", options, "signal maxAgeMs onError");
@@ -320,7 +320,7 @@ export class Client implements ResourceClients, Disposable {
    */
   as(user: Impersonation): Client {
     const [member, problem] = impersonationProblem(user) ?? [];
-    if (member !== undefined) throw new TypeError(`Cannot act as another user: "${member}" ${problem}`);
+    if (member !== undefined) throw new ArgumentError(`Cannot act as another user: "${member}" ${problem}`);
     const options = { server: this.#server, namespace: this.namespace, validate: this.#validate };
     CONNECT.set(options, (access) => this.#connection.as(user, access));
     return new Client(options);
@@ -350,7 +350,7 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
   const { namespaces: _several, ...rest } = selection;
   const namespaces = namespacesOf(selection)!;
   if (namespaces.length === 1) return { ...rest, namespace: namespaces[0] };
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot request "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: one request cannot ` +
       `cover several namespaces. Use a collection for each namespace, or a SharedInformerFactory`,
   );
@@ -364,20 +364,22 @@ function serverOf(server: string | URL): URL {
     url = new URL(text);
   } catch (cause) {
     // The cause would quote the address.
-    if (text.includes("@")) throw new TypeError(`Cannot use "[redacted]" as server: it is not a URL`);
-    throw new TypeError(`Cannot use "${text}" as server: it is not a URL. Write "https://host:port"`, { cause });
+    if (text.includes("@")) throw new ArgumentError(`Cannot use "[redacted]" as server: it is not a URL`);
+    throw new ArgumentError(`Cannot use "${text}" as server: it is not a URL. Write "https://host:port"`, { cause });
   }
   if (url.username !== "" || url.password !== "") {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot use "${url.protocol}//[redacted]@${url.host}" as server: it contains credentials. Pass them in the option "credentials"`,
     );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     const shown = text.includes("@") ? "[redacted]" : text;
-    throw new TypeError(`Cannot use "${shown}" as server: it begins with neither "http://" nor "https://"`);
+    throw new ArgumentError(`Cannot use "${shown}" as server: it begins with neither "http://" nor "https://"`);
   }
   if (url.search !== "" || url.hash !== "") {
-    throw new TypeError(`Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`);
+    throw new ArgumentError(
+      `Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`,
+    );
   }
   return url;
 }

@@ -28,6 +28,7 @@ import type { Apply, Mutable, ObjectDraft } from "../api/written.ts";
 import { CancellableStream, IteratorSource } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
 import { Reduction } from "../entry/entry.ts";
+import { ArgumentError } from "../errors/checks.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Pod } from "../kinds/core/v1.ts";
 import { LogReader, type ReceivedLine } from "./decode/log_reader.ts";
@@ -208,7 +209,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { group, version, plural, kind, scope } = this.resource;
     const resource: Resource<Pod> = { group, version, plural, kind, scope };
     if (resourceName(resource) !== "pods") {
-      throw new TypeError(`Cannot read logs of "${resourceName(resource)}": only pods have logs`);
+      throw new ArgumentError(`Cannot read logs of "${resourceName(resource)}": only pods have logs`);
     }
     const { action } = logRequest(this.#target, name, new URLSearchParams());
     checkNames(action, options, LOG_OPTIONS);

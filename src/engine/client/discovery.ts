@@ -8,7 +8,7 @@
  */
 import type { Abortable } from "../api/options.ts";
 import { type ApiResource, apiVersionOf } from "../api/resource.ts";
-import { DecodeError, isNotFound } from "../api/status.ts";
+import { DecodeError, isNotFound, StatusError } from "../api/status.ts";
 
 /** Options for {@linkcode Client.discover}. */
 export interface DiscoverOptions extends Abortable {
@@ -87,8 +87,14 @@ async function settle<P>(
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
   signal?.throwIfAborted();
-  if (errors.length > 0 && errors.length === places.length) throw errors[0];
+  if (errors.length > 0 && errors.length === places.length) throw becauseOfDiscovery(errors[0]);
   return found.flat();
+}
+
+/** Gives an error its reason. Without one, it looks like the error of any other request. */
+function becauseOfDiscovery(error: unknown): unknown {
+  const isRefused = error instanceof StatusError || error instanceof DecodeError;
+  return isRefused ? Object.assign(error, { reason: "discovery" }) : error;
 }
 
 interface Root {

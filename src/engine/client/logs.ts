@@ -18,9 +18,9 @@ import {
   StatusError,
   UnreachableError,
 } from "../api/status.ts";
-import { checkCounts, checkDurations } from "../async/checks.ts";
 import { DerivedController } from "../async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, rfc3339, sleep, unreachableBackoffMs } from "../async/time.ts";
+import { ArgumentError, checkCounts, checkDurations, ValueError } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
@@ -129,15 +129,17 @@ export function checkLogOptions(action: string, options: LogOptions): void {
   checkDurations(action, { sinceMs }, { finite: true });
   checkBackoff(backoff);
   if (since !== undefined && preciseTime(since) === undefined) {
-    throw new RangeError(
+    throw new ValueError(
       `Cannot ${action}: since must be a time such as "2026-01-31T12:00:00Z", but it is ${JSON.stringify(since)}`,
     );
   }
   if (since !== undefined && sinceMs !== undefined) {
-    throw new TypeError(`Cannot ${action}: since and sinceMs cannot be combined. Remove one of them`);
+    throw new ArgumentError(`Cannot ${action}: since and sinceMs cannot be combined. Remove one of them`);
   }
   if (follow && previous) {
-    throw new TypeError(`Cannot ${action}: the previous container is over, so it cannot be followed. Remove follow`);
+    throw new ArgumentError(
+      `Cannot ${action}: the previous container is over, so it cannot be followed. Remove follow`,
+    );
   }
 }
 
@@ -491,7 +493,7 @@ class ContainerLog {
     const facts = factsOf(pod, this.#name);
     if (this.#name !== "" && !facts.isKnown) {
       const found = containerNames(pod).join(", ");
-      throw new RangeError(`Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${found}`);
+      throw new ValueError(`Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${found}`);
     }
     if (facts.id === this.#id) this.#knownMs = monotonicMs();
     return facts;

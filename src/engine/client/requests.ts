@@ -1,5 +1,5 @@
 /**
- * Builds the requests of a `ResourceClient`: path, query, headers and body. Arguments that must not be sent are refused here.
+ * Builds the requests of a `ResourceClient`: path, query, headers and body. It refuses arguments that must not be sent.
  *
  * Each call has its builder, such as {@linkcode listRequest} and {@linkcode patchRequest}. A kind with rules has
  * {@linkcode refuseInvalid}. `http/connection.ts` sends the requests.
@@ -26,7 +26,7 @@ import {
   resourceName,
   type ResourcePlace,
 } from "../api/resource.ts";
-import { checkCounts, checkDurations } from "../async/checks.ts";
+import { ArgumentError, checkCounts, checkDurations } from "../errors/checks.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import { type Causes, invalid } from "../protocol/refusal.ts";
@@ -100,7 +100,7 @@ function checkParameter(name: string, action: string): void {
   const problem = near === name
     ? `query has "${name}", which is an option. Pass it as the option`
     : `query has "${name}". Did you mean the option "${near}"?`;
-  throw new TypeError(`Cannot ${action}: ${problem}`);
+  throw new ArgumentError(`Cannot ${action}: ${problem}`);
 }
 
 /** The part of a collection that a request concerns. */
@@ -150,7 +150,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   const place = collectionOf(target, "watch", options);
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
   if (sendInitialEvents && !allowBookmarks) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot ${place.action}: sendInitialEvents needs allowBookmarks, because a bookmark ` +
         `marks the end of the initial events`,
     );
@@ -199,7 +199,7 @@ export function createRequest(
   refuseReduced(`create "${resourceName(target.resource)}" from an object of a cache`, object);
   const { subresource } = options;
   const { name, namespace } = object.metadata ?? {};
-  if (subresource && !name) throw new TypeError(`Cannot create "${subresource}": the draft has no metadata.name`);
+  if (subresource && !name) throw new ArgumentError(`Cannot create "${subresource}": the draft has no metadata.name`);
   const place = placeOf(target, "create", { namespace, ...(subresource ? { name, subresource } : {}) });
   const action = describe("create", target.resource, { name, namespace: place.namespace, subresource });
   const metadata = place.namespace === "" ? object.metadata : { ...object.metadata, namespace: place.namespace };
@@ -213,7 +213,9 @@ export function createRequest(
 export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions): RequestSpec {
   refusePartial(target.resource, "update");
   const { name, namespace } = object.metadata ?? {};
-  if (!name) throw new TypeError(`Cannot update "${resourceName(target.resource)}": the object has no metadata.name`);
+  if (!name) {
+    throw new ArgumentError(`Cannot update "${resourceName(target.resource)}": the object has no metadata.name`);
+  }
   const place = placeOf(target, "update", { name, namespace, subresource: options.subresource });
   refuseReduced(place.action, object);
   return writeRequest(place, "PUT", fillIn(target.resource, object, options.subresource), options);
@@ -241,7 +243,7 @@ export function patchRequest<T extends KubernetesObject>(
   if (patch.type !== "apply") {
     return writeRequest(place, "PATCH", patch.body, options, PATCH_TYPES[patch.type], accept(resource, ""));
   }
-  if (!patch.fieldManager) throw new TypeError(`Cannot ${place.action}: an apply needs the option fieldManager`);
+  if (!patch.fieldManager) throw new ArgumentError(`Cannot ${place.action}: an apply needs the option fieldManager`);
   const spec = writeRequest(
     place,
     "PATCH",
@@ -283,7 +285,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
   const { resource } = target;
   const place = collectionOf(target, "delete all selected", options);
   if (resource.scope === "Namespaced" && !place.namespace) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot ${place.action}: no namespace is given, and a server does not delete across namespaces. Choose one with namespace()`,
     );
   }
@@ -350,7 +352,7 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const { resource, selection, defaultNamespace } = target;
   if (resource.scope === "Cluster") {
     if (parts.namespace) {
-      throw new TypeError(
+      throw new ArgumentError(
         `Cannot ${describe(verb, resource, parts)}: the object has namespace "${parts.namespace}", but ` +
           `${resource.kind} is cluster-scoped. Remove the namespace. If it comes from an owner, the object cannot have that owner`,
       );
@@ -367,12 +369,12 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const namespace = parts.namespace || selection.namespace || defaultNamespace;
   const action = describe(verb, resource, { ...parts, namespace });
   if (namespace === "") {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot ${action}: no namespace is given. Choose one with namespace(), in the object, or in the client's options`,
     );
   }
   if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
-    throw new TypeError(`Cannot ${action}: the collection covers only namespace "${selection.namespace}"`);
+    throw new ArgumentError(`Cannot ${action}: the collection covers only namespace "${selection.namespace}"`);
   }
   const where = { ...parts, namespace };
   return {
@@ -484,7 +486,7 @@ function refusePartial(resource: Resource, verb: string): void {
     `reduced to ${fields === undefined ? "metadata" : "selected fields"}`,
     "Patch it, or use the resource with all fields",
   ];
-  throw new TypeError(`Cannot ${verb} "${resourceName(resource)}": the resource is ${form}. ${instead}`);
+  throw new ArgumentError(`Cannot ${verb} "${resourceName(resource)}": the resource is ${form}. ${instead}`);
 }
 
 /** Rows are read, not written. */

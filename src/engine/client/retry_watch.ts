@@ -29,6 +29,7 @@ import {
 } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
 import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
+import { ArgumentError, ValueError } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { checkBackoff } from "../errors/option_names.ts";
 import type { FollowOptions } from "./resource_client.ts";
@@ -54,18 +55,18 @@ type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly WatchChang
 export function checkRetryWatch(what: string, options: FollowOptions): void {
   const { resourceVersion, sendInitialEvents } = options;
   if (resourceVersion === undefined) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot follow "${what}": resourceVersion is missing. List first, and follow from the version of the list`,
     );
   }
   if (resourceVersion === "" || resourceVersion === "0") {
-    throw new RangeError(
+    throw new ValueError(
       `Cannot follow "${what}": no watch can resume from resourceVersion "${resourceVersion}". List first, and follow ` +
         `from the version of the list`,
     );
   }
   if (sendInitialEvents !== undefined) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot follow "${what}": sendInitialEvents lists again, but a retried watch has to resume. Use watch()`,
     );
   }

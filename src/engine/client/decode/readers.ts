@@ -334,7 +334,8 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   #checkLength(length: number): void {
     if (length <= this.#maxBytes) return;
     throw new DecodeError(
-      `an object is longer than ${this.#maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
+      `Cannot read the list of "${resourceName(this.#options.resource)}": an object is longer than ${this.#maxBytes} ` +
+        `bytes. Raise maxObjectBytes if your objects are that large`,
     );
   }
 
@@ -409,10 +410,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
 
   /** The error with the list's name in its message. */
   #named(cause: unknown): unknown {
-    const { resource } = this.#options;
-    if (cause instanceof SyntaxError) return notJson("the list", resource, cause);
-    if (!(cause instanceof DecodeError) || cause.message.startsWith("Cannot ")) return cause;
-    return new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${cause.message}`, { cause });
+    return cause instanceof SyntaxError ? notJson("the list", this.#options.resource, cause) : cause;
   }
 }
 
