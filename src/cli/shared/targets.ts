@@ -241,9 +241,7 @@ export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags
   if (!(error instanceof StatusError) || error.status.code !== 400 || fieldSelector === undefined) return error;
   return new UsageError(
     `the server does not support --field-selector "${fieldSelector}": ${statusMessage(error.status)}`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 

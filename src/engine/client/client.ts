@@ -156,25 +156,15 @@ export class Client implements ResourceClients, Disposable {
    */
   constructor(options: ClientOptions) {
     checkNames("create a client", options, CLIENT_OPTIONS);
-    const { namespace = "", transport = { fetch: (request) => fetch(request) }, credentials, onWarning } = options;
-    const { userAgent = `kube-informer/${VERSION}`, compress = true, retries = 10, maxObjectBytes } = options;
-    checkCounts("create a client", { retries, maxObjectBytes });
+    const { namespace = "", validate = false, compress = true, retries = 10 } = options;
+    const { transport = { fetch: (request) => fetch(request) }, userAgent = `kube-informer/${VERSION}` } = options;
+    checkCounts("create a client", { retries, maxObjectBytes: options.maxObjectBytes });
     this.namespace = namespace;
-    this.#validate = options.validate ?? false;
-    this.#server = serverOf(options.server);
+    this.#validate = validate;
+    const server = this.#server = serverOf(options.server);
     const access = accessLogOf(this);
-    this.#connection = CONNECT.get(options)?.(access) ?? new Connection({
-      server: this.#server,
-      transport,
-      credentials,
-      userAgent,
-      compress,
-      retries,
-      maxObjectBytes,
-      onWarning,
-      onRequest: options.onRequest,
-      access,
-    });
+    this.#connection = CONNECT.get(options)?.(access) ??
+      new Connection({ ...options, server, transport, userAgent, compress, retries, access });
   }
 
   /** A copy of the server's address, with the path to which request paths are appended. */
@@ -359,21 +349,17 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
 /** Parses the address. Its errors do not show text that could be a password. */
 function serverOf(server: string | URL): URL {
   const text = String(server);
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch (cause) {
-    // The cause would quote the address.
-    if (text.includes("@")) throw new ArgumentError(`Cannot use "[redacted]" as server: it is not a URL`);
-    throw new ArgumentError(`Cannot use "${text}" as server: it is not a URL. Write "https://host:port"`, { cause });
+  const shown = text.includes("@") ? "[redacted]" : text;
+  if (!URL.canParse(text)) {
+    throw new ArgumentError(`Cannot use "${shown}" as server: it is not a URL. Write "https://host:port"`);
   }
+  const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
     throw new ArgumentError(
       `Cannot use "${url.protocol}//[redacted]@${url.host}" as server: it contains credentials. Pass them in the option "credentials"`,
     );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    const shown = text.includes("@") ? "[redacted]" : text;
     throw new ArgumentError(`Cannot use "${shown}" as server: it begins with neither "http://" nor "https://"`);
   }
   if (url.search !== "" || url.hash !== "") {

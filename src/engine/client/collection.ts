@@ -70,7 +70,7 @@ import type {
   WriteOptions,
 } from "./resource_client.ts";
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
-import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
+import { RequestSource, WatchSource } from "./watch_source.ts";
 
 /** The default limit for a line in a log, in bytes. */
 const MAX_LINE_BYTES = 1_048_576;
@@ -364,17 +364,21 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { items, resourceVersion, ...rest };
   }
 
+  /** Sends a request. It yields a part when the server has accepted it, and then the decoded parts of the body. */
   #parts(
     spec: RequestSpec,
     read: ReadOptions,
     { signal, onDecoded }: Abortable & DecodeObserver,
   ): CancellableStream<ListPart<T>> {
-    return this.#stream<ListPart<T>>(spec, signal, {
-      first: { entries: [] },
-      decoder: () => new ListReader<T>(read),
-      plain: false,
-      onDecoded,
-    });
+    const checked = this.#checked(spec);
+    return new CancellableStream((signal) =>
+      new RequestSource<ListPart<T>>({
+        open: () => this.#connection.open(checked, signal, this.#options.signal),
+        first: { entries: [] },
+        decoder: () => new ListReader<T>(read),
+        plain: false,
+        onDecoded,
+      }), signal);
   }
 
   #changes(spec: RequestSpec, read: ReadOptions, options: WatchOptions): CancellableStream<readonly WatchChange<T>[]> {
@@ -429,20 +433,6 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     }, signal);
   }
 
-  /** Sends a request. It yields an item when the server has accepted it, and then the decoded parts of the body. */
-  #stream<P>(
-    spec: RequestSpec,
-    signal: AbortSignal | undefined,
-    options: Omit<RequestSourceOptions<P>, "open">,
-  ): CancellableStream<P> {
-    const checked = this.#checked(spec);
-    return new CancellableStream(
-      (signal) =>
-        new RequestSource<P>({ open: () => this.#connection.open(checked, signal, this.#options.signal), ...options }),
-      signal,
-    );
-  }
-
   /**
    * Returns a stream with the items from the iterator that `start` creates. The signal in the options cancels it. If
    * `quiet` cancels it, there is no error.
@@ -453,14 +443,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     quiet?: AbortSignal,
   ): CancellableStream<I> {
     const { signal: all } = this.#options;
-    return new CancellableStream(
-      (signal) => {
-        // The signal aborts at the end of the stream, and so frees the client's signal.
-        return new IteratorSource(start(all === undefined ? signal : new DerivedController(signal, all).signal));
-      },
-      signal,
-      quiet,
-    );
+    // The signal aborts at the end of the stream, and so frees the client's signal.
+    const both = (signal: AbortSignal): AbortSignal =>
+      all === undefined ? signal : new DerivedController(signal, all).signal;
+    return new CancellableStream((signal) => new IteratorSource(start(both(signal))), signal, quiet);
   }
 
   async *#events(
@@ -482,31 +468,16 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     // resources.
     const isMetadata = this.resource.representation === "metadata";
     const expectedKind = parse === "later" && !isMetadata ? this.resource.kind : undefined;
-    return {
-      resource: this.resource,
-      expectedKind,
-      managedFields,
-      known,
-      knownNext,
-      fields,
-      secretData,
-      secretAnnotations,
-      shard,
-      parse,
-      maxObjectBytes,
-      ...(parse === "later" ? { reported: this.#reported } : {}),
-    };
+    const decoding = { managedFields, known, knownNext, fields, secretData, secretAnnotations, shard };
+    const reported = parse === "later" ? this.#reported : undefined;
+    return { ...decoding, resource: this.resource, expectedKind, parse, maxObjectBytes, reported };
   }
 }
 
 /**
  * Returns the write that the response to a create, update or patch shows, or `undefined` if the response is no object.
  */
-function writeOf(
-  resource: Resource,
-  { value, text }: JsonAnswer,
-  sent?: ObjectWrite["sent"],
-): ObjectWrite | undefined {
+function writeOf(resource: Resource, { value, text }: JsonAnswer, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
   const object = value as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
   if (!name || !uid || !resourceVersion) return undefined;

@@ -108,21 +108,21 @@ interface Root {
   }[];
 }
 
+/** What both formats say of a resource. */
+type Described = Partial<Pick<ApiResource, "verbs" | "shortNames" | "categories">>;
+
 interface AggregatedGroup {
   readonly metadata?: { readonly name?: string };
   readonly versions?: readonly {
     readonly version: string;
     readonly freshness?: string;
-    readonly resources?: readonly {
+    readonly resources?: readonly (Described & {
       readonly resource: string;
       readonly responseKind?: { readonly kind?: string };
       readonly scope?: string;
       readonly singularResource?: string;
-      readonly verbs?: readonly string[];
-      readonly shortNames?: readonly string[];
-      readonly categories?: readonly string[];
       readonly subresources?: readonly { readonly subresource: string }[];
-    }[];
+    })[];
   }[];
 }
 
@@ -133,12 +133,8 @@ function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
     for (const [i, { version, freshness, resources }] of (versions ?? []).entries()) {
       if (freshness === "Stale") {
         const name = apiVersionOf({ group, version });
-        onError?.(
-          new Error(
-            `Cannot discover "${name}": the API server gets no response from the server that provides this group`,
-          ),
-          name,
-        );
+        const problem = "the API server gets no response from the server that provides this group";
+        onError?.(new Error(`Cannot discover "${name}": ${problem}`), name);
       }
       for (const entry of resources ?? []) {
         found.push({
@@ -160,11 +156,7 @@ function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
   return found;
 }
 
-interface GroupVersion {
-  readonly group: string;
-  readonly version: string;
-  readonly preferred: boolean;
-}
+type GroupVersion = Pick<ApiResource, "group" | "version" | "preferred">;
 
 function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
   const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
@@ -175,15 +167,12 @@ function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] 
 }
 
 interface ResourceList {
-  readonly resources?: readonly {
+  readonly resources?: readonly (Described & {
     readonly name: string;
     readonly singularName?: string;
     readonly namespaced?: boolean;
     readonly kind: string;
-    readonly verbs?: readonly string[];
-    readonly shortNames?: readonly string[];
-    readonly categories?: readonly string[];
-  }[];
+  })[];
 }
 
 async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {

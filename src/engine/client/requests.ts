@@ -158,7 +158,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   const query = selectorQuery(target, options);
   includeObject(query, resource);
   query.set("watch", "true");
-  if (resourceVersion !== undefined) query.set("resourceVersion", resourceVersion);
+  setTexts(query, { resourceVersion });
   setCount(query, "timeoutSeconds", timeoutSeconds);
   if (allowBookmarks) query.set("allowWatchBookmarks", "true");
   if (sendInitialEvents !== undefined) {
@@ -240,18 +240,11 @@ export function patchRequest<T extends KubernetesObject>(
   const place = placeOf(target, "patch", { name, namespace, subresource });
   // A merge patch keeps the fields that it does not name, but replaces lists.
   refuseReduced(place.action, patch.body, patch.type === "apply" ? "anywhere" : "in arrays");
-  if (patch.type !== "apply") {
-    return writeRequest(place, "PATCH", patch.body, options, PATCH_TYPES[patch.type], accept(resource, ""));
-  }
+  const types = [PATCH_TYPES[patch.type], accept(resource, "")] as const;
+  if (patch.type !== "apply") return writeRequest(place, "PATCH", patch.body, options, ...types);
   if (!patch.fieldManager) throw new ArgumentError(`Cannot ${place.action}: an apply needs the option fieldManager`);
-  const spec = writeRequest(
-    place,
-    "PATCH",
-    fillIn(resource, patch.body as object, subresource),
-    { ...options, fieldManager: patch.fieldManager },
-    PATCH_TYPES.apply,
-    accept(resource, ""),
-  );
+  const body = fillIn(resource, patch.body as object, subresource);
+  const spec = writeRequest(place, "PATCH", body, { ...options, fieldManager: patch.fieldManager }, ...types);
   return patch.force ? { ...spec, path: `${spec.path}&force=true` } : spec;
 }
 
@@ -265,14 +258,11 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   checkCounts(place.action, { gracePeriodSeconds });
-  const body = { preconditions, propagationPolicy, gracePeriodSeconds, dryRun: dryRun ? ["All"] : undefined };
-  const init = {
-    method: "DELETE",
-    headers: { accept: accept(target.resource, ""), "content-type": JSON_TYPE },
-    // The server reads either the body or the query, so all options are in the body.
-    body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...body }),
-  };
-  return requestTo(place, { call: "delete", init }, options);
+  const sent = { preconditions, propagationPolicy, gracePeriodSeconds, dryRun: dryRun ? ["All"] : undefined };
+  // The server reads either the body or the query, so all options are in the body.
+  const body = JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...sent });
+  const headers = { accept: accept(target.resource, ""), "content-type": JSON_TYPE };
+  return requestTo(place, { call: "delete", init: { method: "DELETE", headers, body } }, options);
 }
 
 /**
@@ -290,7 +280,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
     );
   }
   const query = new URLSearchParams(listQuery(target, options) + writeQuery(options));
-  if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
+  setTexts(query, { propagationPolicy: options.propagationPolicy });
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
   const init = { method: "DELETE", headers: { accept: accept(resource, "List") } };
   return requestTo(place, { call: "deleteCollection", query, init }, options);
@@ -320,70 +310,47 @@ function bothSelectors(a: string | undefined, b: string | undefined): string | u
   return a && b ? `${a},${b}` : a || b || undefined;
 }
 
-interface Place extends PathParts, Pick<RequestSpec, "action" | "path"> {
+interface Place extends Pick<RequestSpec, "action" | "path"> {
   readonly resource: string;
   readonly namespace: string;
   readonly place: ResourcePlace;
 }
 
-/** Returns what `placeOf` of `api/resource.ts` finds in the path. */
-function placeIn({ group, version, plural, scope }: Resource, parts: PathParts): ResourcePlace {
+/** Returns the place of a request, whose parts are checked. `place` is what `placeOf` of `api/resource.ts` finds. */
+function placed(resource: Resource, verb: string, parts: PathParts): Place {
+  const { group, version, plural, scope } = resource;
   const { namespace = "", name, subresource } = parts;
+  const within = scope === "Cluster" ? "" : namespace;
   return {
-    group,
-    version,
-    plural,
-    namespace: scope === "Cluster" ? "" : namespace,
-    name,
-    subresource: subresource || undefined,
+    action: describe(verb, resource, parts),
+    resource: resourceName(resource),
+    path: pathOf(resource, parts),
+    place: { group, version, plural, namespace: within, name, subresource: subresource || undefined },
+    namespace,
   };
 }
 
 /** Returns a collection's path. */
 function collectionOf({ resource, selection }: Target, verb: string, options: Selection): Place {
-  const { namespace = selection.namespace ?? "" } = options;
-  const action = describe(verb, resource, { namespace });
-  const place = placeIn(resource, { namespace });
-  return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), place, namespace };
+  return placed(resource, verb, { namespace: options.namespace ?? selection.namespace ?? "" });
 }
 
 /** Returns the path for an existing or new object. */
 function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const { resource, selection, defaultNamespace } = target;
-  if (resource.scope === "Cluster") {
-    if (parts.namespace) {
-      throw new ArgumentError(
-        `Cannot ${describe(verb, resource, parts)}: the object has namespace "${parts.namespace}", but ` +
-          `${resource.kind} is cluster-scoped. Remove the namespace. If it comes from an owner, the object cannot have that owner`,
-      );
-    }
-    return {
-      ...parts,
-      resource: resourceName(resource),
-      namespace: "",
-      action: describe(verb, resource, { ...parts, namespace: undefined }),
-      path: pathOf(resource, parts),
-      place: placeIn(resource, parts),
-    };
-  }
-  const namespace = parts.namespace || selection.namespace || defaultNamespace;
-  const action = describe(verb, resource, { ...parts, namespace });
-  if (namespace === "") {
-    throw new ArgumentError(
-      `Cannot ${action}: no namespace is given. Choose one with namespace(), in the object, or in the client's options`,
-    );
-  }
-  if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
-    throw new ArgumentError(`Cannot ${action}: the collection covers only namespace "${selection.namespace}"`);
-  }
+  const isCluster = resource.scope === "Cluster";
+  const namespace = parts.namespace || (isCluster ? "" : selection.namespace || defaultNamespace);
   const where = { ...parts, namespace };
-  return {
-    ...where,
-    resource: resourceName(resource),
-    action,
-    path: pathOf(resource, where),
-    place: placeIn(resource, where),
-  };
+  const wrong = isCluster
+    ? namespace !== "" &&
+      `the object has namespace "${namespace}", but ${resource.kind} is cluster-scoped. Remove the namespace. If it ` +
+        `comes from an owner, the object cannot have that owner`
+    : namespace === ""
+    ? "no namespace is given. Choose one with namespace(), in the object, or in the client's options"
+    : selection.namespace && namespace !== selection.namespace &&
+      `the collection covers only namespace "${selection.namespace}"`;
+  if (wrong) throw new ArgumentError(`Cannot ${describe(verb, resource, where)}: ${wrong}`);
+  return placed(resource, verb, where);
 }
 
 function describe(verb: string, resource: Resource, parts: PathParts): string {
@@ -421,8 +388,7 @@ function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): st
 function listQuery(target: Target, options: ListOptions): URLSearchParams {
   const query = selectorQuery(target, options);
   const { resourceVersion, resourceVersionMatch, limit, continue: token } = options;
-  if (resourceVersion !== undefined) query.set("resourceVersion", resourceVersion);
-  if (resourceVersionMatch !== undefined) query.set("resourceVersionMatch", resourceVersionMatch);
+  setTexts(query, { resourceVersion, resourceVersionMatch });
   checkCounts("send the request", { limit });
   if (limit) query.set("limit", String(limit));
   if (token) query.set("continue", token);
@@ -433,12 +399,9 @@ function selectorQuery(target: Target, options: Selection & ShardOption): URLSea
   const query = baseQuery();
   // The server would answer 400; the error of the parser names the wrong character.
   checkSelectors(options);
-  const labels = bothSelectors(target.selection.labelSelector, options.labelSelector);
-  const fields = bothSelectors(target.selection.fieldSelector, options.fieldSelector);
-  if (labels !== undefined) query.set("labelSelector", labels);
-  if (fields !== undefined) query.set("fieldSelector", fields);
-  const shard = options.shard?.selector;
-  if (shard !== undefined) query.set("shardSelector", shard);
+  const labelSelector = bothSelectors(target.selection.labelSelector, options.labelSelector);
+  const fieldSelector = bothSelectors(target.selection.fieldSelector, options.fieldSelector);
+  setTexts(query, { labelSelector, fieldSelector, shardSelector: options.shard?.selector });
   return query;
 }
 
@@ -451,9 +414,13 @@ function baseQuery(): URLSearchParams {
   return new URLSearchParams(PRETTY);
 }
 
+function setTexts(query: URLSearchParams, texts: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, text] of Object.entries(texts)) if (text !== undefined) query.set(name, text);
+}
+
 function setCount(query: URLSearchParams, name: string, value: number | undefined): void {
   checkCounts("send the request", { [name]: value });
-  if (value !== undefined) query.set(name, String(value));
+  setTexts(query, { [name]: value?.toString() });
 }
 
 /**

@@ -54,16 +54,13 @@ type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly WatchChang
  */
 export function checkRetryWatch(what: string, options: FollowOptions): void {
   const { resourceVersion, sendInitialEvents } = options;
+  const remedy = "List first, and follow from the version of the list";
   if (resourceVersion === undefined) {
-    throw new ArgumentError(
-      `Cannot follow "${what}": resourceVersion is missing. List first, and follow from the version of the list`,
-    );
+    throw new ArgumentError(`Cannot follow "${what}": resourceVersion is missing. ${remedy}`);
   }
   if (resourceVersion === "" || resourceVersion === "0") {
-    throw new ValueError(
-      `Cannot follow "${what}": no watch can resume from resourceVersion "${resourceVersion}". List first, and follow ` +
-        `from the version of the list`,
-    );
+    const problem = `no watch can resume from resourceVersion "${resourceVersion}"`;
+    throw new ValueError(`Cannot follow "${what}": ${problem}. ${remedy}`);
   }
   if (sendInitialEvents !== undefined) {
     throw new ArgumentError(

@@ -391,10 +391,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     }
     if (outline.kind === "Status" && outline.items === undefined) {
       const status = statusFrom(outline, 200);
-      throw new StatusError(
-        `Cannot list "${resourceName(resource)}": ${statusText(status)}`,
-        status,
-      );
+      throw new StatusError(`Cannot list "${resourceName(resource)}": ${statusText(status)}`, status);
     }
     // client-go `isUnsupportedTableObject`
     if (this.#rows === undefined && isTable(outline)) this.#refuse("a Table");
@@ -539,10 +536,7 @@ class WatchEventReader<T extends KubernetesObject> {
       }
       case "ERROR": {
         const status = statusFrom(event.object);
-        throw new StatusError(
-          `Cannot go on watching "${name}": ${statusText(status)}`,
-          status,
-        );
+        throw new StatusError(`Cannot go on watching "${name}": ${statusText(status)}`, status);
       }
       default:
         throw new DecodeError(`Cannot read an event of "${name}": ${this.#found(text)} has an unknown type`);

@@ -603,12 +603,7 @@ export class Connection implements Disposable {
     const { server, transport, credentials, userAgent, compress, impersonate } = this.#options;
     // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
     // Node requires `duplex` where the body is a stream.
-    const init: RequestInit & { readonly duplex: "half" } = {
-      redirect: "manual",
-      duplex: "half",
-      ...spec.init,
-      signal,
-    };
+    const init = { redirect: "manual", duplex: "half", ...spec.init, signal } as const;
     const request = pending.sent = new Request(urlOf(server, spec), init);
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
     const { headers } = request;
