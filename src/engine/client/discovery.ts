@@ -137,19 +137,11 @@ function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
         onError?.(new Error(`Cannot discover "${name}": ${problem}`), name);
       }
       for (const entry of resources ?? []) {
-        found.push({
-          group,
-          version,
-          plural: entry.resource,
-          kind: entry.responseKind?.kind ?? "",
-          scope: entry.scope === "Cluster" ? "Cluster" : "Namespaced",
-          singular: entry.singularResource || (entry.responseKind?.kind ?? "").toLowerCase(),
-          shortNames: entry.shortNames ?? [],
-          categories: entry.categories ?? [],
-          verbs: entry.verbs ?? [],
-          subresources: (entry.subresources ?? []).map(({ subresource }) => subresource),
-          preferred: i === 0,
-        });
+        const { resource: plural, responseKind, singularResource: singular } = entry;
+        const scope = entry.scope === "Cluster" ? "Cluster" : "Namespaced";
+        const subresources = (entry.subresources ?? []).map(({ subresource }) => subresource);
+        const names = { plural, kind: responseKind?.kind ?? "", singular };
+        found.push(resourceOf({ group, version, preferred: i === 0 }, entry, { ...names, scope, subresources }));
       }
     }
   }
@@ -176,7 +168,7 @@ interface ResourceList {
 }
 
 async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {
-  const { group, version, preferred } = place;
+  const { group, version } = place;
   const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const list = await get(path, JSON_TYPE) as ResourceList | null;
   if (typeof list !== "object" || list === null) {
@@ -184,18 +176,21 @@ async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]>
     throw new DecodeError(`Cannot discover "${apiVersionOf(place)}": ${sent}`);
   }
   const resources = list.resources ?? []; // Go writes an empty list as null
-  return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
-    group,
-    version,
-    plural: entry.name,
-    kind: entry.kind,
-    scope: entry.namespaced ? "Namespaced" : "Cluster",
-    singular: entry.singularName || entry.kind.toLowerCase(),
-    shortNames: entry.shortNames ?? [],
-    categories: entry.categories ?? [],
-    verbs: entry.verbs ?? [],
-    subresources: resources.filter(({ name }) => name.startsWith(`${entry.name}/`))
-      .map(({ name }) => name.slice(entry.name.length + 1)),
-    preferred,
-  }));
+  return resources.filter(({ name }) => !name.includes("/")).map((entry) => {
+    const { name: plural, kind, singularName: singular, namespaced } = entry;
+    const parts = resources.filter(({ name }) => name.startsWith(`${plural}/`));
+    const subresources = parts.map(({ name }) => name.slice(plural.length + 1));
+    const scope = namespaced ? "Namespaced" : "Cluster";
+    return resourceOf(place, entry, { plural, kind, singular, scope, subresources });
+  });
+}
+
+/** Returns a resource. A server may send `null` for an empty list. */
+function resourceOf(
+  place: GroupVersion,
+  { shortNames, categories, verbs }: Described,
+  { singular, ...names }: Pick<ApiResource, "plural" | "kind" | "scope" | "subresources"> & { singular?: string },
+): ApiResource {
+  const lists = { shortNames: shortNames ?? [], categories: categories ?? [], verbs: verbs ?? [] };
+  return { ...place, ...names, singular: singular || names.kind.toLowerCase(), ...lists };
 }

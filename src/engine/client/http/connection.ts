@@ -364,14 +364,6 @@ const MAX_FAILURES = 5;
 /** Statuses after which another server may respond, or the same server a moment later. */
 const TEMPORARY = [500, 502, 503, 504];
 
-/** Receives the access that requests need. */
-interface AccessRecorder {
-  /** Records a request. */
-  record(spec: RequestSpec): void;
-  /** Records an impersonation. */
-  impersonate(user: Impersonation): void;
-}
-
 /** Options for {@linkcode Connection}, which all its requests share. */
 interface ConnectionOptions {
   /** The server's address. Request paths are appended to its path. */
@@ -393,7 +385,7 @@ interface ConnectionOptions {
   /** Called at each step of each request. @default {none} */
   readonly onRequest?: (report: RequestReport) => void;
   /** Records the access that requests need. @default {none} */
-  readonly access?: AccessRecorder;
+  readonly access?: { record(spec: RequestSpec): void; impersonate(user: Impersonation): void };
   /** Makes each request act as another user. @default {none} */
   readonly impersonate?: (request: Request) => void;
 }
@@ -423,7 +415,7 @@ export class Connection implements Disposable {
   }
 
   /** Returns a connection that acts as another user and records the user's access. It ends with this one. */
-  as(user: Impersonation, access: AccessRecorder): Connection {
+  as(user: Impersonation, access: ConnectionOptions["access"]): Connection {
     const owner = this.#owner ?? this;
     owner.#options.access?.impersonate(user);
     return new Connection({ ...this.#options, access, impersonate: impersonating(user) }, owner);
