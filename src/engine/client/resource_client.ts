@@ -247,7 +247,8 @@ export interface FollowOptions extends WatchOptions {
  *   cannot be decoded. It rejects with an `UnreachableError` if the server cannot be reached or the connection is lost.
  *   If the signal aborts, it rejects with the signal's reason.
  * - **Arguments.** An invalid argument is a `TypeError`, a `RangeError` or (for selectors) a `SyntaxError`, and nothing
- *   is sent. An unknown option is a `TypeError` that names the option. Put other parameters into `query`.
+ *   is sent. The first two have the `reason` `"argument"`, which errors from a defect lack. An unknown option is a
+ *   `TypeError` that names the option. Put other parameters into `query`.
  * - **Retries.** If the server delays a request (429, or 5xx, with `Retry-After`), the client waits and repeats it. The
  *   limit is the client's option `retries` (client-go's matrix). Reads are also repeated, up to 5 times in about 3 to 6
  *   s, if the connection was reset before the response, and after 500, 502, 503 and 504. Writes are not. `watch`,
