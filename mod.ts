@@ -114,7 +114,9 @@ export {
 } from "./src/engine/api/status.ts";
 export { errorLine } from "./src/engine/errors/errors.ts";
 export { InformerError } from "./src/engine/errors/informer_error.ts";
-export { accessUsed, Client, type ClientOptions, findResource } from "./src/engine/client/client.ts";
+export { accessUsed } from "./src/engine/client/access_used.ts";
+export { Client, type ClientOptions } from "./src/engine/client/client.ts";
+export { findResource } from "./src/engine/client/find_resource.ts";
 export { readableNamespaces } from "./src/engine/client/readable_namespaces.ts";
 export { type Credentials, logRequests, type RequestReport } from "./src/engine/client/http/connection.ts";
 export type { ObjectList, ResourceClient } from "./src/engine/client/resource_client.ts";

@@ -72,7 +72,7 @@ export type { Scale, TokenRequest } from "./engine/api/subresources.ts";
 export type { ErrorJson } from "./engine/errors/informer_error.ts";
 export type { BackoffOptions } from "./engine/async/time.ts";
 export type { Durations } from "./engine/async/histogram.ts";
-export type { DiscoverOptions } from "./engine/client/client.ts";
+export type { DiscoverOptions } from "./engine/client/discovery.ts";
 export type { LogLine, LogOptions } from "./engine/client/logs.ts";
 export type {
   AppliedIfChanged,

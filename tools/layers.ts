@@ -176,8 +176,19 @@ export function problems(sources: readonly Source[]): string[] {
     if (/^(?:export )?const \w+(?:: \w+)? = new \w*(?:Error|Exception)\(/m.test(text)) {
       found.push(`src/${path}: creates an error as it is loaded; abortReason() creates one on first use`);
     }
+    if (!isGenerated(path)) found.push(...comparedWords({ path, text }));
   }
   return [...found, ...cycles(sources), ...subfolders(sources), ...files(sources)];
+}
+
+/** Lines that decide by the words of an error, unless the line before says whose words these are. */
+function comparedWords({ path, text }: Pick<Source, "path" | "text">): string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const compares = /\.message\.(?:startsWith|includes|match)\(|[\w/]\.test\([\w.]*\.message\)/.test(line);
+    if (!compares || /^\s*\/\/ Words of /.test(lines[at - 1] ?? "")) return [];
+    return [`src/${path}:${at + 1}: compares the words of an error; compare its class or reason`];
+  });
 }
 
 /**

@@ -45,17 +45,17 @@ export class CommandLine {
   async #end(error: unknown, args: string[]): Promise<number> {
     const { explainError, isOfParser } = await import("./shared/explain_error.ts");
     const { code, message } = explainError(error);
-    const advice = isOfParser(error) ? await this.#advice(message, args[0]) : "";
+    const { flag } = (error ?? {}) as { readonly flag?: string };
+    const advice = isOfParser(error) ? await this.#advice(message, args[0], flag) : "";
     this.#context.terminal.say(`error: ${message}${advice}`);
     return code;
   }
 
   /** Returns what follows the message about an invalid command line: the flag that was meant, and the help to see. */
-  async #advice(message: string, name: string): Promise<string> {
+  async #advice(message: string, name: string, flag?: string): Promise<string> {
     const { commandOf } = await import("./completions.ts");
     const command = commandOf(await this.#program(), name);
-    const [, flag = ""] = /^There is no flag "(--[^"=]+)/.exec(message) ?? [];
-    const near = flag && didYouMean(flag, command?.getOptions().flatMap(({ flags }) => flags) ?? []);
+    const near = flag === undefined ? "" : didYouMean(flag, command?.getOptions().flatMap(({ flags }) => flags) ?? []);
     const help = command === undefined ? "informer --help" : `informer ${name} --help`;
     return `${near}${(message + near).endsWith("?") ? " See" : "; see"} ${help}`;
   }

@@ -7,7 +7,8 @@
  */
 import { byShortName, inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
 import { timedController } from "../engine/async/time.ts";
-import { type Client, findResource } from "../engine/client/client.ts";
+import type { Client } from "../engine/client/client.ts";
+import { findResource } from "../engine/client/find_resource.ts";
 import { thisHost } from "../host/connect/host.ts";
 import { loadKubeconfig } from "../host/connect/plan.ts";
 import type { ClusterNames } from "./completions.ts";

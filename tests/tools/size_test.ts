@@ -227,6 +227,22 @@ Deno.test("layers refuses a literal that is spread into a literal, and no condit
   assertEquals(lines("...(b ? { c } : {}),"), []);
 });
 
+Deno.test("layers refuses to decide by the words of an error, unless a comment says whose words they are", () => {
+  const lines = (...code: string[]): string[] =>
+    problems([{ path: "engine/errors/a.ts", text: `${code.join("\n")}\n`, imports: [] }]);
+  const found = (line: number): string[] => [
+    `src/engine/errors/a.ts:${line}: compares the words of an error; compare its class or reason`,
+  ];
+  for (const call of [`.startsWith("Cannot ")`, `.includes("no")`, ".match(/no/)"]) {
+    assertEquals(lines(`if (error.message${call}) return;`), found(1));
+  }
+  assertEquals(lines("const a = 1;", "if (/no such/i.test(error.cause.message)) return;"), found(2));
+  assertEquals(lines("if (DEFECT.test(error.message)) return;"), found(1));
+  assertEquals(lines("  // Words of Deno: it has no code.", "  if (DEFECT.test(error.message)) return;"), []);
+  assertEquals(lines("// Words follow.", "if (DEFECT.test(error.message)) return;"), found(2));
+  assertEquals(lines("text.includes(error.message);", "show(error.message);"), []);
+});
+
 Deno.test("layers allows helpers to their own folder, and those of tests/support to all", () => {
   const imports = (path: string, specifier: string): string[] => borrowed([{ path, imports: [specifier] }]);
   assertEquals(imports("tests/relay/server/a_test.ts", "./_a.ts"), []);

@@ -12,7 +12,7 @@ import type { KubernetesObject } from "../../engine/api/object.ts";
 import type { WatchOptions } from "../../engine/api/options.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../engine/api/resource.ts";
 import { isForbidden, StatusError } from "../../engine/api/status.ts";
-import { findResource } from "../../engine/client/client.ts";
+import { findResource } from "../../engine/client/find_resource.ts";
 import type { ResourceClient } from "../../engine/client/resource_client.ts";
 import { findConnection } from "../../host/connect/connect.ts";
 import type { ConnectOptions, FoundConnection } from "../../host/connect/connect_options.ts";

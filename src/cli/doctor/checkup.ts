@@ -150,7 +150,7 @@ function connectingReason(error: unknown): ReasonAndRemedy | undefined {
 }
 
 /** Joins the messages of the innermost causes, without the address. */
-function saidBy(error: unknown): string {
+export function saidBy(error: unknown): string {
   const said: string[] = [];
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
     const text = withoutAddress(inner.message);

@@ -22,7 +22,7 @@ import { dial } from "../../host/connect/runtime/open_connections.ts";
 import { failureKind } from "../../host/connect/runtime/runtime.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
-import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
+import { type Checkup, expiryOf, type Finding, reasonFor, saidBy, seconds, span } from "./checkup.ts";
 
 /**
  * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running
@@ -247,7 +247,8 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
     } catch (error) {
       signal.throwIfAborted();
       failure = error;
-      if (origin.proxy !== undefined || !/certificate/i.test(reasonFor(error).what)) return unreachable(error, server);
+      // Words of the runtimes: errors of TLS have no code.
+      if (origin.proxy !== undefined || !/certificate/i.test(saidBy(error))) return unreachable(error, server);
     }
     const leftMs = limitMs - (performance.now() - startedAt);
     const peer = await peerOf(connection, Math.min(stepMs / 3, leftMs / 2), signal);

@@ -39,42 +39,45 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (error instanceof ConnectError) return { code, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
-    const advice = message.includes("--context") || message.includes("--allow-")
-      ? ""
-      : "Correct it, or choose another one with --kubeconfig or --context";
-    return { code, message: advised(message, advice) };
+    const isAdvised = isDenied(error) || (named === "missing-context" && error.field === "current-context");
+    const advice = "Correct it, or choose another one with --kubeconfig or --context";
+    return { code, message: isAdvised ? message : withSentence(message, advice) };
   }
   const message = errorLine(error);
-  // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
-  const refused = (error instanceof TypeError || error instanceof RangeError) && message.startsWith("Cannot ");
-  if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
+  // The library rejects arguments with this reason, before it sends a request; an error from a defect has none.
+  const { reason } = (error ?? {}) as { readonly reason?: unknown };
+  if (error instanceof SyntaxError || reason === "argument") {
+    return { code: EXIT_CODE.usage, message: withFlags(message) };
+  }
   if (error instanceof UnreachableError) {
     // The message ends with the flag that is missing.
-    const isDenied = causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
-    if (isDenied) return { code: EXIT_CODE.connection, message: oneLine(messageOf(error)) };
-    return { code: EXIT_CODE.connection, message: advised(message, wayOut(message)) };
+    if (isDenied(error)) return { code: EXIT_CODE.connection, message: oneLine(messageOf(error)) };
+    return { code: EXIT_CODE.connection, message: withSentence(message, wayOut(message)) };
   }
   if (error instanceof CredentialsError || isUnauthorized(error)) return { code: EXIT_CODE.connection, message };
   if (isForbidden(error)) {
     // Definitions have no namespace.
-    const other = message.includes("customresourcedefinitions")
+    const other = error.status.details?.kind === "customresourcedefinitions"
       ? "pass a file with the definitions to --file"
       : "choose a namespace with -n";
-    return { code: EXIT_CODE.connection, message: advised(message, `Ask for this permission, or ${other}`) };
+    return { code: EXIT_CODE.connection, message: withSentence(message, `Ask for this permission, or ${other}`) };
   }
   if (error instanceof ForeignServerError) return { code: EXIT_CODE.connection, message };
-  if (message.startsWith("Cannot discover ")) {
-    return { code: EXIT_CODE.connection, message: advised(message, "Check that the address belongs to an API server") };
+  if (reason === "discovery") {
+    return {
+      code: EXIT_CODE.connection,
+      message: withSentence(message, "Check that the address belongs to an API server"),
+    };
   }
   if (isNotFound(error)) {
-    return { code: EXIT_CODE.failed, message: advised(message, "Check the name and the namespace") };
+    return { code: EXIT_CODE.failed, message: withSentence(message, "Check the name and the namespace") };
   }
   return { code: EXIT_CODE.failed, message };
 }
 
-/** Appends advice to a message, which may end without a period. */
-function advised(message: string, advice: string): string {
-  return advice === "" ? message : withSentence(message, advice);
+/** Returns `true` if Deno lacks a permission. The message names the flag. */
+function isDenied(error: unknown): boolean {
+  return causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
 }
 
 /**
@@ -82,6 +85,7 @@ function advised(message: string, advice: string): string {
  * of the parser that is not similar is left out.
  */
 function oneOf(message: string): string {
+  // Words of the parser: it has no code.
   const [, unknown, word, guess] = /^(Unknown \w+ "(.*)")\. Did you mean \w+ "(.*)"\?$/.exec(message) ?? [];
   if (unknown !== undefined && didYouMean(word, [guess]) === "") return unknown;
   const said = /^\w+ ("[^"]+") must be of type "\w+", but got "(.*)"\. Expected values: "(.*)"$/.exec(message);
@@ -92,6 +96,7 @@ function oneOf(message: string): string {
 
 /** Returns the remedy for a server that cannot be reached, by the connection error. */
 function wayOut(message: string): string {
+  // Words of the runtimes: errors of TLS have no code.
   if (message.includes("InvalidContentType")) {
     return `The server does not speak TLS. Check whether its address should begin with "http://"`;
   }

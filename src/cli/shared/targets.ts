@@ -18,7 +18,8 @@ import {
   resourceName,
 } from "../../engine/api/resource.ts";
 import { ForeignServerError, StatusError, statusMessage, UnreachableError } from "../../engine/api/status.ts";
-import { type Client, findResource } from "../../engine/client/client.ts";
+import type { Client } from "../../engine/client/client.ts";
+import { findResource } from "../../engine/client/find_resource.ts";
 import { readablePart } from "../../engine/client/readable_namespaces.ts";
 import type { ResourceClient } from "../../engine/client/resource_client.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
@@ -210,7 +211,7 @@ export interface SelectionFlags {
 }
 
 /**
- * Validates flags and names before a request is sent.
+ * Validates flags and names before a request is sent. The error about an unknown flag has the member `flag`.
  *
  * @throws {UsageError}
  * @throws {ValidationError}
@@ -221,7 +222,7 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
     // The parser takes unknown flags for positional arguments.
     if (!name.startsWith("-")) continue;
     const hint = name.startsWith("--") ? "" : "; write a space before a value, as in -l app=web";
-    throw new ValidationError(`There is no flag "${name}"${hint}`);
+    throw Object.assign(new ValidationError(`There is no flag "${name}"${hint}`), { flag: name.split("=", 1)[0] });
   }
   const { namespace, selector, fieldSelector } = flags;
   if (flags.allNamespaces && namespace !== undefined) {

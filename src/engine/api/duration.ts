@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ValueError } from "../errors/checks.ts";
 import { quoted } from "../errors/errors.ts";
 
 /** The units in nanoseconds. The sign for micro has two code points. */
@@ -52,7 +53,7 @@ export function parseDuration(text: string): number {
     );
   }
   if (ns < MOST_NS) return ns / 1e6;
-  throw new RangeError(`Cannot read the duration "${quoted(text)}": it must be shorter than "2562047h48m"`);
+  throw new ValueError(`Cannot read the duration "${quoted(text)}": it must be shorter than "2562047h48m"`);
 }
 
 /**
@@ -74,7 +75,7 @@ export function parseDuration(text: string): number {
 export function formatDuration(ms: number): string {
   const ns = Math.round(ms * 1e6);
   if (!(ns >= 0 && ns < MOST_NS)) {
-    throw new RangeError(`Cannot write a duration: it must be at least 0 ms and less than 292 years, but it is ${ms}`);
+    throw new ValueError(`Cannot write a duration: it must be at least 0 ms and less than 292 years, but it is ${ms}`);
   }
   if (ns === 0) return "0s";
   if (ns < UNITS.s) {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 import type { KubernetesObject, ObjectMeta, Reduced } from "./object.ts";
 import { type Resource, resourceName } from "./resource.ts";
 import { formatFieldPath, parseFieldPath } from "./selector.ts";
@@ -306,14 +307,14 @@ export function onlyFields<T extends KubernetesObject, const P extends readonly 
 ): Resource<Picked<T, P>> {
   const { representation = "object", $type: _type, ...rest } = resource;
   if (representation !== "object") {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot reduce "${resourceName(resource)}" to fields: the resource has the representation "${representation}". ` +
         `Use the resource itself`,
     );
   }
   const paths: unknown = fields;
   if (!Array.isArray(paths) || !paths.every((path) => typeof path === "string")) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot reduce "${resourceName(resource)}" to fields: ${JSON.stringify(fields)} is not an array of paths`,
     );
   }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 import { quoted } from "../errors/errors.ts";
 import { formatFieldPath, isPlain } from "./selector.ts";
 
@@ -249,7 +250,7 @@ export function refuseRounded(action: string, body: unknown, text: string): void
     const literal = within.holder[literals]?.get(value);
     if (literal === undefined) continue;
     const path = quoted(pathOf(name, within));
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot ${action}: ${path} would become ${value}, as JavaScript rounds ${literal}. Send a merge patch or an apply ` +
         `without this field, or set it to JSON.rawJSON("${literal}")`,
     );

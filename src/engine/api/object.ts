@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 
 /**
  * A list whose items are identified by the fields `K` (`x-kubernetes-list-type: map`).
@@ -166,7 +167,7 @@ export type Complete = { readonly [reduced]?: never; readonly metadata?: unknown
 export function refuseReduced(action: string, value: unknown, place: "anywhere" | "in arrays" = "anywhere"): void {
   const found = findReduced(value, place === "anywhere");
   if (found === undefined) return;
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot ${action}: it is reduced to ${found}, and the write would remove its other fields. Read the object with ` +
       `client.get(), or send only the changed fields in a merge patch or an apply`,
   );

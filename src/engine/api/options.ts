@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 import type { CacheEntry } from "./entry.ts";
 import type { ObjectKey } from "./object.ts";
 import { FieldSelector, LabelSelector } from "./selector.ts";
@@ -44,20 +45,20 @@ export function namespacesOf(
   const { namespace, namespaces } = selection;
   if (namespaces === undefined) return namespace ? [namespace] : undefined;
   if (namespace !== undefined) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot select namespaces: "namespace" (${JSON.stringify(namespace)}) and "namespaces" ` +
         `(${JSON.stringify(namespaces)}) cannot be combined. Remove one of them`,
     );
   }
   if (!Array.isArray(namespaces) || namespaces.length === 0) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot select namespaces: "namespaces" is ${JSON.stringify(namespaces)}. Name at least one, or leave the ` +
         "option out for all namespaces",
     );
   }
   for (const name of namespaces as readonly unknown[]) {
     if (typeof name !== "string" || name === "") {
-      throw new TypeError(
+      throw new ArgumentError(
         `Cannot select namespaces: ${JSON.stringify(name)} is not a name. Leave "namespaces" out for all namespaces`,
       );
     }

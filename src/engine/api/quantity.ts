@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ValueError } from "../errors/checks.ts";
 
 /** Marks the type of quantities, which have no such member. */
 export declare const quantity: unique symbol;
@@ -80,7 +81,7 @@ export class ParsedQuantity {
    */
   scaled(exponent: number): bigint {
     if (!Number.isInteger(exponent) || Math.abs(exponent) > MAX_DIGITS) {
-      throw new RangeError(
+      throw new ValueError(
         `Cannot scale the quantity "${this}" to 10^${exponent}: the exponent must be a whole number from -${MAX_DIGITS} to ${MAX_DIGITS}`,
       );
     }
@@ -150,7 +151,7 @@ const [RECENT, RECENT_LENGTH] = [1_000, 20];
 
 function readQuantity(text: string): ParsedQuantity {
   if (text.length > MAX_DIGITS) {
-    throw new RangeError(
+    throw new ValueError(
       `Cannot read the quantity "${text.slice(0, 20)}…": it has ${text.length} characters, but a quantity may have ` +
         `at most ${MAX_DIGITS}`,
     );
@@ -175,7 +176,7 @@ function readQuantity(text: string): ParsedQuantity {
   const digits = BigInt(whole + fraction);
   const power = exponent - fraction.length;
   if (digits !== 0n && digits.toString().length + power > MAX_DIGITS) {
-    throw new RangeError(
+    throw new ValueError(
       `Cannot read the quantity "${text}": it has more than ${MAX_DIGITS} digits before the point. Write a smaller power of ten`,
     );
   }

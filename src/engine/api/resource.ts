@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
 
 /** A column in the table that a server prints for a kind (`TableColumnDefinition` in meta.k8s.io/v1). */
@@ -102,7 +103,7 @@ export function defineResource<T extends KubernetesObject>(definition: {
   const { group = "", version, plural, kind, scope = "Namespaced", shortNames, categories } = definition;
   for (const [field, value] of Object.entries({ version, plural, kind })) {
     if (typeof value !== "string" || value === "") {
-      throw new TypeError(
+      throw new ArgumentError(
         `Cannot define a resource: ${field} must be a non-empty string, but it is ${JSON.stringify(value)}`,
       );
     }
@@ -179,7 +180,7 @@ export function asTable<T extends KubernetesObject>(resource: Resource<T>): Reso
 
 function refuseFields(resource: Resource, representation: string): void {
   if (resource.fields === undefined) return;
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot use the representation "${representation}" of "${resourceName(resource)}": the resource is reduced to ` +
       `fields. Use the resource itself`,
   );
@@ -203,7 +204,7 @@ export function resourceName(resource: { readonly group: string; readonly plural
 export function checkNamespaceOf(key: string, resource: Resource | undefined): void {
   if (resource?.scope !== "Namespaced" || key.includes("/")) return;
   const example = JSON.stringify(`default/${key}`);
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot use the key "${key}": keys of ${resourceName(resource)} are "namespace/name", e.g. ${example}`,
   );
 }
@@ -232,10 +233,14 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
   if (namespace && resource.scope === "Namespaced") path += `/namespaces/${checkSegment("namespace", namespace)}`;
   path += `/${checkSegment("plural", resource.plural)}`;
   if (name === undefined && subresource) {
-    throw new TypeError(`Cannot address "${subresource}" of "${resourceName(resource)}": the object's name is missing`);
+    throw new ArgumentError(
+      `Cannot address "${subresource}" of "${resourceName(resource)}": the object's name is missing`,
+    );
   }
   if (name !== undefined) {
-    if (name === "") throw new TypeError(`Cannot address an object of "${resourceName(resource)}": its name is empty`);
+    if (name === "") {
+      throw new ArgumentError(`Cannot address an object of "${resourceName(resource)}": its name is empty`);
+    }
     path += `/${checkSegment("name", name)}`;
   }
   // A subresource may have several segments, such as the path after services/NAME/proxy.
@@ -313,7 +318,7 @@ function prefixOf({ group, version }: Pick<Resource, "group" | "version">): stri
 
 function checkSegment(field: string, value: string): string {
   if (value === "" || value === "." || value === ".." || /[/%?#\\]/.test(value)) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot use "${value}" as ${field}: it must not be empty, "." or "..", and must not contain ` +
         `"/", "%", "?", "#" or "\\"`,
     );

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 import { quoted } from "../errors/errors.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
@@ -119,7 +120,7 @@ function holdAll(requirements: readonly Requirement[], labels: Labels): boolean 
 
 function requirementsOf(selector: LabelSelectorFields): Requirement[] {
   const fail = (problem: string): never => {
-    throw new TypeError(`Cannot create a label selector from ${JSON.stringify(selector)}: ${problem}`);
+    throw new ArgumentError(`Cannot create a label selector from ${JSON.stringify(selector)}: ${problem}`);
   };
   if (typeof selector !== "object" || selector === null) {
     fail("it is not an object with matchLabels or matchExpressions");

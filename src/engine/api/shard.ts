@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ValueError } from "../errors/checks.ts";
 import { lowerBound } from "./lower_bound.ts";
 import { encoder, type ObjectMeta } from "./object.ts";
 import { DecodeError } from "./status.ts";
@@ -74,7 +75,7 @@ export function hashRange(index: number, count: number): HashRange {
 export function fixedShard(shard: string, by: ShardField = "uid"): ShardSource {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(shard)?.map(Number) ?? [];
   if (index === undefined || index >= count) {
-    throw new RangeError(
+    throw new ValueError(
       `Cannot take the shard ${JSON.stringify(shard)}: write INDEX/COUNT, for example "0/4" to "3/4"`,
     );
   }

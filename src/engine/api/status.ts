@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ValueError } from "../errors/checks.ts";
 import { causesOf, withoutSecrets, withSentence } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
@@ -190,6 +191,8 @@ export class StatusError extends InformerError {
   override readonly name = "StatusError";
   /** The server's description of the failure. */
   readonly status: ApiStatus;
+  /** `"discovery"` if no kind could be discovered. Absent if another request failed. */
+  declare readonly reason?: "discovery";
 
   /**
    * Creates an error.
@@ -209,6 +212,8 @@ export class DecodeError extends InformerError {
   override readonly name = "DecodeError";
   /** The malformed object's key, if it could be read. */
   readonly key?: ObjectKey;
+  /** As {@linkcode StatusError.reason}. */
+  declare readonly reason?: "discovery";
 
   /** Creates an error. `options` has its cause and the malformed object's `key`. */
   constructor(message: string, options: ErrorOptions & { readonly key?: ObjectKey } = {}) {
@@ -323,6 +328,7 @@ export function isTooLargeResourceVersion(error: unknown): error is StatusError 
   const { status } = error;
   if (status.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge")) return true;
   if (status.reason !== "Timeout" && status.code !== 504) return false;
+  // Words of kube-apiserver: older ones send no reason.
   return status.message.includes("Too large resource version") ||
     (status.details?.causes?.some((cause) => cause.message === "Too large resource version") ?? false);
 }
@@ -349,7 +355,7 @@ export function compareResourceVersions(a: string, b: string): number {
 
 /** Creates the error for a version that has no order. */
 export function cannotOrder(version: string): RangeError {
-  return new RangeError(
+  return new ValueError(
     `Cannot order resource version "${version}": it must be a decimal number without leading zeros`,
   );
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ValueError } from "../errors/checks.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 
@@ -60,7 +61,7 @@ export async function* limitedSnapshot(
   for await (const chunk of bytes) {
     size += chunk.length;
     if (size > maxBytes) {
-      throw new RangeError(
+      throw new ValueError(
         `Cannot write the snapshot "${name}": it has more than ${maxBytes} bytes. Cache fewer fields (option "fields"), ` +
           `cache only metadata (onlyMetadata), or raise maxBytes`,
       );

@@ -2,8 +2,8 @@
  * A client for one API server: it turns calls into HTTP requests, and response bodies into objects, entries and
  * changes.
  *
- * The entry point is {@linkcode Client}. `resource_client.ts` builds requests, and `http/` sends them and reads bodies
- * that can be cancelled. `decode/` cuts objects out of bytes, and `collection.ts` combines all this into the calls of a
+ * The entry point is {@linkcode Client}. `requests.ts` builds requests, and `http/` sends them and reads bodies that
+ * can be cancelled. `decode/` cuts objects out of bytes, and `collection.ts` combines all this into the calls of a
  * `ResourceClient`. The client keeps no cache, and opens a watch only when you call for one. It resumes only the
  * watches from `follow()`: for informers, the reflector retries lists and watches.
  *
@@ -13,15 +13,16 @@ import { type Impersonation, impersonationProblem } from "../api/impersonation.t
 import type { Transport } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
-import { type ApiResource, apiVersionOf, inBestVersion, type Resource, resourceName } from "../api/resource.ts";
-import type { PlacedRule } from "../api/roles.ts";
-import { DecodeError, isNotFound } from "../api/status.ts";
-import { checkCounts, checkDurations } from "../async/checks.ts";
+import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { monotonicMs } from "../async/time.ts";
-import { ConsoleReporter, editDistance } from "../errors/errors.ts";
+import { ArgumentError, checkCounts, checkDurations } from "../errors/checks.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
+import { type AccessLog, accessLogOf } from "./access_used.ts";
 import { Collection } from "./collection.ts";
-import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
+import { type DiscoverOptions, discoverResources } from "./discovery.ts";
+import { findResource } from "./find_resource.ts";
+import { Connection, type Credentials, type RequestReport } from "./http/connection.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 import { VERSION } from "./version.ts";
 
@@ -33,256 +34,8 @@ const CLIENT_OPTIONS =
 const SELECTION_OPTIONS = namesOf<Selection>()("namespace namespaces labelSelector fieldSelector");
 const COLLECTION_OPTIONS = namesOf<ResourceClientOptions>()("onWrite onUnanswered cached beforeSent signal");
 
-const LOGS = new WeakMap<ResourceClients, AccessLog>();
-
-/** Returns a client's log. The first call creates it. */
-function accessLogOf(client: ResourceClients): AccessLog {
-  const log = LOGS.get(client) ?? new AccessLog();
-  LOGS.set(client, log);
-  return log;
-}
-
-/**
- * Returns the RBAC rules that a client's requests have needed so far, whether or not the server allowed them. Call it
- * after a trial run to grant your program only the rights that it uses. `rolesYaml()` prints the rules as roles.
- *
- * - There is one rule for each verb, resource and namespace.
- * - All requests count: your calls, and the requests from informers, reconcilers, electors and recorders that use the
- *   client.
- * - `names` has up to 16 object names. With more names, or after a request for a collection, the rule covers all
- *   objects.
- * - A server-side apply also adds `create`, because the server requires it if the object does not exist.
- * - Discovery and paths such as `/version` add no rule: the ClusterRole `system:discovery` grants them to every user.
- *
- * @throws {TypeError} if `client` is not a {@linkcode Client}. The client that a reconcile receives has no rules: its
- * requests count for the reconciler's client, so pass that one.
- *
- * @example
- * ```ts
- * import { accessUsed, Client, rolesYaml } from "@kube/informer";
- * import { ConfigMap } from "@kube/informer/kinds/core/v1";
- * import { FakeApiServer } from "@kube/informer/testing";
- * import { assertEquals } from "@std/assert";
- *
- * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * await client.resource(ConfigMap, { namespace: "shop" }).list();
- * assertEquals(
- *   rolesYaml(accessUsed(client), { name: "shop-reader" }),
- *   `apiVersion: rbac.authorization.k8s.io/v1
- * kind: Role
- * metadata:
- *   name: "shop-reader"
- *   namespace: "shop"
- * rules:
- * - apiGroups: [""]
- *   resources: ["configmaps"]
- *   verbs: ["list"]
- * `,
- * );
- * ```
- */
-export function accessUsed(client: ResourceClients): PlacedRule[] {
-  const log = LOGS.get(client);
-  if (log !== undefined) return log.rules();
-  throw new TypeError(
-    "Cannot list the access that was used: the argument is not a Client. Pass the client that made the requests",
-  );
-}
-
-/** Options for {@linkcode Client.discover}. */
-export interface DiscoverOptions extends Abortable {
-  /**
-   * How old a cached result may be, in milliseconds. 0 always asks the server, and `Infinity` accepts any age.
-   *
-   * @default {60_000}
-   */
-  readonly maxAgeMs?: number;
-  /**
-   * Called for each group version that could not be read, e.g. `"metrics.k8s.io/v1beta1"`. The result still has all
-   * others. If a whole request failed, the name is `"api"` or `"apis"`. By default, each error is written to the
-   * console.
-   */
-  readonly onError?: (error: unknown, groupVersion: string) => void;
-}
-
-/** Requests the JSON value at a path, in the format that `accept` names. */
-type GetJson = (path: string, accept: string) => Promise<unknown>;
-
-const JSON_TYPE = "application/json";
-
-/**
- * Newest format first: one response with everything (Kubernetes 1.30, and 1.27 as a beta), or else a table of contents.
- */
-const AGGREGATED = ["v2", "v2beta1"]
-  .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
-  .concat(JSON_TYPE).join(",");
-
-/** The number of concurrent requests if each group version needs its own. */
-const CONCURRENCY = 8;
-
-/**
- * Returns the server's resources: the core group first, then the groups in server order, each with its preferred
- * version first. It sends two requests, and on servers before 1.27 one more for each group version.
- *
- * @throws {Error} the first request's error, if nothing could be read.
- */
-async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
-  return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
-}
-
-/**
- * Returns `true` if a server has no core group. That is no failure: you may ask an aggregated API's server directly.
- */
-function isAbsent(error: unknown, place: unknown): boolean {
-  return place === "/api" && isNotFound(error);
-}
-
-async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Promise<ApiResource[]> {
-  const answer = await get(root, AGGREGATED) as Root;
-  if (answer.kind === "APIGroupDiscoveryList") return aggregated(answer, options);
-  const groups = answer.kind === "APIVersions" ? [{ name: "", versions: answer.versions }] : answer.groups ?? [];
-  return await settle(groups.flatMap(versionsOf), (version) => askOne(get, version), apiVersionOf, options);
-}
-
-/** Asks for all `places`, a few at a time. It skips failed places, unless all fail. */
-async function settle<P>(
-  places: readonly P[],
-  ask: (place: P) => Promise<ApiResource[]>,
-  nameOf: (place: P) => string,
-  { signal, onError }: DiscoverOptions,
-): Promise<ApiResource[]> {
-  const found: ApiResource[][] = [];
-  const errors: unknown[] = [];
-  const waiting = places.entries();
-  const work = async (): Promise<void> => {
-    for (const [i, place] of waiting) {
-      try {
-        found[i] = await ask(place);
-      } catch (error) {
-        errors.push(error);
-        if (!signal?.aborted && !isAbsent(error, place)) onError?.(error, nameOf(place));
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  signal?.throwIfAborted();
-  if (errors.length > 0 && errors.length === places.length) throw errors[0];
-  return found.flat();
-}
-
-interface Root {
-  readonly kind?: unknown;
-  readonly items?: readonly AggregatedGroup[];
-  readonly versions?: readonly string[];
-  readonly groups?: readonly {
-    readonly name?: string;
-    readonly versions?: readonly (string | { readonly version: string })[];
-    readonly preferredVersion?: { readonly version: string };
-  }[];
-}
-
-interface AggregatedGroup {
-  readonly metadata?: { readonly name?: string };
-  readonly versions?: readonly {
-    readonly version: string;
-    readonly freshness?: string;
-    readonly resources?: readonly {
-      readonly resource: string;
-      readonly responseKind?: { readonly kind?: string };
-      readonly scope?: string;
-      readonly singularResource?: string;
-      readonly verbs?: readonly string[];
-      readonly shortNames?: readonly string[];
-      readonly categories?: readonly string[];
-      readonly subresources?: readonly { readonly subresource: string }[];
-    }[];
-  }[];
-}
-
-function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
-  const found: ApiResource[] = [];
-  for (const { metadata, versions } of list.items ?? []) {
-    const group = metadata?.name ?? "";
-    for (const [i, { version, freshness, resources }] of (versions ?? []).entries()) {
-      if (freshness === "Stale") {
-        const name = apiVersionOf({ group, version });
-        onError?.(
-          new Error(
-            `Cannot discover "${name}": the API server gets no response from the server that provides this group`,
-          ),
-          name,
-        );
-      }
-      for (const entry of resources ?? []) {
-        found.push({
-          group,
-          version,
-          plural: entry.resource,
-          kind: entry.responseKind?.kind ?? "",
-          scope: entry.scope === "Cluster" ? "Cluster" : "Namespaced",
-          singular: entry.singularResource || (entry.responseKind?.kind ?? "").toLowerCase(),
-          shortNames: entry.shortNames ?? [],
-          categories: entry.categories ?? [],
-          verbs: entry.verbs ?? [],
-          subresources: (entry.subresources ?? []).map(({ subresource }) => subresource),
-          preferred: i === 0,
-        });
-      }
-    }
-  }
-  return found;
-}
-
-interface GroupVersion {
-  readonly group: string;
-  readonly version: string;
-  readonly preferred: boolean;
-}
-
-function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
-  const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
-  const preferred = group.preferredVersion?.version ?? versions[0];
-  // The preferred version first, like in the aggregated format. The others keep their order.
-  return [...new Set([preferred, ...versions])].filter((version) => version !== undefined)
-    .map((version) => ({ group: group.name ?? "", version, preferred: version === preferred }));
-}
-
-interface ResourceList {
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly singularName?: string;
-    readonly namespaced?: boolean;
-    readonly kind: string;
-    readonly verbs?: readonly string[];
-    readonly shortNames?: readonly string[];
-    readonly categories?: readonly string[];
-  }[];
-}
-
-async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {
-  const { group, version, preferred } = place;
-  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  const list = await get(path, JSON_TYPE) as ResourceList | null;
-  if (typeof list !== "object" || list === null) {
-    const sent = `the server sent ${JSON.stringify(list)} instead of a list of resources`;
-    throw new DecodeError(`Cannot discover "${apiVersionOf(place)}": ${sent}`);
-  }
-  const resources = list.resources ?? []; // Go writes an empty list as null
-  return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
-    group,
-    version,
-    plural: entry.name,
-    kind: entry.kind,
-    scope: entry.namespaced ? "Namespaced" : "Cluster",
-    singular: entry.singularName || entry.kind.toLowerCase(),
-    shortNames: entry.shortNames ?? [],
-    categories: entry.categories ?? [],
-    verbs: entry.verbs ?? [],
-    subresources: resources.filter(({ name }) => name.startsWith(`${entry.name}/`))
-      .map(({ name }) => name.slice(entry.name.length + 1)),
-    preferred,
-  }));
-}
+/** Creates the connection of a client from {@linkcode Client.as}, by the client's options. */
+const CONNECT = new WeakMap<ClientOptions, (access: AccessLog) => Connection>();
 
 /** Options for {@linkcode Client}. */
 export interface ClientOptions {
@@ -387,7 +140,7 @@ export class Client implements ResourceClients, Disposable {
   readonly namespace: string;
   readonly #server: URL;
   readonly #validate: boolean;
-  #connection: Connection;
+  readonly #connection: Connection;
   /** Receives discovery errors if there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
   /** The last complete result of {@linkcode discover}, with its monotonic time. `undefined` before the first one. */
@@ -403,24 +156,15 @@ export class Client implements ResourceClients, Disposable {
    */
   constructor(options: ClientOptions) {
     checkNames("create a client", options, CLIENT_OPTIONS);
-    const { namespace = "", transport = { fetch: (request) => fetch(request) }, credentials, onWarning } = options;
-    const { userAgent = `kube-informer/${VERSION}`, compress = true, retries = 10, maxObjectBytes } = options;
-    checkCounts("create a client", { retries, maxObjectBytes });
+    const { namespace = "", validate = false, compress = true, retries = 10 } = options;
+    const { transport = { fetch: (request) => fetch(request) }, userAgent = `kube-informer/${VERSION}` } = options;
+    checkCounts("create a client", { retries, maxObjectBytes: options.maxObjectBytes });
     this.namespace = namespace;
-    this.#validate = options.validate ?? false;
-    this.#server = serverOf(options.server);
-    this.#connection = new Connection({
-      server: this.#server,
-      transport,
-      credentials,
-      userAgent,
-      compress,
-      retries,
-      maxObjectBytes,
-      onWarning,
-      onRequest: options.onRequest,
-      access: accessLogOf(this),
-    });
+    this.#validate = validate;
+    const server = this.#server = serverOf(options.server);
+    const access = accessLogOf(this);
+    this.#connection = CONNECT.get(options)?.(access) ??
+      new Connection({ ...options, server, transport, userAgent, compress, retries, access });
   }
 
   /** A copy of the server's address, with the path to which request paths are appended. */
@@ -504,7 +248,7 @@ export class Client implements ResourceClients, Disposable {
    * - A complete result is cached for a minute, or as long as `maxAgeMs` allows.
    * - It costs two requests. Before Kubernetes 1.27 it costs one more for each group version.
    *
-   * @throws {Error} the first request's error, if nothing could be read.
+   * @throws {InformerError} the first request's error, with the reason `"discovery"`, if nothing could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
     checkNames("discover resources", options, "signal maxAgeMs onError");
@@ -517,7 +261,7 @@ export class Client implements ResourceClients, Disposable {
     if (known !== undefined && monotonicMs() - known.at < maxAgeMs) return [...known.resources];
     let complete = true;
     const forgotten = this.#forgotten;
-    const resources = await discover(
+    const resources = await discoverResources(
       async (path, accept) => {
         const spec = { action: `discover "${path}"`, path, init: { headers: { accept } }, patient: true };
         return (await this.#connection.json(spec, signal)).value;
@@ -566,10 +310,10 @@ export class Client implements ResourceClients, Disposable {
    */
   as(user: Impersonation): Client {
     const [member, problem] = impersonationProblem(user) ?? [];
-    if (member !== undefined) throw new TypeError(`Cannot act as another user: "${member}" ${problem}`);
-    const client = new Client({ server: this.#server, namespace: this.namespace });
-    client.#connection = this.#connection.as(user, accessLogOf(client));
-    return client;
+    if (member !== undefined) throw new ArgumentError(`Cannot act as another user: "${member}" ${problem}`);
+    const options = { server: this.#server, namespace: this.namespace, validate: this.#validate };
+    CONNECT.set(options, (access) => this.#connection.as(user, access));
+    return new Client(options);
   }
 
   /**
@@ -596,7 +340,7 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
   const { namespaces: _several, ...rest } = selection;
   const namespaces = namespacesOf(selection)!;
   if (namespaces.length === 1) return { ...rest, namespace: namespaces[0] };
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot request "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: one request cannot ` +
       `cover several namespaces. Use a collection for each namespace, or a SharedInformerFactory`,
   );
@@ -605,121 +349,23 @@ function oneNamespace(resource: Resource, selection: Selection): Selection {
 /** Parses the address. Its errors do not show text that could be a password. */
 function serverOf(server: string | URL): URL {
   const text = String(server);
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch (cause) {
-    // The cause would quote the address.
-    if (text.includes("@")) throw new TypeError(`Cannot use "[redacted]" as server: it is not a URL`);
-    throw new TypeError(`Cannot use "${text}" as server: it is not a URL. Write "https://host:port"`, { cause });
+  const shown = text.includes("@") ? "[redacted]" : text;
+  if (!URL.canParse(text)) {
+    throw new ArgumentError(`Cannot use "${shown}" as server: it is not a URL. Write "https://host:port"`);
   }
+  const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot use "${url.protocol}//[redacted]@${url.host}" as server: it contains credentials. Pass them in the option "credentials"`,
     );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    const shown = text.includes("@") ? "[redacted]" : text;
-    throw new TypeError(`Cannot use "${shown}" as server: it begins with neither "http://" nor "https://"`);
+    throw new ArgumentError(`Cannot use "${shown}" as server: it begins with neither "http://" nor "https://"`);
   }
   if (url.search !== "" || url.hash !== "") {
-    throw new TypeError(`Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`);
+    throw new ArgumentError(
+      `Cannot use "${url.origin}${url.pathname}" as server: it must not have a query or a fragment`,
+    );
   }
   return url;
-}
-
-/** The number of suggestions for an unknown name. */
-const SUGGESTIONS = 3;
-
-/**
- * Finds the resource that `text` names, by the rules of kubectl. To search on a server directly, use
- * {@linkcode Client.find}.
- *
- * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. They take
- *   precedence in this order, so one resource's plural wins over another's singular.
- * - You may append a group or its beginning, and put a version before the group: `"deployments.apps"`,
- *   `"deployments.v1.apps"`. `"pods.v1"` names the core group.
- * - If several groups have the name, the first in `resources` wins. `discover()` returns the core group first.
- * - If several versions have it, the server's preferred version wins.
- *
- * @throws {Error} if no resource matches. The message suggests similar names.
- *
- * @example
- * ```ts
- * import { type ApiResource, findResource } from "@kube/informer";
- * import { assertEquals } from "@std/assert";
- *
- * const pods: ApiResource = {
- *   group: "",
- *   version: "v1",
- *   plural: "pods",
- *   kind: "Pod",
- *   scope: "Namespaced",
- *   singular: "pod",
- *   shortNames: ["po"],
- *   categories: ["all"],
- *   verbs: ["get", "list", "watch"],
- *   subresources: ["status"],
- *   preferred: true,
- * };
- * assertEquals(findResource([pods], "po"), pods); // or the result of `client.discover()`
- * ```
- */
-export function findResource(resources: readonly ApiResource[], text: string): ApiResource {
-  const wanted = text.trim().toLowerCase();
-  const dot = wanted.indexOf(".");
-  const name = dot === -1 ? wanted : wanted.slice(0, dot);
-  const place = dot === -1 ? undefined : wanted.slice(dot + 1);
-  const named = NAMES.flatMap((namesOf) =>
-    resources.filter((resource) => name !== "" && namesOf(resource).includes(name))
-  );
-  for (const belongs of place === undefined ? [() => true] : PLACES) {
-    const [found] = inBestVersion(named.filter((resource) => belongs(resource, place ?? "")));
-    if (found !== undefined) return found;
-  }
-  throw new Error(`Cannot find a resource "${text}": ${explain(resources, wanted)}`);
-}
-
-const NAMES: readonly ((resource: ApiResource) => readonly string[])[] = [
-  ({ plural }) => [plural],
-  ({ singular }) => [singular.toLowerCase()],
-  ({ shortNames }) => shortNames,
-  ({ kind }) => [kind.toLowerCase()],
-];
-
-/** How the text after the first dot may match. An exact group wins over a beginning. */
-const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
-  ({ group }, place) => group === place,
-  ({ group, version }, place) => place === `${version}.${group}` || (group === "" && place === version),
-  ({ group }, place) => group.startsWith(place),
-];
-
-function explain(resources: readonly ApiResource[], wanted: string): string {
-  if (resources.length === 0) return "the server lists no resources. Check what your credentials may discover";
-  const members = resources.filter(({ categories }) => categories.includes(wanted));
-  if (members.length > 0) {
-    return `it is a category of resources. Name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
-  }
-  const nearest = nearestTo(resources, wanted);
-  if (nearest.length > 0) return `the server has no such resource. Did you mean ${quote(nearest, "or")}?`;
-  const groups = new Set(resources.map(apiVersionOf));
-  return `it is not among the server's ${resources.length} resources in ${groups.size} API versions`;
-}
-
-/** Returns the names most similar to `wanted`. They differ in at most a third of its characters, or in one. */
-function nearestTo(resources: readonly ApiResource[], wanted: string): string[] {
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
-  const distances = new Map<string, number>();
-  for (const resource of resources) {
-    const full = resourceName(resource);
-    const names = [resource.plural, resource.singular, resource.kind.toLowerCase(), full, ...resource.shortNames];
-    const distance = Math.min(...names.filter((name) => name.length > 1).map((name) => editDistance(wanted, name)));
-    if (distance <= limit) distances.set(full, Math.min(distance, distances.get(full) ?? Infinity));
-  }
-  return [...distances].sort(([, a], [, b]) => a - b).slice(0, SUGGESTIONS).map(([name]) => name);
-}
-
-function quote(names: readonly string[], word = "and"): string {
-  const quoted = names.map((name) => `"${name}"`);
-  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${word} ${quoted.at(-1)}`;
 }

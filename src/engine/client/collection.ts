@@ -1,20 +1,13 @@
 /**
  * The calls for one collection: get, list, watch, follow, and writes.
  *
- * {@linkcode Collection} is the entry point. It implements `ResourceClient` with a `Connection`. It keeps no objects.
- * After an expired version `follow()` throws, whereas an informer lists again.
+ * {@linkcode Collection} is the entry point. It implements `ResourceClient` with a `Connection`, and keeps no objects.
+ * `requests.ts` builds the requests, `pages.ts` reads lists in pages, and `retry_watch.ts` resumes watches.
  *
  * @module
  */
 import { keepLiterals } from "../api/large_integers.ts";
-import {
-  type ConnectionsStatus,
-  type IdentitySource,
-  type ListPart,
-  readPages,
-  type WatchChange,
-  type WatchEvent,
-} from "../api/lister_watcher.ts";
+import type { ConnectionsStatus, IdentitySource, ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import { type Complete, type DynamicObject, keyOf, type KubernetesObject } from "../api/object.ts";
 import {
   type Abortable,
@@ -26,36 +19,17 @@ import {
   type Projection,
   type Selection,
   type ShardOption,
-  WATCH_GRACE_MS,
   type WatchOptions,
-  WatchRenewal,
-  watchTimeoutError,
-  watchTimeoutSeconds,
 } from "../api/options.ts";
 import { isCustom, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
-import {
-  type ApiStatus,
-  CredentialsError,
-  DecodeError,
-  isExpired,
-  isForbidden,
-  isNotFound,
-  isOlder,
-  isRefusedForGood,
-  isUnauthorized,
-  retryAfterMs,
-  StatusError,
-  statusFrom,
-  UnreachableError,
-} from "../api/status.ts";
+import { type ApiStatus, isNotFound, StatusError, statusFrom } from "../api/status.ts";
 import type { Scale, TokenRequest } from "../api/subresources.ts";
 import type { Apply, Mutable, ObjectDraft } from "../api/written.ts";
-import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
-import { DerivedController, withResolvers } from "../async/signals.ts";
-import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
+import { CancellableStream, IteratorSource } from "../async/iterate.ts";
+import { DerivedController } from "../async/signals.ts";
 import { Reduction } from "../entry/entry.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
-import { checkBackoff, checkNames } from "../errors/option_names.ts";
+import { ArgumentError } from "../errors/checks.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { Pod } from "../kinds/core/v1.ts";
 import { LogReader, type ReceivedLine } from "./decode/log_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
@@ -65,278 +39,44 @@ import { WatchHealth, WatchMemory } from "./http/open_watches.ts";
 import { isStatus, type JsonAnswer } from "./http/response.ts";
 import { checkLogOptions, LOG_OPTIONS, type LogLine, logLines, type LogOptions, type LogSource } from "./logs.ts";
 import { keptByUpdate, needToApply } from "./owned_fields.ts";
+import { type FetchPage, pagesOf } from "./pages.ts";
 import {
-  type AppliedIfChanged,
-  type ApplyIfChangedOptions,
-  type ApplyOptions,
-  collectedOf,
   createRequest,
-  type DeleteCollectionOptions,
   deleteCollectionRequest,
-  type DeleteOptions,
   deleteRequest,
-  deletionOf,
-  type FollowOptions,
-  type GetOptions,
   getRequest,
   listRequest,
   logRequest,
-  type ObjectList,
-  type ObjectWrite,
-  type Patch,
   patchRequest,
-  type ResourceClient,
-  type ResourceClientOptions,
-  type SubresourceDraft,
+  refuseInvalid,
   type Target,
   updateRequest,
   watchRequest,
-  writeOf,
-  type WriteOptions,
+} from "./requests.ts";
+import type {
+  AppliedIfChanged,
+  ApplyIfChangedOptions,
+  ApplyOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  FollowOptions,
+  GetOptions,
+  ObjectList,
+  ObjectWrite,
+  Patch,
+  ResourceClient,
+  ResourceClientOptions,
+  SubresourceDraft,
+  WriteOptions,
 } from "./resource_client.ts";
-import { refuseInvalid } from "./valid_writes.ts";
-import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
-
-/** The shortest time between the starts of two attempts (client-go `tools/watch/retrywatcher.go`). */
-const MIN_PERIOD_MS = 1_000;
-
-/** A watch that stayed open this long was healthy, even without an event. */
-const HEALTHY_MS = 10_000;
+import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
+import { RequestSource, WatchSource } from "./watch_source.ts";
 
 /** The default limit for a line in a log, in bytes. */
 const MAX_LINE_BYTES = 1_048_576;
 
-/** How many deleted objects are remembered, to recognize a deletion that is sent again. */
-const DELETIONS = 1_000;
-
-/** Opens one watch like `ResourceClient.watchChanges`: its first batch is empty and means that the watch is open. */
-type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly WatchChange<T>[]>;
-
-/**
- * Checks the options for a watch that resumes.
- *
- * @throws {TypeError} if `resourceVersion` is missing, or `sendInitialEvents` is given.
- * @throws {RangeError} if no watch can resume from `resourceVersion`.
- */
-function checkRetryWatch(what: string, options: FollowOptions): void {
-  const { resourceVersion, sendInitialEvents } = options;
-  if (resourceVersion === undefined) {
-    throw new TypeError(
-      `Cannot follow "${what}": resourceVersion is missing. List first, and follow from the version of the list`,
-    );
-  }
-  if (resourceVersion === "" || resourceVersion === "0") {
-    throw new RangeError(
-      `Cannot follow "${what}": no watch can resume from resourceVersion "${resourceVersion}". List first, and follow ` +
-        `from the version of the list`,
-    );
-  }
-  if (sendInitialEvents !== undefined) {
-    throw new TypeError(
-      `Cannot follow "${what}": sendInitialEvents lists again, but a retried watch has to resume. Use watch()`,
-    );
-  }
-}
-
-/**
- * Yields the events of one watch after the other, as `ResourceClient.follow` promises. When `signal` aborts, the
- * iteration rejects with its reason.
- */
-async function* retryWatch<T>(
-  what: string,
-  open: OpenWatch<T>,
-  options: FollowOptions,
-  signal: AbortSignal,
-): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const reporter = new ConsoleReporter();
-  const report = (error: unknown): void => reporter.report(`watch of "${what}"`, error);
-  const { backoff = {}, onInterrupted = report, ...watchOptions } = options;
-  checkBackoff(backoff);
-  /** Failures in a row, without an event between them. */
-  let failures = 0;
-  const position: Position = { version: options.resourceVersion ?? "", deleted: new Set() };
-  /** The last version before something unreadable. */
-  let unreadableAt: string | undefined;
-  for (;;) {
-    const startedMs = monotonicMs();
-    let opened = false;
-    const periodMs = (): number => MIN_PERIOD_MS - (monotonicMs() - startedMs);
-    let delayMs: number;
-    try {
-      const timeoutSeconds = options.timeoutSeconds ?? watchTimeoutSeconds();
-      const attempt = { ...watchOptions, resourceVersion: position.version, allowBookmarks: true, timeoutSeconds };
-      for await (const batch of limited(what, open, attempt, signal)) {
-        opened = true;
-        if (batch.length > 0) failures = 0;
-        for (const event of unseen(what, batch, position)) {
-          if (event.type !== "BOOKMARK" || options.allowBookmarks) yield event;
-        }
-      }
-      delayMs = periodMs();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isFinal(error, opened, position.version === unreadableAt)) throw error;
-      if (opened && error instanceof DecodeError) unreadableAt = position.version;
-      if (opened && monotonicMs() - startedMs >= HEALTHY_MS) failures = 0;
-      const isRenewal = error instanceof WatchRenewal;
-      const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
-      const waitMs = error instanceof UnreachableError ? unreachableBackoffMs : backoffMs;
-      delayMs = Math.max(isRenewal ? 0 : waitMs(failures++, backoff), askedMs, periodMs());
-      if (!isRenewal) onInterrupted(error, delayMs);
-    }
-    if (delayMs > 0) await sleep(delayMs, { signal });
-  }
-}
-
-/** The caller's position in the sequence of changes. */
-interface Position {
-  /** The version at which the next watch resumes. */
-  version: string;
-  /** The uids (or keys) of the last thousand objects whose last yielded event is a deletion. */
-  readonly deleted: Set<string>;
-}
-
-/**
- * Yields the events of a batch that are new to the caller. The position moves with each event, before it is yielded.
- */
-function* unseen<T>(
-  what: string,
-  batch: readonly WatchChange<T>[],
-  position: Position,
-): Generator<WatchEvent<T>, void, undefined> {
-  for (const change of batch) {
-    if (change.type !== "BOOKMARK" && change.entry.key === "" && change.entry.error !== undefined) {
-      throw change.entry.error;
-    }
-    const { resourceVersion: version, key } = change.type === "BOOKMARK" ? { ...change, key: "" } : change.entry;
-    if (version === "") {
-      throw new DecodeError(`Cannot follow "${what}": "${key}" came without a resourceVersion`, { key });
-    }
-    const older = isOlder(version, position.version);
-    const known = older || version === position.version;
-    if (change.type === "BOOKMARK") {
-      if (older) continue;
-      position.version = version;
-      yield change;
-      continue;
-    }
-    const id = change.entry.uid || key;
-    // Not every server gives a deletion a version of its own: it may carry a known version.
-    if (known && (change.type !== "DELETED" || position.deleted.has(id))) continue;
-    const { object } = change.entry;
-    if (!known) position.version = version;
-    if (change.type === "DELETED") remember(position.deleted, id);
-    else position.deleted.delete(id);
-    yield { type: change.type, object };
-  }
-}
-
-function remember(deleted: Set<string>, id: string): void {
-  for (const oldest of deleted) {
-    if (deleted.size < DELETIONS) break;
-    deleted.delete(oldest);
-  }
-  deleted.add(id);
-}
-
-/**
- * Yields the batches of one watch, and fails when the watch stays open 10 s longer than it was requested: the
- * connection may be dead, which TCP may take hours to notice. The time that the caller takes does not count towards
- * these 10 s.
- */
-async function* limited<T>(
-  what: string,
-  open: OpenWatch<T>,
-  options: WatchOptions,
-  signal: AbortSignal,
-): AsyncGenerator<readonly WatchChange<T>[], void, undefined> {
-  const { timeoutSeconds = 0 } = options;
-  // With 0 the server uses its own timeout, which is not known here.
-  const limitMs = timeoutSeconds === 0 ? Infinity : timeoutSeconds * 1_000 + WATCH_GRACE_MS;
-  using controller = new DerivedController(signal);
-  using limit = new TimeLimit(() => controller.abort(watchTimeoutError(`follow "${what}"`, timeoutSeconds)), limitMs);
-  for await (const batch of open({ ...options, signal: controller.signal })) {
-    limit.pause();
-    yield batch;
-    limit.resume(WATCH_GRACE_MS);
-  }
-}
-
-/**
- * Returns true if another attempt would fail too, or would hide something from the caller. An unreadable event may have
- * been damaged on its way; `again` says that it was unreadable twice.
- */
-function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
-  if (error instanceof UnreachableError || error instanceof CredentialsError) return false;
-  if (error instanceof DecodeError) return opened && again;
-  if (!(error instanceof StatusError)) return true;
-  if (isExpired(error) || isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
-  return !opened && isRefusedForGood(error);
-}
-
-/**
- * Fetches one page. It calls `onContinue` as soon as the next page's token has arrived, which may be long before the
- * end.
- */
-type FetchPage<T> = (
-  options: ListOptions,
-  signal: AbortSignal,
-  onContinue: (token: string) => void,
-) => Promise<ObjectList<T>>;
-
 /** How long the server may take to accept a watch that replaces another one, in milliseconds. */
 const REPLACE_MS = 5_000;
-
-/** The default page size (client-go `tools/pager`). */
-const PAGE_SIZE = 500;
-
-/**
- * Yields a list's pages, and fetches one page ahead. It requests page `n + 1` when the caller waits for page `n`, and
- * the token has arrived. So at most two pages are open or held. After an expired token, the list restarts once, as one
- * page.
- *
- * @throws {DecodeError} if the pages come no closer to an end.
- */
-async function* pagesOf<T>(
-  what: string,
-  fetchPage: FetchPage<T>,
-  options: ListOptions,
-  signal: AbortSignal,
-): AsyncGenerator<ObjectList<T>, void, undefined> {
-  const parts = readPages({
-    action: `list "${what}"`,
-    list: { ...options, limit: options.limit ?? PAGE_SIZE },
-    open: (list) => new ReadAhead((signal) => partsOf(fetchPage, list, signal), signal),
-    sizeOf: ({ list }) => list?.items.length ?? 0,
-    restart: true,
-  });
-  let isNew = false;
-  for await (const { part: { list }, restarted } of parts) {
-    isNew ||= restarted;
-    if (list === undefined) continue;
-    yield isNew ? { ...list, restarted: true } : list;
-    isNew = false;
-  }
-}
-
-/** First the token of the next page, if there is one, then the page. */
-interface Part<T> {
-  readonly continue?: string;
-  readonly list?: ObjectList<T>;
-}
-
-/** Fetches a page to its end as soon as its first part is requested. */
-async function* partsOf<T>(
-  fetchPage: FetchPage<T>,
-  options: ListOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Part<T>, void, undefined> {
-  const token = withResolvers<string | undefined>();
-  const page = fetchPage(options, signal, token.resolve);
-  page.then((list) => token.resolve(list.continue), () => token.resolve(undefined));
-  yield { continue: await token.promise };
-  yield { list: await page };
-}
 
 /** Returns the server's confirmation in its plain form, or an object unchanged. */
 function confirmationOr<A>(answer: A): A | ApiStatus {
@@ -469,7 +209,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { group, version, plural, kind, scope } = this.resource;
     const resource: Resource<Pod> = { group, version, plural, kind, scope };
     if (resourceName(resource) !== "pods") {
-      throw new TypeError(`Cannot read logs of "${resourceName(resource)}": only pods have logs`);
+      throw new ArgumentError(`Cannot read logs of "${resourceName(resource)}": only pods have logs`);
     }
     const { action } = logRequest(this.#target, name, new URLSearchParams());
     checkNames(action, options, LOG_OPTIONS);
@@ -624,17 +364,21 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { items, resourceVersion, ...rest };
   }
 
+  /** Sends a request. It yields a part when the server has accepted it, and then the decoded parts of the body. */
   #parts(
     spec: RequestSpec,
     read: ReadOptions,
     { signal, onDecoded }: Abortable & DecodeObserver,
   ): CancellableStream<ListPart<T>> {
-    return this.#stream<ListPart<T>>(spec, signal, {
-      first: { entries: [] },
-      decoder: () => new ListReader<T>(read),
-      plain: false,
-      onDecoded,
-    });
+    const checked = this.#checked(spec);
+    return new CancellableStream((signal) =>
+      new RequestSource<ListPart<T>>({
+        open: () => this.#connection.open(checked, signal, this.#options.signal),
+        first: { entries: [] },
+        decoder: () => new ListReader<T>(read),
+        plain: false,
+        onDecoded,
+      }), signal);
   }
 
   #changes(spec: RequestSpec, read: ReadOptions, options: WatchOptions): CancellableStream<readonly WatchChange<T>[]> {
@@ -689,20 +433,6 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     }, signal);
   }
 
-  /** Sends a request. It yields an item when the server has accepted it, and then the decoded parts of the body. */
-  #stream<P>(
-    spec: RequestSpec,
-    signal: AbortSignal | undefined,
-    options: Omit<RequestSourceOptions<P>, "open">,
-  ): CancellableStream<P> {
-    const checked = this.#checked(spec);
-    return new CancellableStream(
-      (signal) =>
-        new RequestSource<P>({ open: () => this.#connection.open(checked, signal, this.#options.signal), ...options }),
-      signal,
-    );
-  }
-
   /**
    * Returns a stream with the items from the iterator that `start` creates. The signal in the options cancels it. If
    * `quiet` cancels it, there is no error.
@@ -713,14 +443,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     quiet?: AbortSignal,
   ): CancellableStream<I> {
     const { signal: all } = this.#options;
-    return new CancellableStream(
-      (signal) => {
-        // The signal aborts at the end of the stream, and so frees the client's signal.
-        return new IteratorSource(start(all === undefined ? signal : new DerivedController(signal, all).signal));
-      },
-      signal,
-      quiet,
-    );
+    // The signal aborts at the end of the stream, and so frees the client's signal.
+    const both = (signal: AbortSignal): AbortSignal =>
+      all === undefined ? signal : new DerivedController(signal, all).signal;
+    return new CancellableStream((signal) => new IteratorSource(start(both(signal))), signal, quiet);
   }
 
   async *#events(
@@ -742,19 +468,52 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     // resources.
     const isMetadata = this.resource.representation === "metadata";
     const expectedKind = parse === "later" && !isMetadata ? this.resource.kind : undefined;
-    return {
-      resource: this.resource,
-      expectedKind,
-      managedFields,
-      known,
-      knownNext,
-      fields,
-      secretData,
-      secretAnnotations,
-      shard,
-      parse,
-      maxObjectBytes,
-      ...(parse === "later" ? { reported: this.#reported } : {}),
-    };
+    const decoding = { managedFields, known, knownNext, fields, secretData, secretAnnotations, shard };
+    const reported = parse === "later" ? this.#reported : undefined;
+    return { ...decoding, resource: this.resource, expectedKind, parse, maxObjectBytes, reported };
   }
+}
+
+/**
+ * Returns the write that the response to a create, update or patch shows, or `undefined` if the response is no object.
+ */
+function writeOf(resource: Resource, { value, text }: JsonAnswer, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
+  const object = value as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
+  const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
+  if (!name || !uid || !resourceVersion) return undefined;
+  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, text, sent };
+}
+
+/** The members in responses to deletions that say whether the object is gone. */
+interface DeletionAnswer extends Partial<KubernetesObject> {
+  readonly details?: { readonly uid?: string };
+  /** Set for a Namespace, which the server keeps until it is empty. */
+  readonly spec?: { readonly finalizers?: readonly string[] };
+}
+
+/**
+ * Returns the write that the response to a deletion shows. If finalizers or a grace period keep the object, it has a
+ * new version. Every other response means that the object is gone.
+ */
+function deletionOf(
+  resource: Resource,
+  place: { readonly namespace: string; readonly name: string },
+  answer: JsonAnswer,
+): ObjectWrite | undefined {
+  const { metadata, details, spec } = answer.value as DeletionAnswer;
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata ?? {};
+  const isKept = deletionGracePeriodSeconds || finalizers?.length || spec?.finalizers?.length;
+  if (deletionTimestamp && isKept) return writeOf(resource, answer);
+  const uid = metadata?.uid ?? details?.uid ?? "";
+  return { resource, key: keyOf({ metadata: place }), namespace: place.namespace, uid, resourceVersion: "" };
+}
+
+/**
+ * Returns the write for one item in the response to a `deleteCollection`. The item is the object before the deletion.
+ * The result is `undefined` if the object was being deleted already, because it may have no later version.
+ */
+function collectedOf(resource: Resource, item: KubernetesObject): ObjectWrite | undefined {
+  const { namespace = "", uid, resourceVersion: after, deletionTimestamp } = item.metadata;
+  if (deletionTimestamp !== undefined) return undefined;
+  return { resource, key: keyOf(item), namespace, uid, resourceVersion: "", after };
 }

@@ -18,9 +18,9 @@ import {
   StatusError,
   UnreachableError,
 } from "../api/status.ts";
-import { checkCounts, checkDurations } from "../async/checks.ts";
 import { DerivedController } from "../async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, rfc3339, sleep, unreachableBackoffMs } from "../async/time.ts";
+import { ArgumentError, checkCounts, checkDurations, ValueError } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
@@ -129,19 +129,21 @@ export function checkLogOptions(action: string, options: LogOptions): void {
   checkDurations(action, { sinceMs }, { finite: true });
   checkBackoff(backoff);
   if (since !== undefined && preciseTime(since) === undefined) {
-    throw new RangeError(
+    throw new ValueError(
       `Cannot ${action}: since must be a time such as "2026-01-31T12:00:00Z", but it is ${JSON.stringify(since)}`,
     );
   }
   if (since !== undefined && sinceMs !== undefined) {
-    throw new TypeError(`Cannot ${action}: since and sinceMs cannot be combined. Remove one of them`);
+    throw new ArgumentError(`Cannot ${action}: since and sinceMs cannot be combined. Remove one of them`);
   }
   if (follow && previous) {
-    throw new TypeError(`Cannot ${action}: the previous container is over, so it cannot be followed. Remove follow`);
+    throw new ArgumentError(
+      `Cannot ${action}: the previous container is over, so it cannot be followed. Remove follow`,
+    );
   }
 }
 
-/** The largest number of different times that identify a place. */
+/** The largest number of different times that identify a position. */
 const RUNS = 8;
 
 /** Lines in a row that have the same time. */
@@ -151,10 +153,10 @@ interface Run {
 }
 
 /**
- * A place in a log: the last lines before it, known by their times and by how many have the same time. Equal texts are
- * legal. Times that fall are legal too, because two processes write a log, and clocks are set.
+ * A position in a log: the last lines before it, known by their times and by how many have the same time. Equal texts
+ * are legal. Times that fall are legal too, because two processes write a log, and clocks are set.
  */
-class Place {
+class LogPosition {
   /** The number of lines before it. */
   lines = 0;
   /** The latest time, which need not be the last one. */
@@ -169,12 +171,12 @@ class Place {
     this.#isVague = isVague;
   }
 
-  /** Returns the place from the words of {@linkcode text}. Its distance from the first line is not known. */
-  static parse([time, lines, latest = time]: readonly string[]): Place {
-    const place = new Place();
-    Object.assign(place, { lines: Infinity, latest });
-    place.#runs.push({ time, lines: Number(lines) });
-    return place;
+  /** Returns the position from the words of {@linkcode text}. Its distance from the first line is not known. */
+  static parse([time, lines, latest = time]: readonly string[]): LogPosition {
+    const position = new LogPosition();
+    Object.assign(position, { lines: Infinity, latest });
+    position.#runs.push({ time, lines: Number(lines) });
+    return position;
   }
 
   /** The last time, the number of lines in a row that have it, and the latest time if it is another one. */
@@ -201,19 +203,19 @@ class Place {
     if (this.#runs.length > RUNS) this.#runs.shift();
   }
 
-  /** Returns this place as it looks in a response without earlier lines. */
-  since(time: string): Place {
-    const place = new Place(this.#isVague);
-    Object.assign(place, { lines: this.lines, latest: this.latest });
-    for (const run of this.#runs) if (run.time >= time) append(place.#runs, { ...run });
-    return place;
+  /** Returns this position as it looks in a response without earlier lines. */
+  since(time: string): LogPosition {
+    const position = new LogPosition(this.#isVague);
+    Object.assign(position, { lines: this.lines, latest: this.latest });
+    for (const run of this.#runs) if (run.time >= time) append(position.#runs, { ...run });
+    return position;
   }
 
   /**
-   * Returns whether the lines in `seen` end at this place. It is only "perhaps" if they begin later than is known about
-   * it, as in a log that was rotated.
+   * Returns whether the lines in `seen` end at this position. It is only "perhaps" if they begin later than is known
+   * about it, as in a log that was rotated.
    */
-  isEndOf(seen: Place): "certainly" | "perhaps" | "no" {
+  isEndOf(seen: LogPosition): "certainly" | "perhaps" | "no" {
     const [own, other] = [this.#runs, seen.#runs];
     if (this.#isVague && own.length === 1) return "no";
     for (let back = 1; back <= Math.min(own.length, other.length); back++) {
@@ -226,8 +228,8 @@ class Place {
     return own.length <= other.length && own[0].lines <= other.at(-own.length)!.lines ? "certainly" : "perhaps";
   }
 
-  /** Returns true if the last line in `seen` must be after this place. */
-  isBefore(seen: Place): boolean {
+  /** Returns true if the last line in `seen` must be after this position. */
+  isBefore(seen: LogPosition): boolean {
     return seen.time! > this.latest || (!this.#isVague && seen.lines > this.lines);
   }
 }
@@ -357,8 +359,8 @@ export function logLines(
 }
 
 /**
- * Says what a response has of the place up to which lines were delivered: the place, only later lines, or neither.
- * "other" means that it was given up: it comes from another container, or does not have a stored place.
+ * Says what a response has of the position up to which lines were delivered: the position, only later lines, or
+ * neither. "other" means that it was given up: it comes from another container, or does not have a stored place.
  */
 type ResponseEnd = "found" | "missed" | "absent" | "other";
 
@@ -382,11 +384,11 @@ class ContainerLog {
   #uid: string | undefined;
   /** The ID of the container whose lines are delivered. */
   #id: string | undefined;
-  /** The place up to which the lines of this container are delivered. */
-  #place: Place;
+  /** The position up to which the lines of this container are delivered. */
+  #position: LogPosition;
   /** True until a place that was stored is found. */
   #isStored = false;
-  /** With how many lines to begin, if there is no place yet. */
+  /** With how many lines to begin, if there is no position yet. */
   #tailLines: number | undefined;
   /** The last line without a line break. */
   #openLine = "";
@@ -417,13 +419,13 @@ class ContainerLog {
     this.#since = since === undefined ? "" : preciseTime(since)!;
     this.#isComplete = (since ?? steering?.from) !== undefined && tailLines === undefined && !previous;
     this.#tailLines = tailLines;
-    this.#place = new Place(tailLines !== undefined || sinceMs !== undefined);
+    this.#position = new LogPosition(tailLines !== undefined || sinceMs !== undefined);
     if (steering === undefined) return;
-    steering.place = () => this.#place.time === undefined ? "" : `${this.#id} ${this.#place.text}`;
+    steering.place = () => this.#position.time === undefined ? "" : `${this.#id} ${this.#position.text}`;
     if (!steering.from) return;
     const [id, ...place] = steering.from.split(" ");
     this.#id = id;
-    this.#place = Place.parse(place);
+    this.#position = LogPosition.parse(place);
     this.#isStored = true;
   }
 
@@ -491,7 +493,7 @@ class ContainerLog {
     const facts = factsOf(pod, this.#name);
     if (this.#name !== "" && !facts.isKnown) {
       const found = containerNames(pod).join(", ");
-      throw new RangeError(`Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${found}`);
+      throw new ValueError(`Cannot ${this.#source.action}: the pod has no container "${this.#name}". It has ${found}`);
     }
     if (facts.id === this.#id) this.#knownMs = monotonicMs();
     return facts;
@@ -500,7 +502,7 @@ class ContainerLog {
   /** Yields an item that marks a gap at the end, if there is one. */
   *#finish(isGap: boolean): Generator<LogLine, void> {
     this.#isGap ||= isGap;
-    if (this.#isGap) yield this.#deliver({ time: this.#place.time ?? "", text: "", isTruncated: false });
+    if (this.#isGap) yield this.#deliver({ time: this.#position.time ?? "", text: "", isTruncated: false });
   }
 
   /** Yields what is left from containers before the present one. Returns `false` if it was replaced meanwhile. */
@@ -539,7 +541,7 @@ class ContainerLog {
     if (!(yield* this.#reach(facts)) || this.#isRead) return;
     const before = this.#progress;
     // Later lines than those at the first request are not told from earlier ones.
-    this.#isGap ||= this.#emptyMs < Infinity && this.#place.lines === 0 && this.#tailLines !== undefined;
+    this.#isGap ||= this.#emptyMs < Infinity && this.#position.lines === 0 && this.#tailLines !== undefined;
     const end = yield* this.#receive(this.#query("follow"), hasEnded ? "twice" : "never", true);
     this.#isGap ||= end === "absent";
     this.#isRead = hasEnded && end !== "other" && this.#progress === before;
@@ -551,10 +553,10 @@ class ContainerLog {
    */
   async *#change({ id, run, previousId }: ContainerFacts): AsyncGenerator<LogLine, boolean> {
     let end: ResponseEnd = this.#isRead ? "found" : "absent";
-    let mayBeOther = this.#place.lines === 0;
+    let mayBeOther = this.#position.lines === 0;
     this.#isGap ||= previousId !== this.#id;
     // A response may end early without an error, so that only one without a new line is complete.
-    for (let before = -1; !this.#isRead && !this.#place.isUnknown && before < this.#progress;) {
+    for (let before = -1; !this.#isRead && !this.#position.isUnknown && before < this.#progress;) {
       before = this.#progress;
       try {
         end = yield* this.#receive(this.#query("previous"), "twice");
@@ -564,9 +566,9 @@ class ContainerLog {
         end = "absent";
       }
     }
-    const isSettled = !mayBeOther || this.#place.lines === 0 || (await this.#look())?.id === id;
+    const isSettled = !mayBeOther || this.#position.lines === 0 || (await this.#look())?.id === id;
     if (isSettled) {
-      this.#place = new Place();
+      this.#position = new LogPosition();
       this.#isGap ||= end === "absent" || this.#completeUntil !== undefined;
       this.#isCut = true;
     }
@@ -577,17 +579,17 @@ class ContainerLog {
     return isSettled;
   }
 
-  /** Yields the lines in a response after the present place. A response that is not `live` is about the past. */
+  /** Yields the lines in a response after the present position. A response that is not `live` is about the past. */
   async *#receive(query: URLSearchParams, openEnd: OpenEnd, live = false): AsyncGenerator<LogLine, ResponseEnd> {
-    const place = this.#place.since(query.get("sinceTime")?.slice(0, 19) ?? "");
-    const seen = new Place();
-    let end: ResponseEnd | undefined = place.lines === 0 ? "found" : undefined;
+    const position = this.#position.since(query.get("sinceTime")?.slice(0, 19) ?? "");
+    const seen = new LogPosition();
+    let end: ResponseEnd | undefined = position.lines === 0 ? "found" : undefined;
     let mayBeFound = false;
     let isAccepted = false;
     let isUntimed = false;
     using job = new DerivedController(this.#signal, this.#steering?.renewal.signal);
     for await (const lines of this.#source.open(query, job.signal)) {
-      if (live && !isAccepted && place.lines === 0 && !(await this.#begin())) return "other";
+      if (live && !isAccepted && position.lines === 0 && !(await this.#begin())) return "other";
       isAccepted = true;
       if (live && end !== undefined) this.#knownMs = monotonicMs();
       for (const line of lines) {
@@ -596,11 +598,11 @@ class ContainerLog {
         if (time !== "" && time < this.#since) continue;
         if (end === undefined) {
           seen.add(time);
-          const here = place.isEndOf(seen);
+          const here = position.isEndOf(seen);
           if (here === "certainly") end = "found";
           const wasFound = mayBeFound;
           mayBeFound = here === "perhaps";
-          if (end !== undefined || !place.isBefore(seen)) continue;
+          if (end !== undefined || !position.isBefore(seen)) continue;
           end = wasFound ? "found" : "missed";
           if (live && !wasFound && (await this.#look())?.id !== this.#id) return "other";
           this.#isGap ||= !wasFound;
@@ -611,7 +613,7 @@ class ContainerLog {
         this.#isGap ||= this.#completeUntil !== undefined && !(time <= this.#completeUntil);
         this.#completeUntil = undefined;
         if (isUntimed) this.#tailLines = 0; // only new lines can be requested
-        else this.#place.add(time);
+        else this.#position.add(time);
         yield this.#deliver(line);
       }
     }
@@ -624,9 +626,9 @@ class ContainerLog {
 
   /** Forgets a stored place that the log does not have. Any line since the second before it may be a new one. */
   #readAgain(): "other" {
-    const ms = Date.parse(`${this.#place.time!.slice(0, 19)}Z`) - OVERLAP_MS; // as it was requested
+    const ms = Date.parse(`${this.#position.time!.slice(0, 19)}Z`) - OVERLAP_MS; // as it was requested
     this.#since = `${rfc3339(ms).slice(0, 19)}.`;
-    this.#place = new Place();
+    this.#position = new LogPosition();
     this.#isStored = false;
     this.#isGap = true;
     this.#progress++;
@@ -664,20 +666,20 @@ class ContainerLog {
     return { ...line, ...(gap ? { gap } : {}), ...(isTruncated ? { truncated: isTruncated } : {}) };
   }
 
-  /** The parameters of a request that begins before the present place. */
+  /** The parameters of a request that begins before the present position. */
   #query(mode: "now" | "follow" | "previous"): URLSearchParams {
     const { sinceMs } = this.#options;
     const query = new URLSearchParams({ timestamps: "true" });
     if (this.#name !== "") query.set("container", this.#name);
     if (mode !== "now") query.set(mode, "true");
-    const from = this.#place.time ?? this.#since;
+    const from = this.#position.time ?? this.#since;
     if (from !== "") {
-      const overlapMs = this.#place.time === undefined ? 0 : OVERLAP_MS;
+      const overlapMs = this.#position.time === undefined ? 0 : OVERLAP_MS;
       query.set("sinceTime", rfc3339(Date.parse(`${from.slice(0, 19)}Z`) - overlapMs));
     } else if (sinceMs !== undefined) {
       query.set("sinceSeconds", String(Math.max(1, Math.ceil((sinceMs + monotonicMs() - this.#beganMs) / 1_000))));
     }
-    if (this.#place.lines === 0 && this.#tailLines !== undefined) query.set("tailLines", String(this.#tailLines));
+    if (this.#position.lines === 0 && this.#tailLines !== undefined) query.set("tailLines", String(this.#tailLines));
     return query;
   }
 }

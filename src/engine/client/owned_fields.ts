@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../errors/checks.ts";
 
 import {
   base64Of,
@@ -78,9 +79,9 @@ export function needToApply(
 
 /** @throws {TypeError} if the cached object is another object, or lacks fields that the server has. */
 function checkCurrent(action: string, key: ObjectKey, current: KubernetesObject & Reduced): void {
-  if (keyOf(current) !== key) throw new TypeError(`Cannot ${action}: the cached object is "${keyOf(current)}"`);
+  if (keyOf(current) !== key) throw new ArgumentError(`Cannot ${action}: the cached object is "${keyOf(current)}"`);
   if (current[reduced] === undefined) return;
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot ${action}: the cached object is reduced to ${current[reduced]}, so its other fields are unknown. Let its ` +
       `informer keep all fields (for Secrets, secretData: "keep"), or use apply()`,
   );

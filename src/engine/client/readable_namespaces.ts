@@ -80,7 +80,7 @@ export async function readableNamespaces(
   resources: readonly Resource[],
   options: Abortable = {},
 ): Promise<string[]> {
-  return await namespacesWith(client, VERBS, resources, options);
+  return await namespacesWith({ client, verbs: VERBS, resources, options });
 }
 
 /**
@@ -99,24 +99,28 @@ export async function readablePart(
   for (const resource of resources) {
     for (const verb of verbs) {
       if (!await mayRead(client, resource, verb, options)) {
-        return await namespacesWith(client, verbs, resources, options);
+        return await namespacesWith({ client, verbs, resources, options });
       }
     }
   }
   return undefined;
 }
 
-async function namespacesWith(
-  client: ResourceClients,
-  verbs: readonly ReadVerb[],
-  resources: readonly Resource[],
-  options: Abortable,
-): Promise<string[]> {
+/** A question about the rights of a client. */
+interface Question {
+  readonly client: ResourceClients;
+  readonly verbs: readonly ReadVerb[];
+  readonly resources: readonly Resource[];
+  readonly options: Abortable;
+}
+
+async function namespacesWith(question: Question): Promise<string[]> {
+  const { client, options } = question;
   const candidates = (await namesOf(client, options)).toSorted();
   const readable: string[] = [];
   for (let at = 0; at < candidates.length; at += AT_ONE_TIME) {
     const some = candidates.slice(at, at + AT_ONE_TIME);
-    const answers = await Promise.all(some.map((name) => isReadable(client, name, verbs, resources, options)));
+    const answers = await Promise.all(some.map((name) => isReadable(name, question)));
     readable.push(...some.filter((_name, i) => answers[i]));
   }
   return readable;
@@ -157,13 +161,7 @@ async function review(
   return status;
 }
 
-async function isReadable(
-  client: ResourceClients,
-  namespace: string,
-  verbs: readonly ReadVerb[],
-  resources: readonly Resource[],
-  options: Abortable,
-): Promise<boolean> {
+async function isReadable(namespace: string, { client, verbs, resources, options }: Question): Promise<boolean> {
   const { resourceRules = [], incomplete = false } = await review(client, RULES, { namespace }, options);
   const has = (list: readonly string[] | undefined, name: string): boolean =>
     list !== undefined && (list.includes(name) || list.includes("*"));

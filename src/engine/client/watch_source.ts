@@ -16,7 +16,7 @@ import { type WatchConnection, WatchHealth, type WatchMemory } from "./http/open
 import { type BodyType, checkContentType, checkPlainResponse } from "./http/response.ts";
 
 /** Options for {@linkcode RequestSource}. */
-export interface RequestSourceOptions<P> {
+interface RequestSourceOptions<P> {
   /** Sends the request. */
   readonly open: () => Promise<Exchange>;
   /** The first item, which means that the server has responded. */

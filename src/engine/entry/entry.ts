@@ -715,10 +715,11 @@ function mark(value: unknown, tree: FieldTree, text: string): void {
 }
 
 function hiddenError(action: string): TypeError {
-  return new TypeError(
+  const error = new TypeError(
     `Cannot ${action} of a Secret: informers do not keep it. Create the informer with secretData: "keep", or read the object ` +
       `with client.get()`,
   );
+  return Object.assign(error, { reason: "argument" });
 }
 
 /** An unread entry whose text has only some fields of its object. The object is marked when it is first read. */

@@ -37,6 +37,7 @@ const DEFECT = /is not (?:a function|a constructor|iterable|an object|defined)|^
  * `TypeError` of `fetch` says that the network failed.
  */
 export function isDefect(error: unknown): boolean {
+  // Words of the runtimes: they have no code.
   return error instanceof ReferenceError || (error instanceof TypeError && DEFECT.test(error.message));
 }
 
@@ -233,6 +234,7 @@ const FROZEN = /not extensible|read.?only property|(?:Cannot|Unable to) delete p
 
 /** Returns an error with the remedy, if a function of the program has changed an object of a cache. */
 function withRemedy(error: unknown): unknown {
+  // Words of the runtimes: they have no code.
   const isFrozen = causesOf(error).some((cause) => cause instanceof TypeError && FROZEN.test(cause.message));
   const text = "Cannot change an object of a cache: it is frozen. Change a copy of it, from copyOf()";
   return isFrozen ? new TypeError(text, { cause: error }) : error;
@@ -257,7 +259,7 @@ function causeKey(error: unknown, key: string): string {
   const root = causesOf(error).at(-1);
   const text = messageOf(root);
   // "Cannot list "pods": 403 …" and "Cannot watch "pods": 403 …" have one cause.
-  const reason = /^Cannot [^]*?": ([^]+)$/.exec(text)?.[1] ?? text;
+  const reason = text.replace(/^Cannot [^]*?": (?=[^])/, "");
   const words = [key, key.slice(key.lastIndexOf("/") + 1)].filter((word) => word !== "");
   const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason.replaceAll(/\bversion "?\d+/g, ""));
   return `${nameOf(root)}: ${common}`;

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { checkDurations } from "../async/checks.ts";
 import type { BackoffOptions } from "../async/time.ts";
+import { ArgumentError, checkDurations, ValueError } from "./checks.ts";
 import { nearest, quoted } from "./errors.ts";
 
 type Words<S extends string> = S extends `${infer A} ${infer B}` ? Words<A> | Words<B> : S;
@@ -47,7 +47,7 @@ export function checkNames<O extends object, const S extends string>(
   if (unknown === undefined) return;
   const near = nearest(unknown, known);
   const advice = near === undefined ? `${remedy}. The options are ${known.join(", ")}` : `Did you mean "${near}"?`;
-  throw new TypeError(`Cannot ${action}: there is no option "${quoted(unknown)}". ${advice}`);
+  throw new ArgumentError(`Cannot ${action}: there is no option "${quoted(unknown)}". ${advice}`);
 }
 
 /**
@@ -60,6 +60,6 @@ export function checkBackoff(options: BackoffOptions): void {
   checkNames("back off", options, "initialMs maxMs factor jitter");
   const { initialMs, maxMs, factor = 2, jitter = 1 } = options;
   checkDurations("back off", { initialMs, maxMs }, { finite: true });
-  if (!(factor >= 1)) throw new RangeError(`Cannot back off: factor must be at least 1, but it is ${factor}`);
-  if (!(jitter >= 0)) throw new RangeError(`Cannot back off: jitter must be at least 0, but it is ${jitter}`);
+  if (!(factor >= 1)) throw new ValueError(`Cannot back off: factor must be at least 1, but it is ${factor}`);
+  if (!(jitter >= 0)) throw new ValueError(`Cannot back off: jitter must be at least 0, but it is ${jitter}`);
 }

@@ -9,8 +9,8 @@
 import type { CacheEntry } from "../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
-import { checkDurations } from "../async/checks.ts";
 import { Latest } from "../async/iterate.ts";
+import { checkDurations } from "../errors/checks.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";

@@ -11,7 +11,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { Resource, SecretLike, WithoutData } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
-import { checkDurations } from "../async/checks.ts";
+import { ArgumentError, checkDurations } from "../errors/checks.ts";
 import type { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
@@ -275,7 +275,7 @@ export function withCacheDefaults<O extends CacheOptions & PollOptions>(options:
   });
   checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
   if (options.pollMs !== undefined && options.shard !== undefined) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot create an informer: "shard" and "pollMs" (${options.pollMs}) cannot be combined, because a shard needs a ` +
         "watch. Remove one of them",
     );

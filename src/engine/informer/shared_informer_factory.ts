@@ -10,11 +10,11 @@ import { onlyFields } from "../api/fields.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
-import { checkDurations } from "../async/checks.ts";
 import { callObserver } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
+import { ArgumentError, checkDurations } from "../errors/checks.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { allEnded } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
@@ -67,7 +67,7 @@ type FactoryOptions = Omit<SharedInformerFactoryOptions, "namespaces"> & Selecti
 function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | NamespacesByLabel | undefined {
   if (namespaces === undefined || namespaces === "readable") return namespaces;
   if (typeof namespaces === "object") return "labels" in namespaces ? namespaces : undefined;
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot select namespaces: ${JSON.stringify(namespaces)} is not an array of names, { labels } or "readable"`,
   );
 }
@@ -253,7 +253,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   #given(source: unknown): SharedInformer {
     const shared = [...this.#informers.values()].find(({ informer }) => informer === source);
     if (shared !== undefined) return shared;
-    throw new TypeError("Cannot watch an informer: this factory did not create it. Create it with forResource()");
+    throw new ArgumentError("Cannot watch an informer: this factory did not create it. Create it with forResource()");
   }
 
   /** The informer of a resource and selection, which is made if there is none that `isUsable`. */
@@ -434,7 +434,9 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   set maxBytes(maxBytes: number) {
     if (this.#budget === undefined) {
-      throw new TypeError("Cannot set maxBytes: the factory does not count bytes. Create it with the option maxBytes");
+      throw new ArgumentError(
+        "Cannot set maxBytes: the factory does not count bytes. Create it with the option maxBytes",
+      );
     }
     this.#budget.maxBytes = maxBytes;
   }
@@ -504,7 +506,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     }
     if (own.shard !== undefined || own.namespace !== undefined) {
       const name = finding === "readable" ? `that are readable` : `with labels "${finding.labels}"`;
-      throw new TypeError(
+      throw new ArgumentError(
         `Cannot select the namespaces ${name}: they cannot be combined with "namespace" or "shard". Remove one of them`,
       );
     }

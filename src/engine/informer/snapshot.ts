@@ -23,6 +23,7 @@ import {
   unreadEntry,
   WrittenRowEntry,
 } from "../entry/entry.ts";
+import { ArgumentError } from "../errors/checks.ts";
 import { errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
@@ -479,7 +480,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
       throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     }
     if (this.#scope.keepsSecretData && secretData !== "keep") {
-      throw new TypeError(
+      throw new ArgumentError(
         `Cannot write a snapshot of ${informer}: it has the data of Secrets. Set secretData: "keep" to write it`,
       );
     }
@@ -524,7 +525,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
   #checkFixed(action: "write" | "restore"): void {
     const { changing } = this.#scope;
     if (changing === undefined) return;
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot ${action} a snapshot of ${this.#sync.informer}: ${changing}. Use a fixed shard such as "0/4", or name ` +
         "the namespaces",
     );

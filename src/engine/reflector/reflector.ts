@@ -13,7 +13,6 @@ import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
 import { MemoryLimitError } from "../api/status.ts";
-import { checkCounts, checkDurations } from "../async/checks.ts";
 import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import {
   backoffMs,
@@ -24,6 +23,7 @@ import {
   sleep,
   unreachableBackoffMs,
 } from "../async/time.ts";
+import { checkCounts, checkDurations } from "../errors/checks.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import { internals } from "../errors/internals.ts";
 import { checkBackoff, checkNames } from "../errors/option_names.ts";

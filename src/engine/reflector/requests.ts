@@ -345,10 +345,7 @@ export class WatchStream<T> {
   delivered = 0;
 
   /** Opens a watch that ends with `signal`, by {@linkcode close} or at its deadline. */
-  constructor(
-    open: (signal: AbortSignal) => AsyncIterable<readonly WatchChange<T>[]>,
-    options: WatchStreamOptions,
-  ) {
+  constructor(open: (signal: AbortSignal) => AsyncIterable<readonly WatchChange<T>[]>, options: WatchStreamOptions) {
     const { signal, timeoutMs, observer } = options;
     this.#timeoutMs = timeoutMs;
     if (observer !== undefined) this.#send = (send) => observer.send(send);

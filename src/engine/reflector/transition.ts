@@ -465,11 +465,7 @@ function after(watch: WatchFacts, history: AttemptHistory): AttemptHistory {
   };
 }
 
-function backOff(
-  outcome: FailedOutcome,
-  next: ListingPhase | WatchingPhase,
-  rules: TransitionRules,
-): WaitingPhase {
+function backOff(outcome: FailedOutcome, next: ListingPhase | WatchingPhase, rules: TransitionRules): WaitingPhase {
   const { history } = next;
   const { failure, retryAfterMs = 0, error } = outcome;
   const row = failure === "expired" ? "expirations" : "failures";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { checkDurations } from "../async/checks.ts";
+import { checkDurations } from "../errors/checks.ts";
 import { listOfTriggers, type Trigger, type TriggerList } from "./triggers.ts";
 
 /**

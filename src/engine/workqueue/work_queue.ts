@@ -8,10 +8,10 @@
  * @module
  */
 
-import { checkCounts } from "../async/checks.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { DerivedController, isAbortOf, Latch, LazyController, nextTurn, Pacer } from "../async/signals.ts";
 import { CoarseClock } from "../async/time.ts";
+import { checkCounts } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";

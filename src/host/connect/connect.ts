@@ -10,6 +10,7 @@ import { impersonationHeaders, impersonationProblem } from "../../engine/api/imp
 import { defined } from "../../engine/api/options.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
+import { ArgumentError } from "../../engine/errors/checks.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import {
@@ -115,21 +116,21 @@ function alsoReached({ server, proxy, tlsServerName }: ConnectionPlan): string[]
  */
 function checkOptions(options: ConnectOptions): void {
   const [member, unsendable] = (options.as && impersonationProblem(options.as)) ?? [];
-  if (member !== undefined) throw new TypeError(`Cannot connect: "as.${member}" ${unsendable}`);
+  if (member !== undefined) throw new ArgumentError(`Cannot connect: "as.${member}" ${unsendable}`);
   const { server } = options;
   for (const [one, other] of [["token", "tokenFile"], ["ca", "caFile"]] as const) {
     if (options[one] !== undefined && options[other] !== undefined) {
-      throw new TypeError(`Cannot connect: "${one}" and "${other}" cannot be combined. Remove one of them`);
+      throw new ArgumentError(`Cannot connect: "${one}" and "${other}" cannot be combined. Remove one of them`);
     }
   }
   for (const name of ["context", "kubeconfig", "server", "token", "tokenFile", "ca", "caFile"] as const) {
     if (options[name] === "") {
-      throw new TypeError(`Cannot connect: "${name}" is empty. Leave it out, or give it a value`);
+      throw new ArgumentError(`Cannot connect: "${name}" is empty. Leave it out, or give it a value`);
     }
   }
   if (server === undefined) return;
   const problem = serverProblem(String(server));
-  if (problem !== undefined) throw new TypeError(`Cannot connect: "server" ${problem}`);
+  if (problem !== undefined) throw new ArgumentError(`Cannot connect: "server" ${problem}`);
 }
 
 /**

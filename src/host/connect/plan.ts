@@ -7,7 +7,7 @@
  * @module
  */
 import type { Impersonation } from "../../engine/api/impersonation.ts";
-import { checkDurations } from "../../engine/async/checks.ts";
+import { ArgumentError, checkDurations } from "../../engine/errors/checks.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
 import { ExecLogin, tokenLogin } from "./exec_login.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
@@ -77,7 +77,7 @@ export interface ConnectionPlan extends PemSources {
 function pathOfOption(name: string, value: string | URL): string {
   if (typeof value === "string") return value;
   if (value.protocol === "file:") return builtin("url").fileURLToPath(value);
-  throw new TypeError(
+  throw new ArgumentError(
     `Cannot connect: "${name}" must be a path or a "file:" URL, but its protocol is "${value.protocol}"`,
   );
 }
@@ -97,7 +97,7 @@ function givenLogin(
   if (login === undefined) return undefined;
   const problem = credentialsProblem(server, proxy);
   if (problem !== undefined) {
-    throw new TypeError(`Cannot connect: "${login}" ${problem}. Use an "https://" server`);
+    throw new ArgumentError(`Cannot connect: "${login}" ${problem}. Use an "https://" server`);
   }
   if (typeof token === "function") return { type: "token", credentials: tokenLogin(token) };
   if (token !== undefined) return { type: "token", credentials: FixedLogin.bearer(token) };
@@ -116,13 +116,13 @@ function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | 
   if (options.caFile === undefined && ca === undefined) return undefined;
   if (server.protocol !== "https:") {
     const name = ca === undefined ? "caFile" : "ca";
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot connect: "${name}" does not apply to "${server.origin}", which has no TLS. Leave it out`,
     );
   }
   if (ca !== undefined) {
     const explain: ExplainFileProblem = (cause) =>
-      new TypeError(`Cannot connect: "ca" cannot be used: ${cause.message}`);
+      new ArgumentError(`Cannot connect: "ca" cannot be used: ${cause.message}`);
     const problem = certificateProblem(ca);
     if (problem !== undefined) throw explain(new FileProblem(problem));
     return { isFile: false, read: () => Promise.resolve(ca), explain };
@@ -192,7 +192,7 @@ function choose(options: Pick<ConnectOptions, "kubeconfig">, host: Host): Choice
     const value = pathOfOption("kubeconfig", kubeconfig);
     const paths = typeof kubeconfig === "string" ? splitList(value, host) : [value];
     if (paths.length === 0) {
-      throw new TypeError(`Cannot connect: "kubeconfig" names no file, because it is ${JSON.stringify(value)}`);
+      throw new ArgumentError(`Cannot connect: "kubeconfig" names no file, because it is ${JSON.stringify(value)}`);
     }
     return { paths, source: "kubeconfig", mustExist: true, mustBeAllowed: true };
   }

@@ -9,7 +9,7 @@
 import type { Abortable } from "../../engine/api/options.ts";
 import { callObserver, DerivedController } from "../../engine/async/signals.ts";
 import { sleep } from "../../engine/async/time.ts";
-import { checkDurations } from "../../engine/async/checks.ts";
+import { checkDurations } from "../../engine/errors/checks.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";

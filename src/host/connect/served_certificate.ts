@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { checkDurations } from "../../engine/async/checks.ts";
+import { checkDurations } from "../../engine/errors/checks.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";

@@ -8,10 +8,10 @@
  */
 import { appendLines, isImpersonation } from "../../engine/api/impersonation.ts";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
-import { checkDurations } from "../../engine/async/checks.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { SharedLimit } from "../../engine/async/shared_limit.ts";
 import { monotonicMs } from "../../engine/async/time.ts";
+import { ArgumentError, checkDurations } from "../../engine/errors/checks.ts";
 import { causesOf, messageOf, withoutAddress, withSentence } from "../../engine/errors/errors.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { ExecLogin } from "./exec_login.ts";
@@ -158,7 +158,7 @@ export class HttpTransport implements Transport, Disposable {
   async fetch(request: Request): Promise<Response> {
     if (this.#files !== undefined) await this.#look(this.#files);
     if (this.#isDisposed) {
-      throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection was disposed`);
+      throw new ArgumentError(`Cannot send a request to "${new URL(request.url).host}": the connection was disposed`);
     }
     try {
       if (this.#plugin?.certificate !== this.#certificate) this.#replace(this.#material);
@@ -258,14 +258,14 @@ export class HttpTransport implements Transport, Disposable {
 function proxyOf(text: string | undefined): ProxyAddress | undefined {
   if (text === undefined) return undefined;
   const proxy = parseProxy(text);
-  if (typeof proxy === "string") throw new TypeError(`Cannot use proxyUrl: it ${proxy}`);
+  if (typeof proxy === "string") throw new ArgumentError(`Cannot use proxyUrl: it ${proxy}`);
   return proxy;
 }
 
 function serverNameOf(name: string | undefined, proxyUrl: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   const problem = serverNameProblem(name);
-  if (problem !== undefined) throw new TypeError(`Cannot use tlsServerName: it ${problem}`);
+  if (problem !== undefined) throw new ArgumentError(`Cannot use tlsServerName: it ${problem}`);
   if (proxyUrl === undefined) return name;
-  throw new TypeError(`Cannot use tlsServerName: it cannot be combined with proxyUrl. Remove one of them`);
+  throw new ArgumentError(`Cannot use tlsServerName: it cannot be combined with proxyUrl. Remove one of them`);
 }

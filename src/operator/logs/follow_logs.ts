@@ -8,7 +8,6 @@
  */
 import type { ObjectKey } from "../../engine/api/object.ts";
 import { type Abortable, defined, WatchRenewal } from "../../engine/api/options.ts";
-import { checkCounts, checkDurations } from "../../engine/async/checks.ts";
 import { PolledIterator } from "../../engine/async/iterate.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { LongTimer, monotonicMs } from "../../engine/async/time.ts";
@@ -21,6 +20,7 @@ import {
   type SteeredLogOptions,
 } from "../../engine/client/logs.ts";
 import type { ResourceClients } from "../../engine/client/resource_client.ts";
+import { checkCounts, checkDurations } from "../../engine/errors/checks.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";

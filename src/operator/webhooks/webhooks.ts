@@ -12,8 +12,8 @@ import { isCustom, isSecret, type Resource } from "../../engine/api/resource.ts"
 import { StatusError } from "../../engine/api/status.ts";
 import { Histogram } from "../../engine/async/histogram.ts";
 import { Latch } from "../../engine/async/signals.ts";
-import { checkCounts } from "../../engine/async/checks.ts";
 import { monotonicMs, timedController } from "../../engine/async/time.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
 import { badRequest, refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";

@@ -8,10 +8,10 @@
  */
 import { keyOf, type ObjectKey } from "../../engine/api/object.ts";
 import type { Abortable } from "../../engine/api/options.ts";
-import { checkCounts } from "../../engine/async/checks.ts";
 import { abortReason, callObserver, DerivedController, withResolvers } from "../../engine/async/signals.ts";
 import { sleep } from "../../engine/async/time.ts";
 import type { ResourceClient, ResourceClients } from "../../engine/client/resource_client.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";

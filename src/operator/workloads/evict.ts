@@ -7,10 +7,10 @@
  */
 import type { Abortable } from "../../engine/api/options.ts";
 import { isConflict, isNotFound, isThrottled, retryAfterMs, StatusError } from "../../engine/api/status.ts";
-import { checkCounts } from "../../engine/async/checks.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { backoffMs, sleep } from "../../engine/async/time.ts";
 import type { DeleteOptions, ResourceClient } from "../../engine/client/resource_client.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { Pod } from "../../engine/kinds/core/v1.ts";
 

@@ -9,8 +9,8 @@ import type { KubernetesObject } from "../../engine/api/object.ts";
 import { resourceName } from "../../engine/api/resource.ts";
 import type { Scale } from "../../engine/api/subresources.ts";
 import type { MergePatch } from "../../engine/api/written.ts";
-import { checkCounts } from "../../engine/async/checks.ts";
 import type { ResourceClient, WriteOptions } from "../../engine/client/resource_client.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 

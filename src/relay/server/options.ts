@@ -8,8 +8,8 @@
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import { defined, type Selection } from "../../engine/api/options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
-import { checkCounts, checkDurations } from "../../engine/async/checks.ts";
 import { callObserver } from "../../engine/async/signals.ts";
+import { checkCounts, checkDurations } from "../../engine/errors/checks.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { DerivedCollection, DerivedObject } from "../../engine/informer/derived_collection.ts";

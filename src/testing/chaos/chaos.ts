@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { checkCounts } from "../../engine/async/checks.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { FakeApiServer } from "../fake/fake_api_server.ts";

@@ -8,7 +8,7 @@
  */
 import type { Resource } from "../../engine/api/resource.ts";
 import type { ApiStatus } from "../../engine/api/status.ts";
-import { checkCounts } from "../../engine/async/checks.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
 import { PlainRefusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { Backend } from "./backend.ts";

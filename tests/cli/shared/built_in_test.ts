@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { builtInResource } from "../../../src/cli/shared/built_in.ts";
-import { Client, findResource } from "../../../src/engine/client/client.ts";
+import { Client } from "../../../src/engine/client/client.ts";
+import { findResource } from "../../../src/engine/client/find_resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { run } from "../../support/session.ts";
 

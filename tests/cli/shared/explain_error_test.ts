@@ -5,6 +5,7 @@ import { explainError } from "../../../src/cli/shared/explain_error.ts";
 import { UsageError } from "../../../src/cli/shared/usage.ts";
 import { ConnectError } from "../../../src/host/connect/connect_options.ts";
 import { KubeconfigError } from "../../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
+import { ArgumentError, ValueError } from "../../../src/engine/errors/checks.ts";
 import { errorLine } from "../../../src/engine/errors/errors.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
@@ -22,8 +23,8 @@ Deno.test("explainError gives each kind of error its exit code", () => {
     [new UsageError("--port must be at least 0"), 2],
     [new ValidationError("Missing argument(s): resources"), 2],
     [new SyntaxError("Cannot parse label selector"), 2],
-    [new TypeError(`Cannot connect: "server" is empty`), 2],
-    [new RangeError("Cannot create a reflector"), 2],
+    [new ArgumentError(`Cannot connect: "server" is empty`), 2],
+    [new ValueError("Cannot create a reflector"), 2],
     [new TypeError("x is not a function"), 1],
     [new ConnectError("Cannot connect", []), 3],
     [new KubeconfigError("Cannot use kubeconfig"), 3],
@@ -51,6 +52,11 @@ Deno.test("explainError finds the exit code by the reason of an error, whatever 
     [option("in other words", "missing-file"), 2],
     [option(`Cannot connect: "tokenFile" names "/t": there is no such file`), 3],
     [new Error(`Cannot connect: there is no such file`), 1],
+    [new ArgumentError("in other words"), 2],
+    [new ValueError("in other words"), 2],
+    [new TypeError("Cannot read properties of undefined (reading 'name')"), 1],
+    [Object.assign(new DecodeError("in other words"), { reason: "discovery" }), 3],
+    [new DecodeError(`Cannot discover "/api": it is no list`), 1],
   ];
   for (const [error, code] of cases) assertEquals(explainError(error).code, code, String(error));
   const denied = new Deno.errors.NotCapable("Run this program with --allow-net=a:443");
@@ -67,11 +73,16 @@ Deno.test("explainError names the flags that help", () => {
     "Cannot connect: found nothing; pass --server or --kubeconfig (KUBECONFIG: it is not set; in-cluster: no pod)",
   );
   assertEquals(
-    explainError(new TypeError(`Cannot connect: "tokenFile" is empty`)).message,
+    explainError(new ArgumentError(`Cannot connect: "tokenFile" is empty`)).message,
     "Cannot connect: --token-file is empty",
   );
   assertEquals(
-    explainError(new KubeconfigError(`field "current-context" is missing: set it, or pass "context"`)).message,
+    explainError(
+      new KubeconfigError(`field "current-context" is missing: set it, or pass "context"`, {
+        field: "current-context",
+        reason: "missing-context",
+      }),
+    ).message,
     `field "current-context" is missing: set it, or pass --context`,
   );
 });
@@ -145,6 +156,23 @@ Deno.test("informer exits with 3 when the server rejects the credentials", async
     assertMatch(err[0], /401.*The server does not accept these credentials\. Log in again, or renew the token$/);
     assertEquals(err[0].includes("bad"), false, "the token is not printed");
   }
+});
+
+Deno.test("informer exits with 3 when no kind can be discovered, and with 1 when only the list fails", async () => {
+  const failure = { kind: "Status", apiVersion: "v1", status: "Failure", code: 501, message: "x" };
+  await using broken = await serve({
+    fetch: () => Promise.resolve(Response.json(failure, { status: 501 })),
+    [Symbol.dispose]: () => {},
+  });
+  const { code, err } = await run("get", "foos", "--server", broken.url);
+  assertEquals([code, err.length], [3, 1], err.join("\n"));
+  assertMatch(err[0], /\. Check that the address belongs to an API server$/);
+
+  using server = new FakeApiServer();
+  server.failNext(501, 100, ({ verb }) => verb === "list");
+  await using served = await serve(server);
+  const listed = await run("get", "pods", "--server", served.url);
+  assertEquals([listed.code, listed.err.length], [1, 1], listed.err.join("\n"));
 });
 
 Deno.test("informer exits with 3 when list or watch is forbidden", async () => {

@@ -6,10 +6,11 @@ import { asTable, defineResource, onlyMetadata, type Resource } from "../../../s
 import { DecodeError, isConflict, isExpired, StatusError } from "../../../src/engine/api/status.ts";
 import type { Mutable } from "../../../src/engine/api/written.ts";
 import { Client } from "../../../src/engine/client/client.ts";
-import { createOrUpdate, finalize, writeStatus } from "../../../src/operator/controllers/reconcile/objects.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../src/engine/kinds/core/v1.ts";
-import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
+import { createOrUpdate, finalize, writeStatus } from "../../../src/operator/controllers/reconcile/objects.ts";
+import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
+import { configMap } from "../../../src/testing/mod.ts";
 import {
   bookmark,
   collect,
@@ -84,36 +85,6 @@ Deno.test("ResourceClient.listEntries does not wait for Retry-After", async () =
   const { client, sent } = scripted(text(429, "later", { "retry-after": "1" }));
   const error = await assertRejects(() => collect(client.resource(Pod).listEntries()), StatusError);
   assertEquals([error.status.retryAfterSeconds, sent.requests.length], [1, 1]);
-});
-
-Deno.test("ResourceClient.pages follows the continue tokens, 500 objects a page, and sends no version with a token", async () => {
-  const { client, sent } = scripted(
-    json(podList(["a", "b"], { resourceVersion: "10", continue: "t1" })),
-    json(podList(["c", "d"], { resourceVersion: "10", continue: "t2" })),
-    json(podList(["e"], { resourceVersion: "10", continue: "" })),
-  );
-  const pages = await collect(
-    client.resource(Pod, { labelSelector: "app=web" })
-      .pages({ resourceVersion: "9", resourceVersionMatch: "NotOlderThan" }),
-  );
-  assertEquals(pages.map(names), [["a", "b"], ["c", "d"], ["e"]]);
-  assertEquals(sent.requests.map(({ query }) => query), [
-    {
-      pretty: "false",
-      labelSelector: "app=web",
-      resourceVersion: "9",
-      resourceVersionMatch: "NotOlderThan",
-      limit: "500",
-    },
-    { pretty: "false", labelSelector: "app=web", limit: "500", continue: "t1" },
-    { pretty: "false", labelSelector: "app=web", limit: "500", continue: "t2" },
-  ]);
-});
-
-Deno.test("ResourceClient.pages yields one page of an empty list", async () => {
-  const { client, sent } = scripted(json(podList([])));
-  assertEquals((await collect(client.resource(Pod).pages({ limit: 2 }))).map(names), [[]]);
-  assertEquals([sent.requests.length, sent.last.query.limit], [1, "2"]);
 });
 
 Deno.test("ResourceClient.watch refuses another content type, and reads events of JSON", async () => {

@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { Resource } from "../../../src/engine/api/resource.ts";
 import { rolesYaml } from "../../../src/engine/api/roles.ts";
-import { isForbidden } from "../../../src/engine/api/status.ts";
-import { accessUsed, Client, type ClientOptions } from "../../../src/engine/client/client.ts";
+import { isForbidden, StatusError } from "../../../src/engine/api/status.ts";
+import { accessUsed } from "../../../src/engine/client/access_used.ts";
+import { Client, type ClientOptions } from "../../../src/engine/client/client.ts";
 import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
@@ -50,6 +52,16 @@ Deno.test("Client.as sends the user with each request, and the credentials and o
   assertEquals(new Set(transport.requests.map(({ headers }) => headers.get("authorization"))), new Set(["Bearer abc"]));
   assertEquals(new Set(transport.requests.map(({ headers }) => headers.get("user-agent"))), new Set(["test/1"]));
   assertEquals([ada.namespace, ada.server.href], [client.namespace, client.server.href]);
+});
+
+Deno.test("Client.as keeps the option validate", async () => {
+  const transport = new ScriptedTransport();
+  using client = clientOf(transport, { validate: true });
+  const causes = [{ reason: "FieldValueInvalid", field: "data", message: "no" }];
+  const refusing: Resource<ConfigMap> = { ...ConfigMap, loadValidator: () => Promise.resolve(() => causes) };
+  const create = () => client.as(ADA).resource(refusing).create({ metadata: { name: "a" } });
+  await assertRejects(create, StatusError, "422 Invalid");
+  assertEquals(transport.requests, []);
 });
 
 Deno.test("Client.as refuses a user that cannot be sent", () => {

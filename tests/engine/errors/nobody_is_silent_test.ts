@@ -262,7 +262,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(5_000);
     },
   },
-  "engine/client/client.ts": {
+  "engine/client/discovery.ts": {
     "a group": async ({ onError }) => {
       const items = [{ metadata: { name: "acme.dev" }, versions: [{ version: "v1", freshness: "Stale" }] }];
       const fetch = (request: Request): Promise<Response> => {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../../src/engine/api/fields.ts";
 import { reduced } from "../../../src/engine/api/object.ts";
-import { findResource } from "../../../src/engine/client/client.ts";
+import { findResource } from "../../../src/engine/client/find_resource.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import { ConfigMap, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { configMap, pod } from "../../../src/testing/mod.ts";

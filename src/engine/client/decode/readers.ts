@@ -265,11 +265,8 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     } catch (cause) {
       if (!text.trimStart().startsWith("<")) throw notJson("the list", resource, cause);
       const found = JSON.stringify(text.trim().slice(0, 80));
-      throw new DecodeError(
-        `Cannot read the list of "${resourceName(resource)}": ${found} is not a list in JSON. Check whether a ` +
-          `proxy or a login page answers instead of the API server`,
-        { cause },
-      );
+      const advice = "Check whether a proxy or a login page answers instead of the API server";
+      throw this.#fault(`${found} is not a list in JSON. ${advice}`, { cause });
     }
     this.#check(outline);
     // `items` is still in the outline if the scanner did not recognize it: it is null, or its key has escapes.
@@ -333,9 +330,8 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
 
   #checkLength(length: number): void {
     if (length <= this.#maxBytes) return;
-    throw new DecodeError(
-      `an object is longer than ${this.#maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
-    );
+    const advice = "Raise maxObjectBytes if your objects are that large";
+    throw this.#fault(`an object is longer than ${this.#maxBytes} bytes. ${advice}`);
   }
 
   /** Parses the outline so far, with its brackets closed: it has kind and apiVersion, and mostly the metadata. */
@@ -390,29 +386,24 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     }
     if (outline.kind === "Status" && outline.items === undefined) {
       const status = statusFrom(outline, 200);
-      throw new StatusError(
-        `Cannot list "${resourceName(resource)}": ${statusText(status)}`,
-        status,
-      );
+      throw new StatusError(`Cannot list "${resourceName(resource)}": ${statusText(status)}`, status);
     }
     // client-go `isUnsupportedTableObject`
     if (this.#rows === undefined && isTable(outline)) this.#refuse("a Table");
   }
 
   #refuse(found: string): never {
-    const { resource } = this.#options;
-    const shown = isSecret(resource) ? "something else" : found.slice(0, 80);
-    throw new DecodeError(
-      `Cannot read the list of "${resourceName(resource)}": the server sent ${shown} instead of a list`,
-    );
+    const shown = isSecret(this.#options.resource) ? "something else" : found.slice(0, 80);
+    throw this.#fault(`the server sent ${shown} instead of a list`);
+  }
+
+  #fault(problem: string, options: ErrorOptions = {}): DecodeError {
+    return new DecodeError(`Cannot read the list of "${resourceName(this.#options.resource)}": ${problem}`, options);
   }
 
   /** The error with the list's name in its message. */
   #named(cause: unknown): unknown {
-    const { resource } = this.#options;
-    if (cause instanceof SyntaxError) return notJson("the list", resource, cause);
-    if (!(cause instanceof DecodeError) || cause.message.startsWith("Cannot ")) return cause;
-    return new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${cause.message}`, { cause });
+    return cause instanceof SyntaxError ? notJson("the list", this.#options.resource, cause) : cause;
   }
 }
 
@@ -541,10 +532,7 @@ class WatchEventReader<T extends KubernetesObject> {
       }
       case "ERROR": {
         const status = statusFrom(event.object);
-        throw new StatusError(
-          `Cannot go on watching "${name}": ${statusText(status)}`,
-          status,
-        );
+        throw new StatusError(`Cannot go on watching "${name}": ${statusText(status)}`, status);
       }
       default:
         throw new DecodeError(`Cannot read an event of "${name}": ${this.#found(text)} has an unknown type`);

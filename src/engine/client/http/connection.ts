@@ -9,8 +9,7 @@
 import { impersonating, type Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { defined } from "../../api/options.ts";
-import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
-import type { PlacedRule } from "../../api/roles.ts";
+import type { ResourcePlace } from "../../api/resource.ts";
 import { cleanError, DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { callObserver, DerivedController } from "../../async/signals.ts";
@@ -196,85 +195,6 @@ export interface RequestSpec {
   readonly watch?: WatchHealth;
   /** Called just before each attempt. If it throws, the request is not sent. */
   readonly beforeSent?: () => void;
-}
-
-const NO_PARAMETERS = new URLSearchParams();
-
-/** The number of names that are remembered for one verb, resource and namespace. */
-const MAX_NAMES = 16;
-
-/**
- * Remembers the access that requests need. The API server derives it in the same way from method and path
- * (`RequestInfo`).
- */
-export class AccessLog {
-  /** The names by verb and place, as JSON. `undefined` means all names. */
-  readonly #names = new Map<string, Set<string> | undefined>();
-
-  /** Records a request. It skips discovery and paths outside `/api` and `/apis`, because they need no rule. */
-  record({ path, init, place = placeIn(path.split("?", 1)[0]) }: RequestSpec): void {
-    if (place === undefined) return;
-    const method = init.method?.toUpperCase() ?? "GET";
-    // The queries of writes say nothing about access; parsing them would cost half of the record.
-    const parameters = method === "GET" ? new URLSearchParams(path.split("?", 2)[1]) : NO_PARAMETERS;
-    const verb = verbOf(method, place, parameters);
-    this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
-    // The server asks for this right, too, when the object does not exist.
-    if (verb === "patch" && isApply(init.headers)) this.#add("create", place, place.name);
-  }
-
-  /** Records an impersonation. The server checks each member separately. */
-  impersonate({ user, uid, groups = [], extra = {} }: Impersonation): void {
-    const add = (plural: string, name: string, group = "", namespace = ""): void =>
-      this.#add("impersonate", { group, version: "v1", namespace, plural, name, subresource: undefined }, name);
-    const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-    if (account === undefined) add("users", user);
-    else add("serviceaccounts", account, "", namespace);
-    for (const name of groups) add("groups", name);
-    if (uid !== undefined) add("uids", uid, "authentication.k8s.io");
-    for (const [key, values] of Object.entries(extra)) {
-      for (const value of values) add(`userextras/${key.toLowerCase()}`, value, "authentication.k8s.io");
-    }
-  }
-
-  /** Returns the rules, by namespace, group, resource and verb. */
-  rules(): PlacedRule[] {
-    return Array.from(this.#names, ([key, names]): PlacedRule => {
-      const [namespace, group, resource, verb] = JSON.parse(key) as string[];
-      const rule = { verbs: [verb], groups: [group], resources: [resource], namespace };
-      return names === undefined ? rule : { ...rule, names: [...names].sort() };
-    });
-  }
-
-  #add(verb: string, { namespace, group, plural, subresource }: ResourcePlace, name: string | undefined): void {
-    const resource = subresource === undefined ? plural : `${plural}/${subresource.split("/", 1)[0]}`;
-    const key = JSON.stringify([namespace, group, resource, verb]);
-    if (name === undefined) return void this.#names.set(key, undefined);
-    const names = this.#names.has(key) ? this.#names.get(key) : new Set<string>();
-    if (names === undefined) return;
-    names.add(name);
-    this.#names.set(key, names.size > MAX_NAMES ? undefined : names);
-  }
-}
-
-/** Returns the name that a selector selects. A rule with names allows a list or watch that selects exactly one name. */
-function selectedName(parameters: URLSearchParams): string | undefined {
-  return /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(parameters.get("fieldSelector") ?? "")?.[1];
-}
-
-function placeIn(pathname: string): ResourcePlace | undefined {
-  try {
-    return placeOf(pathname);
-  } catch {
-    return undefined; // the server refuses the path
-  }
-}
-
-function isApply(headers: HeadersInit | undefined): boolean {
-  // This client passes plain objects. To copy them as `Headers` would cost more than the rest of the record.
-  const own = (headers as Readonly<Record<string, string>> | undefined)?.["content-type"];
-  const type = typeof own === "string" ? own : new Headers(headers).get("content-type");
-  return type?.startsWith("application/apply-patch") ?? false;
 }
 
 /**
@@ -465,7 +385,7 @@ interface ConnectionOptions {
   /** Called at each step of each request. @default {none} */
   readonly onRequest?: (report: RequestReport) => void;
   /** Records the access that requests need. @default {none} */
-  readonly access?: AccessLog;
+  readonly access?: { record(spec: RequestSpec): void; impersonate(user: Impersonation): void };
   /** Makes each request act as another user. @default {none} */
   readonly impersonate?: (request: Request) => void;
 }
@@ -495,7 +415,7 @@ export class Connection implements Disposable {
   }
 
   /** Returns a connection that acts as another user and records the user's access. It ends with this one. */
-  as(user: Impersonation, access: AccessLog): Connection {
+  as(user: Impersonation, access: ConnectionOptions["access"]): Connection {
     const owner = this.#owner ?? this;
     owner.#options.access?.impersonate(user);
     return new Connection({ ...this.#options, access, impersonate: impersonating(user) }, owner);
@@ -675,12 +595,7 @@ export class Connection implements Disposable {
     const { server, transport, credentials, userAgent, compress, impersonate } = this.#options;
     // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
     // Node requires `duplex` where the body is a stream.
-    const init: RequestInit & { readonly duplex: "half" } = {
-      redirect: "manual",
-      duplex: "half",
-      ...spec.init,
-      signal,
-    };
+    const init = { redirect: "manual", duplex: "half", ...spec.init, signal } as const;
     const request = pending.sent = new Request(urlOf(server, spec), init);
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
     const { headers } = request;

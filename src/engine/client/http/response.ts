@@ -85,7 +85,12 @@ export async function readJsonResponse(
   maxBytes: number,
 ): Promise<JsonAnswer> {
   if (!mayBeJson(response)) await checkContentType(action, server, response);
-  const text = await textOf(action, response, maxBytes);
+  const text = await boundedText(response, maxBytes);
+  if (text === undefined) {
+    throw new DecodeError(
+      `Cannot ${action}: the response is longer than ${maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
+    );
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -225,14 +230,6 @@ function check(server: URL): string {
 function excerpt(text: string): string {
   const line = oneLine(text);
   return JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
-}
-
-async function textOf(action: string, response: Response, maxBytes: number): Promise<string> {
-  const text = await boundedText(response, maxBytes);
-  if (text !== undefined) return text;
-  throw new DecodeError(
-    `Cannot ${action}: the response is longer than ${maxBytes} bytes. Raise maxObjectBytes if your objects are that large`,
-  );
 }
 
 /** Returns a body as text. If it is longer than `maxBytes`, it returns `undefined` and cancels the rest. */

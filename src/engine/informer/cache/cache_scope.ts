@@ -19,6 +19,7 @@ import {
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import { metadataWith, Reduction } from "../../entry/entry.ts";
+import { ArgumentError } from "../../errors/checks.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 
 /** The options that change the form of the cached objects; see `SharedIndexInformerOptions`. */
@@ -86,7 +87,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     this.shard = shard === undefined ? undefined : shardOf(shard);
     this.isReadable = readable === true;
     if (this.shard?.by === "namespace" && resource?.scope === "Cluster") {
-      throw new TypeError(
+      throw new ArgumentError(
         `Cannot take the shard "${this.shard.name}" of "${this.kind}" by namespace: the objects have no namespaces, so ` +
           "one shard would hold all of them. Take the shard by uid",
       );
@@ -295,7 +296,7 @@ export class CachedCollection<T> {
       ...(finder && { readable: true }),
     });
     const refused = (option: "deliverUnchanged" | "secretData", use: string): TypeError =>
-      new TypeError(`Cannot create an informer of "${this.name}": the option "${option}" is only for ${use}`);
+      new ArgumentError(`Cannot create an informer of "${this.name}": the option "${option}" is only for ${use}`);
     if (options.deliverUnchanged !== undefined && resource?.fields === undefined) {
       throw refused("deliverUnchanged", "informers with selected fields. Set the option fields, or leave it out");
     }
@@ -327,10 +328,10 @@ function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]):
   if ("listEntries" in source) return [{ source }];
   const names = source.map(({ namespace }) => namespace);
   if (names.length === 0) {
-    throw new TypeError("Cannot create an informer: the list of sources is empty. Pass at least one source");
+    throw new ArgumentError("Cannot create an informer: the list of sources is empty. Pass at least one source");
   }
   if (new Set(names).size < names.length || names.some((name) => !name)) {
-    throw new TypeError(
+    throw new ArgumentError(
       `Cannot create an informer: the sources are for the namespaces ${
         JSON.stringify(names)
       }, but each needs a different, non-empty name`,

@@ -16,8 +16,8 @@ import {
   type DeliveredVersion,
   type StoredCheckpoint,
 } from "../../api/stores.ts";
-import { checkDurations } from "../../async/checks.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
+import { checkDurations } from "../../errors/checks.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";

@@ -12,11 +12,11 @@
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
-import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { type Durations, Histogram } from "../../async/histogram.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { DerivedController, Latch, Pacer } from "../../async/signals.ts";
 import { backoffMs, CoarseClock, endsWithin, LongTimer, sleep } from "../../async/time.ts";
+import { checkCounts, checkDurations } from "../../errors/checks.ts";
 import { allEnded, InformerError } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";

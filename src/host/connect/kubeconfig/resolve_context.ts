@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../../../engine/errors/checks.ts";
 
 import { type Impersonation, impersonationProblem } from "../../../engine/api/impersonation.ts";
 import { isRecord } from "../../../engine/api/object.ts";
@@ -227,7 +228,7 @@ function readServer(fields: EntryFields, override: string | undefined): URL {
   }
   const problem = serverProblem(server);
   if (problem === undefined) return new URL(server);
-  if (override !== undefined) throw new TypeError(`Cannot use server: it ${problem}`);
+  if (override !== undefined) throw new ArgumentError(`Cannot use server: it ${problem}`);
   throw fields.error("server", problem);
 }
 

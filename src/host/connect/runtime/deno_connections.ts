@@ -146,6 +146,7 @@ export class DenoConnections implements Connections {
   /** Deno names the host that needs permission, which after a redirect is not the host of the request. */
   #withoutPermission(cause: Error, url: URL): Error {
     if (PROXY_DENIALS.has(cause)) return cause;
+    // Words of Deno: the error has no member for the host.
     const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
     // The port of a name's proxy differs each time.
     const isOwn = this.#options.serverName !== undefined && missed?.startsWith("127.0.0.1:");

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ArgumentError } from "../../../engine/errors/checks.ts";
 import { builtin } from "./runtime.ts";
 import { messageOf } from "../../../engine/errors/errors.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/certificates.ts";
@@ -26,13 +27,13 @@ export function openConnections(options: ConnectionsOptions): Connections {
   if (key !== undefined) refuse("client key", privateKeyProblem(key));
   if ((cert === undefined) !== (key === undefined)) {
     const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
-    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
+    throw new ArgumentError(`Cannot use client ${has}: ${lacks} is missing`);
   }
   return isDeno() ? new DenoConnections(options) : new NodeConnections(options);
 }
 
 function refuse(what: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+  if (problem !== undefined) throw new ArgumentError(`Cannot use ${what}: ${problem}`);
 }
 
 /** Returns the problem that TLS has with certificates and key, such as a key of another one; `undefined` for none. */

@@ -48,7 +48,8 @@ class BrokenBodyError extends InformerError {
 export function isBrokenBody(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof BrokenBodyError || isBrokenBody(error.cause)) return true;
-  return error.name === "BadResource" && /^Cannot read (request )?body /.test(error.message); // of Deno.serve
+  // Words of Deno.serve: it has no code.
+  return error.name === "BadResource" && /^Cannot read (request )?body /.test(error.message);
 }
 
 /** A port that is served. */

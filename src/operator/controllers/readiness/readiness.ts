@@ -11,6 +11,7 @@ import { elementsAt, LabelSelector } from "../../../engine/api/selector.ts";
 import { DecodeError } from "../../../engine/api/status.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../../../engine/async/time.ts";
+import { ArgumentError } from "../../../engine/errors/checks.ts";
 import { COMPLETE, nameOf } from "../../../engine/errors/errors.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
@@ -77,7 +78,9 @@ export function readiness<T extends KubernetesObject & Complete>(
   if (object === undefined) return { state: "absent", reason: "NotFound", message: "the object does not exist" };
   const mark = object[reduced];
   if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
-    throw new TypeError(`Cannot judge the readiness of an object: it is reduced to ${mark}. Cache complete objects`);
+    throw new ArgumentError(
+      `Cannot judge the readiness of an object: it is reduced to ${mark}. Cache complete objects`,
+    );
   }
   const own = ofGenerics(object) ?? (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
   const isFailed = own.state === "failed";

@@ -8,11 +8,11 @@
  */
 import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../../engine/api/status.ts";
-import { checkCounts, checkDurations } from "../../../engine/async/checks.ts";
 import { Latch } from "../../../engine/async/signals.ts";
 import { LeakyBucket, LongTimer, monotonicMs, sleep, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import type { ResourceClient } from "../../../engine/client/resource_client.ts";
+import { checkCounts, checkDurations } from "../../../engine/errors/checks.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
 import { Event } from "../../../engine/kinds/events/v1.ts";

@@ -9,9 +9,9 @@
  */
 import type { Abortable } from "../../../engine/api/options.ts";
 import { isAlreadyExists, isConflict } from "../../../engine/api/status.ts";
-import { checkDurations } from "../../../engine/async/checks.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../../engine/async/signals.ts";
 import type { Client } from "../../../engine/client/client.ts";
+import { checkDurations } from "../../../engine/errors/checks.ts";
 import { errorObserver, messageOf } from "../../../engine/errors/errors.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
 import { Lease } from "../../../engine/kinds/coordination/v1.ts";

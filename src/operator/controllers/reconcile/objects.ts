@@ -23,10 +23,10 @@ import {
   type Mutable,
   type ObjectDraft,
 } from "../../../engine/api/written.ts";
-import { checkCounts } from "../../../engine/async/checks.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../../engine/async/time.ts";
 import { isEntryOf } from "../../../engine/client/owned_fields.ts";
 import type { ResourceClient, WriteOptions } from "../../../engine/client/resource_client.ts";
+import { checkCounts } from "../../../engine/errors/checks.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { checkBackoff, checkNames, namesOf } from "../../../engine/errors/option_names.ts";
 

@@ -12,7 +12,6 @@ import { type Abortable, defined } from "../../../engine/api/options.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
 import { isConflict } from "../../../engine/api/status.ts";
-import { checkCounts, checkDurations } from "../../../engine/async/checks.ts";
 import { Histogram } from "../../../engine/async/histogram.ts";
 import {
   abortReason,
@@ -24,6 +23,7 @@ import {
 } from "../../../engine/async/signals.ts";
 import { LongTimer, monotonicMs, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
+import { checkCounts, checkDurations } from "../../../engine/errors/checks.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
 import { internals } from "../../../engine/errors/internals.ts";

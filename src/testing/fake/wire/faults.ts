@@ -9,9 +9,9 @@
 
 import { encoder } from "../../../engine/api/object.ts";
 import type { ApiStatus } from "../../../engine/api/status.ts";
-import { checkCounts } from "../../../engine/async/checks.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";
 import { sleep } from "../../../engine/async/time.ts";
+import { checkCounts } from "../../../engine/errors/checks.ts";
 import type { ByteBody } from "./byte_body.ts";
 import type { RecordedRequest } from "./exchange.ts";
 

@@ -1,5 +1,5 @@
 import { assertThrows } from "@std/assert";
-import { checkCounts, checkDurations } from "../../../src/engine/async/checks.ts";
+import { checkCounts, checkDurations } from "../../../src/engine/errors/checks.ts";
 
 Deno.test("a duration is at least 0 milliseconds, of any length, and Infinity unless it is forbidden", () => {
   checkDurations("wait", { firstMs: 0, secondMs: 0.5, thirdMs: 2 ** 40, fourthMs: Infinity, fifthMs: undefined });

@@ -1,11 +1,23 @@
 /**
- * Checks for options that are durations or counts.
+ * The errors about wrong arguments, and checks for options that are durations or counts.
  *
  * {@linkcode checkDurations} and {@linkcode checkCounts} throw errors with the option's name, its value and the allowed
  * values. `errors/option_names.ts` refuses options that do not exist.
  *
  * @module
  */
+
+/** A `TypeError` about an argument that the caller must change. An error from a defect has no `reason`. */
+export class ArgumentError extends TypeError {
+  /** Says that the argument is wrong, whatever the message says. */
+  readonly reason = "argument";
+}
+
+/** A `RangeError` about an argument that the caller must change, like {@linkcode ArgumentError}. */
+export class ValueError extends RangeError {
+  /** See {@linkcode ArgumentError.reason}. */
+  readonly reason = "argument";
+}
 
 /** Limits for {@linkcode checkDurations}. */
 interface DurationLimits {
@@ -38,7 +50,7 @@ export function checkDurations(
     if (typeof value === "number" && value >= min && !(finite && value === Infinity)) continue;
     const upTo = finite ? " and finite" : ", or Infinity for never";
     const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-    throw new RangeError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, but it is ${found}`);
+    throw new ValueError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, but it is ${found}`);
   }
 }
 
@@ -61,7 +73,7 @@ export function checkCounts(
     }
     const found = typeof value === "string" ? JSON.stringify(value) : String(value);
     const or = infinite ? ", or Infinity for no limit" : "";
-    throw new RangeError(
+    throw new ValueError(
       `Cannot ${action}: ${name} must be a whole number of at least ${min}${or}, but it is ${found}`,
     );
   }
