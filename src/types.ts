@@ -119,7 +119,8 @@ export type { CacheSelection } from "./engine/informer/cache/lister.ts";
 export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./engine/informer/cache/memory_report.ts";
 export type { WaitFailure } from "./engine/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./engine/informer/sync/state.ts";
-export type { FailingCalls, HandlerStatus } from "./engine/informer/events/processor.ts";
+export type { FailingCalls } from "./engine/informer/events/listener.ts";
+export type { HandlerStatus } from "./engine/informer/events/processor.ts";
 export type {
   CachedSelection,
   CacheOptions,

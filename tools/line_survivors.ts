@@ -37,7 +37,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "exhaustive",
     reason: "The cases behind it do nothing: they let the type checker fail when one is missing.",
     lines: [
-      ["src/engine/informer/events/processor.ts", "return event satisfies never;"],
+      ["src/engine/informer/events/listener.ts", "return event satisfies never;"],
       ["src/engine/informer/sync/state.ts", 'return;\n      case "stopped":'],
       ["src/engine/informer/sync/state.ts", "phase satisfies never;"],
     ],
