@@ -22,8 +22,8 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "complete-indexes",
     reason: "Without it a commit passes all rows of indexes that are complete: slower, with the same result.",
     lines: [
-      ["src/engine/store/indexer.ts", "this.#complete = this.#indexes.length;"],
-      ["src/engine/store/indexer.ts", "if (indexes.length === 0) return;"],
+      ["src/engine/store/table.ts", "this.#complete = this.#indexes.length;"],
+      ["src/engine/store/table.ts", "if (indexes.length === 0) return;"],
     ],
   },
   {
@@ -38,8 +38,8 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     reason: "The cases behind it do nothing: they let the type checker fail when one is missing.",
     lines: [
       ["src/engine/informer/events/listener.ts", "return event satisfies never;"],
-      ["src/engine/informer/sync/state.ts", 'return;\n      case "stopped":'],
-      ["src/engine/informer/sync/state.ts", "phase satisfies never;"],
+      ["src/engine/informer/sync/state_keeper.ts", 'return;\n      case "stopped":'],
+      ["src/engine/informer/sync/state_keeper.ts", "phase satisfies never;"],
     ],
   },
   {
@@ -93,7 +93,7 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "no-row",
     reason: "Without it an array is read at index -1, which is undefined: slower, with the same result.",
     lines: [
-      ["src/engine/store/indexer.ts", "if (row === NO_ROW) return index.valuesFor(value);"],
+      ["src/engine/store/table.ts", "if (row === NO_ROW) return index.valuesFor(value);"],
     ],
   },
   {
@@ -173,10 +173,10 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "index-memory",
     reason: "Without it an index keeps more memory, or slower arrays, with the same result.",
     lines: [
-      ["src/engine/store/indexer.ts", "while (this.#several.length <= row) this.#several.push(undefined);"],
-      ["src/engine/store/indexer.ts", "this.#numbered[bucket.number] = NO_BUCKET;"],
-      ["src/engine/store/indexer.ts", "this.#unused.push(bucket.number);"],
-      ["src/engine/store/indexer.ts", "if (isOneOfSeveral) this.#several[row] = undefined;"],
+      ["src/engine/store/value_index.ts", "while (this.#several.length <= row) this.#several.push(undefined);"],
+      ["src/engine/store/value_index.ts", "this.#numbered[bucket.number] = NO_BUCKET;"],
+      ["src/engine/store/value_index.ts", "this.#unused.push(bucket.number);"],
+      ["src/engine/store/value_index.ts", "if (isOneOfSeveral) this.#several[row] = undefined;"],
     ],
   },
   {
@@ -190,9 +190,9 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     id: "unchanged-index",
     reason: "Without it index values are compared that cannot differ: slower, with the same result.",
     lines: [
-      ["src/engine/store/indexer.ts", "if (before === after) return;"],
-      ["src/engine/store/indexer.ts", "if (row !== NO_ROW && this.#allByKey) {"],
-      ["src/engine/store/indexer.ts", "return row;\n    }"],
+      ["src/engine/store/value_index.ts", "if (before === after) return;"],
+      ["src/engine/store/table.ts", "if (row !== NO_ROW && this.#allByKey) {"],
+      ["src/engine/store/table.ts", "return row;\n    }"],
     ],
   },
   {

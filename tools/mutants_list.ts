@@ -248,14 +248,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "index-keeps-old-value",
     breaks: "index not updated when a value changes",
-    file: "src/engine/store/indexer.ts",
+    file: "src/engine/store/value_index.ts",
     line: "this.#take(row, both ? without(before, after) : before, before.length > 1);",
     replace: "",
   },
   {
     id: "index-keeps-deleted-key",
     breaks: "index keeps a deleted key",
-    file: "src/engine/store/indexer.ts",
+    file: "src/engine/store/table.ts",
     line: "for (const index of this.#indexes) index.unfile(row);",
     replace: "",
   },

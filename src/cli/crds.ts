@@ -8,7 +8,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { defined } from "../engine/api/options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../operator/schema/compare_definitions.ts";
 import { SchemaError } from "../operator/schema/lower_schema.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { defined } from "../engine/api/options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { byShortName, inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
 import { timedController } from "../engine/async/time.ts";
 import { type Client, findResource } from "../engine/client/client.ts";

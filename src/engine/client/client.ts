@@ -12,7 +12,7 @@
 import { type Impersonation, impersonationProblem } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
+import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/call_options.ts";
 import { type ApiResource, apiVersionOf, inBestVersion, type Resource, resourceName } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
 import { DecodeError, isNotFound } from "../api/status.ts";

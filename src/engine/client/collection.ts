@@ -16,22 +16,19 @@ import {
   type WatchEvent,
 } from "../api/lister_watcher.ts";
 import { type Complete, type DynamicObject, keyOf, type KubernetesObject } from "../api/object.ts";
-import {
-  type Abortable,
-  type DecodeObserver,
-  type DecodeOptions,
-  defined,
-  type KnownEntries,
-  type ListOptions,
-  type Projection,
-  type Selection,
-  type ShardOption,
-  WATCH_GRACE_MS,
-  type WatchOptions,
-  WatchRenewal,
-  watchTimeoutError,
-  watchTimeoutSeconds,
-} from "../api/options.ts";
+import type {
+  Abortable,
+  DecodeObserver,
+  DecodeOptions,
+  KnownEntries,
+  ListOptions,
+  Projection,
+  Selection,
+  ShardOption,
+  WatchOptions,
+} from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
+import { WATCH_GRACE_MS, WatchRenewal, watchTimeoutError, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { isCustom, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import {
   type ApiStatus,

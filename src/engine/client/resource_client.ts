@@ -25,7 +25,7 @@ import {
   type Selection,
   type ShardOption,
   type WatchOptions,
-} from "../api/options.ts";
+} from "../api/call_options.ts";
 import {
   apiVersionOf,
   isBuiltInGroup,

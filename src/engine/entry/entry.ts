@@ -28,7 +28,7 @@ import {
   type Reduced,
   reduced,
 } from "../api/object.ts";
-import type { DecodeOptions, Projection } from "../api/options.ts";
+import type { DecodeOptions, Projection } from "../api/call_options.ts";
 import {
   isCustom,
   isSecret,

@@ -8,7 +8,8 @@
  */
 import type { CacheEntry } from "../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { type Abortable, defined } from "../api/options.ts";
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import { checkDurations } from "../async/checks.ts";
 import { Latest } from "../async/iterate.ts";
 import { errorObserver } from "../errors/errors.ts";
@@ -31,7 +32,7 @@ import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, InformerWaits, joined } from "./status.ts";
-import { StateKeeper } from "./sync/state.ts";
+import { StateKeeper } from "./sync/state_keeper.ts";
 
 /** An object in a derived collection. Its name and namespace together are its key. */
 export interface DerivedObject {

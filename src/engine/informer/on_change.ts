@@ -5,8 +5,9 @@
  *
  * @module
  */
-import type { Abortable } from "../api/options.ts";
-import { DerivedController, isAbortOf, nextTurn } from "../async/signals.ts";
+import type { Abortable } from "../api/call_options.ts";
+import { DerivedController, isAbortOf } from "../async/signals.ts";
+import { nextTurn } from "../async/turns.ts";
 import { backoffMs, sleep } from "../async/time.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { checkNames } from "../errors/option_names.ts";

@@ -8,7 +8,8 @@
  */
 import type { FieldPaths, Picked } from "../api/fields.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
+import type { DecodeOptions, Selection } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { Resource, SecretLike, WithoutData } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
 import { checkDurations } from "../async/checks.ts";

@@ -10,7 +10,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { parsesObjects } from "../entry/path.ts";
-import type { IndexFunction } from "../store/indexer.ts";
+import type { IndexFunction } from "../store/value_index.ts";
 import { Demand, type DemandTimes } from "./acquired_informer.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions } from "./options.ts";

@@ -11,19 +11,14 @@
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Abortable, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
+import { WatchRenewal, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { MemoryLimitError } from "../api/status.ts";
 import { checkCounts, checkDurations } from "../async/checks.ts";
 import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
-import {
-  backoffMs,
-  type BackoffOptions,
-  LeakyBucket,
-  LongTimer,
-  monotonicMs,
-  sleep,
-  unreachableBackoffMs,
-} from "../async/time.ts";
+import { LeakyBucket } from "../async/rates.ts";
+import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep, unreachableBackoffMs } from "../async/time.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import { internals } from "../errors/internals.ts";
 import { checkBackoff, checkNames } from "../errors/option_names.ts";

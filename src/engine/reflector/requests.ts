@@ -15,21 +15,18 @@ import {
   readPages,
   type WatchChange,
 } from "../api/lister_watcher.ts";
-import {
-  type Abortable,
-  defined,
-  type ListOptions,
-  type Selection,
-  WATCH_GRACE_MS,
-  watchTimeoutError,
-} from "../api/options.ts";
+import type { Abortable, ListOptions, Selection } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
+import { WATCH_GRACE_MS, watchTimeoutError } from "../api/watch_timeout.ts";
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
 import { isOlder, isResourceVersion, StatusError, UnreachableError, UnversionedError } from "../api/status.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
-import { DerivedController, Pacer } from "../async/signals.ts";
-import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
+import { DerivedController } from "../async/signals.ts";
+import { Pacer } from "../async/turns.ts";
+import { RecentCount } from "../async/rates.ts";
+import { monotonicMs, TimeLimit } from "../async/time.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
 
 /** A list or watch that a reflector starts. */

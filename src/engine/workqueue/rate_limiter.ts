@@ -7,7 +7,7 @@
  * @module
  */
 import { checkCounts, checkDurations } from "../async/checks.ts";
-import { LeakyBucket } from "../async/time.ts";
+import { LeakyBucket } from "../async/rates.ts";
 import { checkNames } from "../errors/option_names.ts";
 
 /** Decides how long a failed key waits before its next try. Pass it to `WorkQueue` or `Reconciler` as `rateLimiter`. */

@@ -10,8 +10,9 @@
 
 import { checkCounts } from "../async/checks.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
-import { DerivedController, isAbortOf, Latch, LazyController, nextTurn, Pacer } from "../async/signals.ts";
-import { CoarseClock } from "../async/time.ts";
+import { DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
+import { nextTurn, Pacer } from "../async/turns.ts";
+import { CoarseClock } from "../async/coarse_clock.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";

@@ -8,7 +8,7 @@
  */
 import { abortable } from "@std/async/abortable";
 import { utf8AsLatin1 } from "../../engine/api/impersonation.ts";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { CredentialsError } from "../../engine/api/status.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { LongTimer, monotonicMs } from "../../engine/async/time.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { DEFINITIONS, type Resource } from "../../engine/api/resource.ts";
 import { isConflict, isNotFound, StatusError, statusMessage } from "../../engine/api/status.ts";
 import type { Apply, ObjectDraft } from "../../engine/api/written.ts";

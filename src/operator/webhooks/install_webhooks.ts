@@ -6,7 +6,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import type { Apply } from "../../engine/api/written.ts";
 import type { Client } from "../../engine/client/client.ts";

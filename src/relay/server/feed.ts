@@ -9,7 +9,7 @@
 import { encoder, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
 import { hashOf } from "../../engine/api/shard.ts";
 import { isOlder, isResourceVersion } from "../../engine/api/status.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { monotonicMs, timedController } from "../../engine/async/time.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";

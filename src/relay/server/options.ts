@@ -6,7 +6,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import type { Selection } from "../../engine/api/options.ts";
+import type { Selection } from "../../engine/api/call_options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { checkCounts, checkDurations } from "../../engine/async/checks.ts";
 import { callObserver } from "../../engine/async/signals.ts";

@@ -9,7 +9,7 @@
 import { lowerBound } from "../../engine/api/lower_bound.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../engine/api/status.ts";
-import { nextTurn, scheduleTurn } from "../../engine/async/signals.ts";
+import { nextTurn, scheduleTurn } from "../../engine/async/turns.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import {

@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import type { Selection } from "../../../src/engine/api/options.ts";
+import type { Selection } from "../../../src/engine/api/call_options.ts";
 import { onlyMetadata, type Resource } from "../../../src/engine/api/resource.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { errorLine } from "../../../src/engine/errors/errors.ts";

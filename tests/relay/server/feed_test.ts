@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import type { SharedInformerFactoryOptions } from "../../../src/engine/informer/options.ts";
 import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";

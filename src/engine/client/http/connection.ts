@@ -8,7 +8,7 @@
  */
 import { impersonating, type Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
-import { defined } from "../../api/options.ts";
+import { defined } from "../../api/defined.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import type { PlacedRule } from "../../api/roles.ts";
 import { cleanError, DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";

@@ -15,7 +15,7 @@ import {
   namespacesOf,
   type Projection,
   type Selection,
-} from "../../api/options.ts";
+} from "../../api/call_options.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import { metadataWith, Reduction } from "../../entry/entry.ts";

@@ -9,7 +9,7 @@
  */
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { nextTurn, type Pacer } from "../../async/signals.ts";
+import { nextTurn, type Pacer } from "../../async/turns.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
 import type { EventLog, LogFollower, LogPosition } from "./event_log.ts";

@@ -10,9 +10,9 @@
  */
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { defined } from "../../api/options.ts";
+import { defined } from "../../api/defined.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
-import { Pacer } from "../../async/signals.ts";
+import { Pacer } from "../../async/turns.ts";
 import { endsWithin, LongTimer } from "../../async/time.ts";
 import { allEnded } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";

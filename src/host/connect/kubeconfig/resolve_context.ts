@@ -10,7 +10,7 @@
 
 import { type Impersonation, impersonationProblem } from "../../../engine/api/impersonation.ts";
 import { isRecord } from "../../../engine/api/object.ts";
-import { defined } from "../../../engine/api/options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { certificateProblem, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {

@@ -7,8 +7,9 @@
  * @module
  */
 import { decoder } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
-import { inTurn } from "../../../engine/async/signals.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
+import { inTurn } from "../../../engine/async/turns.ts";
 import { backoffMs, LongTimer } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";

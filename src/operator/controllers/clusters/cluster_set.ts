@@ -9,7 +9,8 @@
  * @module
  */
 import type { KubernetesObject } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { type ApiResource, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { DerivedController, isAbortOf, Latch } from "../../../engine/async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, sleep } from "../../../engine/async/time.ts";

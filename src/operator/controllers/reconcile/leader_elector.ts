@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import { isAlreadyExists, isConflict } from "../../../engine/api/status.ts";
 import { checkDurations } from "../../../engine/async/checks.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../../engine/async/signals.ts";

@@ -8,7 +8,8 @@
  */
 
 import type { KubernetesObject } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../../engine/api/status.ts";
 import { checkDurations } from "../../../engine/async/checks.ts";

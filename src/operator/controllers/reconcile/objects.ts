@@ -13,7 +13,7 @@ import {
   type ManagedFieldsEntry,
   refuseReduced,
 } from "../../../engine/api/object.ts";
-import type { Abortable } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../engine/api/status.ts";
 import {

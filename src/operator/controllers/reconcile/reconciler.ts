@@ -8,7 +8,8 @@
  */
 
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
 import { isConflict } from "../../../engine/api/status.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
 import type { Subresource } from "../../../engine/protocol/discovery.ts";
 import { type CompiledRules, hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";

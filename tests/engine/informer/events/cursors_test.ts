@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
-import { nextTurn, Pacer } from "../../../../src/engine/async/signals.ts";
+import { nextTurn, Pacer } from "../../../../src/engine/async/turns.ts";
 import { Quarantine } from "../../../../src/engine/informer/cache/entry_transform.ts";
 import {
   BacklogLimit,
