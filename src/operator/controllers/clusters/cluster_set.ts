@@ -155,7 +155,7 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {RangeError} if `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
-    checkNames("create a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
+    checkNames("create a set of clusters", options, [...Object.keys(FACTORY_OPTIONS), "backoff"]);
     checkBackoff(options.backoff ?? {});
     this.#options = options;
     this.#report = errorObserver(options.onError, (cluster: string, resource?: Resource) => {

@@ -13,7 +13,6 @@ import { defined } from "../../../engine/api/defined.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
 import { isConflict } from "../../../engine/api/status.ts";
-import { checkCounts, checkDurations } from "../../../engine/async/checks.ts";
 import { Histogram } from "../../../engine/async/histogram.ts";
 import {
   abortReason,
@@ -29,6 +28,7 @@ import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
 import { internals } from "../../../engine/errors/internals.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
+import { type OptionTable, plain, readOptions, type Settings } from "../../../engine/errors/option_table.ts";
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../../engine/informer/shared_informer_factory.ts";
 import { joined } from "../../../engine/informer/status.ts";
@@ -56,21 +56,19 @@ import type { DeletedEvent } from "../../../engine/informer/events/event.ts";
 import { type ObjectChange, passedPaths } from "./predicates.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
-/** The options of `watches()` and `owns()`, for `checkNames`. */
-const WATCHED_OPTIONS = "when optional ownWrites informer";
+/** The options of `watches()` and `owns()`. */
+const WATCHED = plain("when optional ownWrites informer") satisfies OptionTable<WatchedKindOptions<KubernetesObject>>;
 
-/** The defaults of options. */
-const DEFAULTS = {
-  concurrency: 1,
-  debounceMs: 0,
-  timeoutMs: 300_000,
-  graceMs: 30_000,
-  readYourWritesTimeoutMs: 30_000,
-  syncTimeoutMs: 600_000,
-};
-
-/** The names of options of a reconciler that are times. */
-const TIMES = "debounceMs timeoutMs graceMs readYourWritesTimeoutMs syncTimeoutMs";
+const OPTIONS = {
+  ...WATCHED,
+  ...plain("name informers shards rateLimiter onError observe"),
+  debounceMs: { default: 0, ms: { finite: true } },
+  timeoutMs: { default: 300_000, ms: { min: 1 } },
+  graceMs: { default: 30_000, ms: {} },
+  readYourWritesTimeoutMs: { default: 30_000, ms: {} },
+  syncTimeoutMs: { default: 600_000, ms: { min: 1 } },
+  concurrency: { default: 1, count: { min: 1 } },
+} as const satisfies OptionTable<ReconcilerOptions<KubernetesObject>>;
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
@@ -154,7 +152,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly lister: ReconcileCache<T>;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
-  readonly #options: ReconcilerOptions<T> & typeof DEFAULTS;
+  readonly #options: Settings<ReconcilerOptions<T>, typeof OPTIONS>;
   readonly #report: (error: unknown, key: ObjectKey) => void;
   readonly #queue: WorkQueue;
   readonly #writes: PendingWrites;
@@ -210,16 +208,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     reconcile: ReconcileFunction<T>,
     options: ReconcilerOptions<T> = {},
   ) {
-    const filled = this.#options = { ...DEFAULTS, ...defined(options) };
-    const { concurrency, debounceMs, timeoutMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs, shards } = filled;
     this.name = options.name ?? resourceName(resource);
-    const action = `create the reconciler of "${this.name}"`;
-    const own = "name informers shards concurrency rateLimiter onError observe";
-    checkNames(action, options, `${WATCHED_OPTIONS} ${TIMES} ${own}`);
-    checkDurations(action, { debounceMs }, { finite: true });
-    checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
-    checkDurations(action, { graceMs, readYourWritesTimeoutMs });
-    checkCounts(action, { concurrency }, { min: 1 });
+    this.#options = readOptions(`create the reconciler of "${this.name}"`, options, OPTIONS);
+    const { timeoutMs, graceMs, readYourWritesTimeoutMs, shards } = this.#options;
     this.#resource = resource;
     this.#reconcile = reconcile;
     this.#report = errorObserver(options.onError, (key) => `reconciler of "${this.name}" on "${key}"`, (key) => key);
@@ -287,7 +278,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   owns<O extends KubernetesObject>(source: WatchedKind<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
     const resource = this.informers[internals].resourceOf(source);
-    checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
+    checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, Object.keys(WATCHED));
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, but ` +
@@ -353,7 +344,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     options: WatchedKindOptions<O> = {},
   ): this {
     const name = resourceName(this.informers[internals].resourceOf(source));
-    checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
+    checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, Object.keys(WATCHED));
     this.#follow(source, options, map);
     return this;
   }
