@@ -1,8 +1,8 @@
 /**
  * How long a watch may stay open, and the errors for a watch that stays open longer.
  *
- * {@linkcode watchTimeoutSeconds} and {@linkcode watchTimeoutError} are the entry points. Callers that read watches keep
- * the time.
+ * {@linkcode watchTimeoutSeconds} and {@linkcode watchTimeoutError} are the entry points. This file keeps no time:
+ * callers that read watches do.
  *
  * @module
  */

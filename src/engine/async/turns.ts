@@ -1,7 +1,8 @@
 /**
  * Turns: of the event loop, of the workers that share it, and of jobs that run one at a time.
  *
- * {@linkcode nextTurn}, {@linkcode Pacer} and {@linkcode inTurn} are the entry points. Waits for times are in `time.ts`.
+ * {@linkcode nextTurn}, {@linkcode Pacer} and {@linkcode inTurn} are the entry points. Waits for a time are in
+ * `time.ts`.
  *
  * @module
  */

@@ -33,11 +33,11 @@ export type Settings<O, T> =
   };
 
 /** Returns the rows of options without a default and a check, by their names, which spaces separate. */
-export function plain<const S extends string>(names: S): { readonly [N in Words<S>]: Record<never, never> } {
+export function plainRows<const S extends string>(names: S): { readonly [N in Words<S>]: Record<never, never> } {
   return Object.fromEntries(names.split(" ").map((name) => [name, {}])) as { [N in Words<S>]: Record<never, never> };
 }
 
-/** Returns the options of a table, with their defaults. It checks nothing, and leaves out what the table does not have. */
+/** Returns the options of a table, with their defaults, unchecked. It leaves out what the table does not have. */
 export function withDefaults<O extends object, const T extends OptionTable<O>>(options: O, table: T): Settings<O, T> {
   const filled: Record<string, unknown> = {};
   for (const [name, row] of Object.entries<OptionRow<unknown>>(table)) {

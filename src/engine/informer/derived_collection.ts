@@ -15,7 +15,7 @@ import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { type OptionTable, plain, readOptions } from "../errors/option_table.ts";
+import { type OptionTable, plainRows, readOptions } from "../errors/option_table.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import type { Lister } from "./cache/lister.ts";
 import { ObjectCache } from "./cache/object_cache.ts";
@@ -109,7 +109,7 @@ export interface DeriveOptions<T extends DerivedObject, Name extends string = ne
 }
 
 const OPTIONS = {
-  ...plain("name indexers onError"),
+  ...plainRows("name indexers onError"),
   resyncMs: { default: 0, ms: {} },
   graceMs: { default: 10_000, ms: {} },
 } as const satisfies OptionTable<DeriveOptions<DerivedObject>>;

@@ -14,7 +14,7 @@ import type { ShardSource } from "../api/shard.ts";
 import { checkDurations } from "../async/checks.ts";
 import type { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { type OptionTable, plain, readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
+import { type OptionTable, plainRows, readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
 import type { NamespaceFinder } from "./cache/cache_scope.ts";
@@ -254,7 +254,7 @@ const CACHE = {
   freeze: { default: true },
   validate: { default: false },
   resyncMs: { default: 0, ms: {} },
-  ...plain("reflector consistencyCheck"),
+  ...plainRows("reflector consistencyCheck"),
   graceMs: { default: 10_000, ms: {} },
   managedFields: { default: "drop" },
   secretAnnotations: { default: [] },
@@ -263,15 +263,15 @@ const CACHE = {
 /** The defaults of {@linkcode CacheOptions}. */
 export const CACHE_DEFAULTS: Settings<CacheOptions, typeof CACHE> = withDefaults<Cache, typeof CACHE>({}, CACHE);
 
-const SELECTION = plain("namespaces namespace labelSelector fieldSelector");
+const SELECTION = plainRows("namespaces namespace labelSelector fieldSelector");
 
 /**
- * The options of an informer. All callers of one informer in a factory agree on them, except for `shared: false`: indexes
- * are joined, and the others make another informer.
+ * The options of an informer. All callers of one informer in a factory agree on them. Options with `shared: false` are
+ * exceptions: indexes are joined, and the others make another informer.
  */
 export const INFORMER_OPTIONS = {
   ...CACHE,
-  ...plain("cluster transform deliverUnchanged optional onError"),
+  ...plainRows("cluster transform deliverUnchanged optional onError"),
   indexers: { shared: false },
   secretData: { shared: false },
   shard: { shared: false },
@@ -279,7 +279,11 @@ export const INFORMER_OPTIONS = {
 } as const satisfies OptionTable<SharedIndexInformerOptions<KubernetesObject, string>>;
 
 /** The options of an informer of a factory. */
-export const PLACED_OPTIONS = { ...INFORMER_OPTIONS, ...SELECTION, ...plain("fields") } as const satisfies OptionTable<
+export const PLACED_OPTIONS = {
+  ...INFORMER_OPTIONS,
+  ...SELECTION,
+  ...plainRows("fields"),
+} as const satisfies OptionTable<
   AnyOptions
 >;
 
@@ -287,7 +291,7 @@ export const PLACED_OPTIONS = { ...INFORMER_OPTIONS, ...SELECTION, ...plain("fie
 export const FACTORY_OPTIONS = {
   ...CACHE,
   ...SELECTION,
-  ...plain("onError maxBytes snapshots"),
+  ...plainRows("onError maxBytes snapshots"),
   idleTimeoutMs: { default: 30_000, ms: {} },
   cacheTtlMs: { default: 300_000, ms: {} },
 } as const satisfies OptionTable<Omit<SharedInformerFactoryOptions, "cluster">>;

@@ -21,7 +21,7 @@ import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep, unreacha
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import { internals } from "../errors/internals.ts";
 import { checkBackoff, checkNames } from "../errors/option_names.ts";
-import { type OptionTable, plain, readOptions, type Settings } from "../errors/option_table.ts";
+import { type OptionTable, plainRows, readOptions, type Settings } from "../errors/option_table.ts";
 import {
   type ArrivingParts,
   type ListWatchObserver,
@@ -123,7 +123,7 @@ const OPTIONS = {
   pageSize: { default: 500, count: { min: 1 } },
   streamingList: { default: "auto" },
   backoff: { default: {} },
-  ...plain("onPhase observe onError"),
+  ...plainRows("onPhase observe onError"),
 } as const satisfies OptionTable<ReflectorOptions>;
 
 /** Requests that may begin without a wait, whatever the server answers: this many at once, and one more a second. */

@@ -10,7 +10,7 @@ import type { Selection } from "../../engine/api/call_options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
-import { type OptionTable, plain, readOptions } from "../../engine/errors/option_table.ts";
+import { type OptionTable, plainRows, readOptions } from "../../engine/errors/option_table.ts";
 import type { DerivedCollection, DerivedObject } from "../../engine/informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../../engine/informer/options.ts";
 import { ByteBudget } from "./budget.ts";
@@ -251,7 +251,7 @@ const OPTIONS = {
   hosts: { default: LOOPBACK_HOSTS },
   origins: { default: [] },
   predicates: { default: {} },
-  ...plain("collections authorize redact cluster onError"),
+  ...plainRows("collections authorize redact cluster onError"),
 } as const satisfies OptionTable<RelayOptions>;
 
 /** The options of a relay with their defaults, and what its parts share. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { type OptionTable, plain, readOptions, withDefaults } from "../../../src/engine/errors/option_table.ts";
+import { type OptionTable, plainRows, readOptions, withDefaults } from "../../../src/engine/errors/option_table.ts";
 
 interface Options {
   readonly name?: string;
@@ -9,7 +9,7 @@ interface Options {
 }
 
 const OPTIONS = {
-  ...plain("name"),
+  ...plainRows("name"),
   graceMs: { default: 10, ms: { min: 1, finite: true } },
   attempts: { default: 3, count: { min: 1 } },
   mode: { default: "fast" },
@@ -55,10 +55,10 @@ Deno.test("an option table has a row for each option and no other, by its types"
   // @ts-expect-error: there is no row for "name".
   const missing = { graceMs: {}, attempts: {}, mode: {} } satisfies OptionTable<Options>;
   // @ts-expect-error: "quick" is no mode.
-  const wrong = { ...plain("name graceMs attempts"), mode: { default: "quick" } } as const satisfies OptionTable<
+  const wrong = { ...plainRows("name graceMs attempts"), mode: { default: "quick" } } as const satisfies OptionTable<
     Options
   >;
-  const more = { ...plain("name graceMs attempts mode other") } satisfies OptionTable<Options>;
+  const more = { ...plainRows("name graceMs attempts mode other") } satisfies OptionTable<Options>;
   const options: Options = {};
   // @ts-expect-error: there is no option "other".
   readOptions("open", options, more);

@@ -351,7 +351,9 @@ export class OverlappingCachesError extends InformerError {
   /** Creates an error that names the two caches. */
   constructor(a: CacheScope<Resource>, b: CacheScope<Resource>) {
     super(
-      `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}. ` +
+      `Two informers cache the same ${resourceName(a.resource)}: one has ${selectionText(a, b)}, the other ${
+        selectionText(b, a)
+      }. ` +
         `Use the larger one for both, or ignore this error`,
     );
   }
@@ -389,7 +391,7 @@ function overlap(a: CacheScope<Resource>, b: CacheScope<Resource>): boolean {
   });
 }
 
-function textOf(
+function selectionText(
   { resource, selection, secretData, shard, isReadable }: CacheScope<Resource>,
   other: CacheScope<Resource>,
 ): string {

@@ -18,7 +18,7 @@ import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from
 import { monotonicMs, sleep } from "../../../engine/async/time.ts";
 import type { ObjectWrite } from "../../../engine/client/resource_client.ts";
 import { internals } from "../../../engine/errors/internals.ts";
-import type { CacheOverlay, Cover } from "../../../engine/informer/cache/cache_overlay.ts";
+import type { CacheOverlay, CoveringWrite } from "../../../engine/informer/cache/cache_overlay.ts";
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import { OwnCalls } from "./own_calls.ts";
 
@@ -320,7 +320,7 @@ export class PendingWrites implements Disposable {
 }
 
 /** The response to a write. It is read instead of the cached object until the cache has seen the write. */
-export class Answer implements Cover {
+export class Answer implements CoveringWrite {
   readonly write: Pending;
   readonly dueMs: number;
   readonly #cache: Cache;

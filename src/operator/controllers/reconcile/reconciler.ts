@@ -13,22 +13,14 @@ import { defined } from "../../../engine/api/defined.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
 import { isConflict } from "../../../engine/api/status.ts";
-import { Histogram } from "../../../engine/async/histogram.ts";
-import {
-  abortReason,
-  callObserver,
-  DerivedController,
-  isAbortOf,
-  Latch,
-  withResolvers,
-} from "../../../engine/async/signals.ts";
+import { abortReason, DerivedController, isAbortOf, Latch, withResolvers } from "../../../engine/async/signals.ts";
 import { LongTimer, monotonicMs, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
 import { internals } from "../../../engine/errors/internals.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
-import { type OptionTable, plain, readOptions, type Settings } from "../../../engine/errors/option_table.ts";
+import { type OptionTable, plainRows, readOptions, type Settings } from "../../../engine/errors/option_table.ts";
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../../engine/informer/shared_informer_factory.ts";
 import { joined } from "../../../engine/informer/status.ts";
@@ -41,9 +33,6 @@ import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } fr
 import {
   type ReconcileCache,
   type ReconcileFunction,
-  type ReconcileObserver,
-  type ReconcileOutcome,
-  type ReconcileRecord,
   type ReconcilerOptions,
   type ReconcilerRunOptions,
   type ReconcilerStatus,
@@ -54,14 +43,17 @@ import {
 import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
 import type { DeletedEvent } from "../../../engine/informer/events/event.ts";
 import { type ObjectChange, passedPaths } from "./predicates.ts";
+import { ReconcileRecords } from "./reconcile_records.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The options of `watches()` and `owns()`. */
-const WATCHED = plain("when optional ownWrites informer") satisfies OptionTable<WatchedKindOptions<KubernetesObject>>;
+const WATCHED = plainRows("when optional ownWrites informer") satisfies OptionTable<
+  WatchedKindOptions<KubernetesObject>
+>;
 
 const OPTIONS = {
   ...WATCHED,
-  ...plain("name informers shards rateLimiter onError observe"),
+  ...plainRows("name informers shards rateLimiter onError observe"),
   debounceMs: { default: 0, ms: { finite: true } },
   timeoutMs: { default: 300_000, ms: { min: 1 } },
   graceMs: { default: 30_000, ms: {} },
@@ -69,9 +61,6 @@ const OPTIONS = {
   syncTimeoutMs: { default: 600_000, ms: { min: 1 } },
   concurrency: { default: 1, count: { min: 1 } },
 } as const satisfies OptionTable<ReconcilerOptions<KubernetesObject>>;
-
-/** The number of ended reconciles that `status()` has. */
-const RECENT = 16;
 
 /** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
 const QUIET_CONFLICTS = 8;
@@ -179,22 +168,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #changed = new Latch();
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
-  readonly #outcomes: Record<ReconcileOutcome, number> = {
-    succeeded: 0,
-    requeued: 0,
-    retried: 0,
-    failed: 0,
-    terminal: 0,
-    timedOut: 0,
-    stopped: 0,
-  };
-  readonly #reconcileTimes = new Histogram();
-  readonly #triggers: Record<string, number> = {};
-  readonly #recent: ReconcileRecord[] = [];
-  /** See `ReconcilerStatus.stale`. */
-  #stale = 0;
-  /** See `ReconcilerStatus.eventErrors`. */
-  #eventErrors = 0;
+  readonly #records = new ReconcileRecords();
 
   /**
    * Creates a reconciler. It sends no request before {@linkcode run}. Dispose the client yourself.
@@ -400,15 +374,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     return {
       name: this.name,
       state: this.#state,
-      outcomes: { ...this.#outcomes },
-      reconcileMs: this.#reconcileTimes.durations,
-      triggers: { ...this.#triggers },
-      recent: [...this.#recent],
+      ...this.#records.status,
       waitingForCaches: this.#waitingForCaches,
-      stale: this.#stale,
       ownCalls: this.#writes.own.count,
       abandoned: [...this.#calls.abandoned.keys()],
-      eventErrors: this.#eventErrors,
       waitsFor: this.#sources.unserved,
       queue: this.#queue.status(),
     };
@@ -497,7 +466,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       for (const key of keys) checkKey(key, this.#resource);
       for (const key of keys) this.#cause(source, key, event, additionOf(source, event, paths, event.key));
     } catch (error) {
-      this.#eventErrors++;
+      this.#records.eventErrors++;
       this.#report(error, event.key);
     }
   }
@@ -680,7 +649,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (stop.aborted) return;
     let triggers = this.#held.get(key);
     if (!this.#writes.hasSeen(key)) {
-      this.#stale++;
+      this.#records.stale++;
       triggers = withTrigger(triggers, { type: "stale" });
       const unseen = `the caches of the reconciler of "${this.name}" have not seen ${this.#writes.drop(key)}`;
       const why = job.signal.aborted
@@ -714,36 +683,33 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#shards?.begin(call);
     const loop = this.#writes.own.begin(key, triggers);
     if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
-    const types = triggers.map(({ type }) => type);
-    for (const type of types.length > 1 ? new Set(types) : types) {
-      this.#triggers[type] = (this.#triggers[type] ?? 0) + 1;
-    }
+    this.#records.began(triggers);
     try {
       const result = await call.run(reconcile);
       if (result !== undefined) checkResult(result, "reconcile");
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
-      this.#record(call, observer, outcome);
+      this.#records.ended(call, observer, outcome);
       if (outcome === "succeeded") this.#shards?.succeeded(call);
       return this.#writes.own.isHot(key) ? retry() : result;
     } catch (thrown) {
       const isAbandoned = this.#calls.abandoned.has(key);
       if (isAbandoned) call.returned = call.returned!.then(() => this.#returned(call));
       if (isAbortOf(stop, thrown)) {
-        this.#record(call, observer, "stopped");
+        this.#records.ended(call, observer, "stopped");
         throw thrown;
       }
       if (this.#shards?.hasMoved(call, thrown)) {
-        this.#record(call, observer, "stopped");
+        this.#records.ended(call, observer, "stopped");
         return SETTLED;
       }
       if (isConflict(thrown) && retries < QUIET_CONFLICTS && !isAbandoned) {
-        this.#record(call, observer, "retried", thrown);
+        this.#records.ended(call, observer, "retried", thrown);
         return retry();
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
       const outcome = isTerminal ? "terminal" : isAbandoned ? "timedOut" : "failed";
-      this.#record(call, observer, outcome, error);
+      this.#records.ended(call, observer, outcome, error);
       if (!isTerminal) throw error; // the queue reports it
       this.#shards?.succeeded(call);
       this.#report(error, key);
@@ -764,21 +730,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     // A call that rejects because its signal has aborted was reported when its time was over.
     if (failure !== undefined && !isAbortOf(signal, failure.error)) this.#report(failure.error, key);
     if (this.#held.has(key)) this.#release(key, this.#held.get(key));
-  }
-
-  #record(
-    call: ReconcileCall<T>,
-    observer: ReconcileObserver | undefined,
-    outcome: ReconcileOutcome,
-    error?: unknown,
-  ): void {
-    this.#outcomes[outcome]++;
-    const { key, triggers, beganMs } = call;
-    this.#reconcileTimes.add(monotonicMs() - beganMs);
-    const record = { key, triggers, outcome, at: new Date(), ...(error === undefined ? {} : { error }) };
-    this.#recent.push(record);
-    if (this.#recent.length > RECENT) this.#recent.shift();
-    if (observer !== undefined) callObserver(() => observer.ended(record));
   }
 }
 
