@@ -41,7 +41,7 @@ export function plainRows<const S extends string>(names: S): { readonly [N in Wo
 export function withDefaults<O extends object, const T extends OptionTable<O>>(options: O, table: T): Settings<O, T> {
   const filled: Record<string, unknown> = {};
   for (const [name, row] of Object.entries<OptionRow<unknown>>(table)) {
-    const { [name as keyof O]: value = row.default } = options;
+    const { [name as keyof O]: value = row.default } = options ?? {} as O; // JavaScript may pass none
     if (value !== undefined) filled[name] = value;
   }
   return filled as Settings<O, T>;

@@ -21,6 +21,8 @@ Deno.test("readOptions fills in the defaults of options that are missing or unde
     mode: "slow",
   }, OPTIONS);
   assertEquals([graceMs, attempts, mode], [10, 3, "slow"]);
+  const none = undefined as unknown as Options; // JavaScript has no types
+  assertEquals(readOptions<Options, typeof OPTIONS>("open", none, OPTIONS).graceMs, 10);
   assertEquals(Object.keys(readOptions<Options, typeof OPTIONS>("open", {}, OPTIONS)), ["graceMs", "attempts", "mode"]);
 });
 
