@@ -184,7 +184,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} if the namespaces contradict each other.
    * @throws {SyntaxError} if a selector does not parse.
-   * @throws {RangeError} if `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
+   * @throws {RangeError} if `maxBytes` or a duration is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
     const filled = readOptions("create a factory", given, { ...FACTORY_OPTIONS, cluster: {} });
