@@ -6,10 +6,10 @@
  *
  * @module
  */
-import type { CacheEntry } from "../api/entry.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Abortable } from "../api/call_options.ts";
 import { defined } from "../api/defined.ts";
+import type { CacheEntry } from "../api/entry.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { Latest } from "../async/iterate.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";

@@ -4,9 +4,9 @@
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
-import type { Abortable } from "../api/call_options.ts";
 import { defineResource, DEFINITIONS, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { hashesOf, type HashRange, type ShardSource } from "../api/shard.ts";
 import { isForbidden, isNotFound } from "../api/status.ts";

@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { DecodeOptions, Selection } from "../api/call_options.ts";
 import type { FieldPaths, Picked } from "../api/fields.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { DecodeOptions, Selection } from "../api/call_options.ts";
 import type { Resource, SecretLike, WithoutData } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
 import { checkDurations } from "../async/checks.ts";

@@ -8,11 +8,11 @@
  * @module
  */
 
+import type { Abortable, Selection } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import type { Abortable, Selection } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
 import { checkNamespaceOf } from "../api/resource.ts";
 import { Latest } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";

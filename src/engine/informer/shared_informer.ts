@@ -10,10 +10,10 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { parsesObjects } from "../entry/path.ts";
+import type { Settings } from "../errors/option_table.ts";
 import type { IndexFunction } from "../store/value_index.ts";
 import { Demand, type DemandTimes } from "./acquired_informer.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
-import type { Settings } from "../errors/option_table.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions } from "./options.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 

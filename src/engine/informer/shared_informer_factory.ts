@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { onlyFields } from "../api/fields.ts";
-import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/call_options.ts";
 import { defined } from "../api/defined.ts";
+import { onlyFields } from "../api/fields.ts";
+import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { checkDurations } from "../async/checks.ts";
 import { callObserver } from "../async/signals.ts";

@@ -6,10 +6,10 @@
  *
  * @module
  */
-import type { ConnectionsStatus } from "../api/lister_watcher.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Abortable } from "../api/call_options.ts";
 import { defined } from "../api/defined.ts";
+import type { ConnectionsStatus } from "../api/lister_watcher.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { StatusCause } from "../api/status.ts";
 import { type Durations, sumOfDurations } from "../async/histogram.ts";
 import { monotonicMs, timedController } from "../async/time.ts";

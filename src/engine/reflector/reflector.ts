@@ -8,15 +8,15 @@
  * @module
  */
 
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
-import { WatchRenewal, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { MemoryLimitError } from "../api/status.ts";
-import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
+import { WatchRenewal, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { LeakyBucket } from "../async/rates.ts";
+import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep, unreachableBackoffMs } from "../async/time.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import { internals } from "../errors/internals.ts";

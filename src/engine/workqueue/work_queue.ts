@@ -9,10 +9,10 @@
  */
 
 import { checkCounts } from "../async/checks.ts";
+import { CoarseClock } from "../async/coarse_clock.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
 import { nextTurn, Pacer } from "../async/turns.ts";
-import { CoarseClock } from "../async/coarse_clock.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { ObjectKey } from "../../engine/api/object.ts";
 import type { Abortable } from "../../engine/api/call_options.ts";
 import { defined } from "../../engine/api/defined.ts";
+import type { ObjectKey } from "../../engine/api/object.ts";
 import { WatchRenewal } from "../../engine/api/watch_timeout.ts";
 import { checkCounts, checkDurations } from "../../engine/async/checks.ts";
 import { PolledIterator } from "../../engine/async/iterate.ts";

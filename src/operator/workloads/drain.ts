@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { keyOf, type ObjectKey } from "../../engine/api/object.ts";
 import type { Abortable } from "../../engine/api/call_options.ts";
+import { keyOf, type ObjectKey } from "../../engine/api/object.ts";
 import { checkCounts } from "../../engine/async/checks.ts";
 import { abortReason, callObserver, DerivedController, withResolvers } from "../../engine/async/signals.ts";
 import { sleep } from "../../engine/async/time.ts";

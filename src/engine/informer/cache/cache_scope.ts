@@ -7,8 +7,6 @@
  *
  * @module
  */
-import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import type { KubernetesObject } from "../../api/object.ts";
 import {
   type Abortable,
   type DecodeOptions,
@@ -16,6 +14,8 @@ import {
   type Projection,
   type Selection,
 } from "../../api/call_options.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { KubernetesObject } from "../../api/object.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import { metadataWith, Reduction } from "../../entry/entry.ts";

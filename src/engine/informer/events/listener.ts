@@ -6,12 +6,12 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/call_options.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { Abortable } from "../../api/call_options.ts";
+import { CoarseClock } from "../../async/coarse_clock.ts";
 import { type Durations, Histogram } from "../../async/histogram.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
-import { CoarseClock } from "../../async/coarse_clock.ts";
 import { backoffMs, endsWithin, LongTimer, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";

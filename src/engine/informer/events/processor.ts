@@ -8,12 +8,12 @@
  *
  * @module
  */
+import { defined } from "../../api/defined.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { defined } from "../../api/defined.ts";
 import { checkCounts, checkDurations } from "../../async/checks.ts";
-import { Pacer } from "../../async/turns.ts";
 import { endsWithin, LongTimer } from "../../async/time.ts";
+import { Pacer } from "../../async/turns.ts";
 import { allEnded } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";
 import { CheckpointReader } from "./checkpoint_reader.ts";

@@ -6,9 +6,6 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/entry.ts";
-import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import type {
   DecodeOptions,
   KnownEntries,
@@ -18,6 +15,9 @@ import type {
   WatchOptions,
 } from "../../api/call_options.ts";
 import { defined } from "../../api/defined.ts";
+import type { CacheEntry } from "../../api/entry.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
 import { isNotFound, oldestVersion } from "../../api/status.ts";
 import type { Latest } from "../../async/iterate.ts";

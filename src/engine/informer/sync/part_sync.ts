@@ -7,11 +7,11 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/call_options.ts";
+import { defined } from "../../api/defined.ts";
 import { type CacheEntry, sameVersion } from "../../api/entry.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { Abortable } from "../../api/call_options.ts";
-import { defined } from "../../api/defined.ts";
 import type { HashRange } from "../../api/shard.ts";
 import { isOlder, UnexpectedKindError } from "../../api/status.ts";
 import { callObserver, Latch } from "../../async/signals.ts";

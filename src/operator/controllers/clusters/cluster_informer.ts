@@ -6,8 +6,8 @@
  *
  * @module
  */
-import type { KubernetesObject, ObjectKey } from "../../../engine/api/object.ts";
 import type { Abortable } from "../../../engine/api/call_options.ts";
+import type { KubernetesObject, ObjectKey } from "../../../engine/api/object.ts";
 import { PolledIterator } from "../../../engine/async/iterate.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";
 import { internals } from "../../../engine/errors/internals.ts";

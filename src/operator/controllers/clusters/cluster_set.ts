@@ -8,9 +8,9 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../../engine/api/object.ts";
 import type { Abortable } from "../../../engine/api/call_options.ts";
 import { defined } from "../../../engine/api/defined.ts";
+import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { DerivedController, isAbortOf, Latch } from "../../../engine/async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, sleep } from "../../../engine/async/time.ts";

@@ -9,8 +9,8 @@
 import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../../engine/api/status.ts";
 import { checkCounts, checkDurations } from "../../../engine/async/checks.ts";
-import { Latch } from "../../../engine/async/signals.ts";
 import { LeakyBucket } from "../../../engine/async/rates.ts";
+import { Latch } from "../../../engine/async/signals.ts";
 import { LongTimer, monotonicMs, sleep, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import type { ResourceClient } from "../../../engine/client/resource_client.ts";

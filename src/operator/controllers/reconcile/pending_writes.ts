@@ -7,9 +7,9 @@
  *
  * @module
  */
+import type { Selection } from "../../../engine/api/call_options.ts";
 import type { CacheEntry } from "../../../engine/api/entry.ts";
 import { type KubernetesObject, type ObjectKey, reduced } from "../../../engine/api/object.ts";
-import type { Selection } from "../../../engine/api/call_options.ts";
 import { type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../../engine/api/selector.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../../engine/api/status.ts";
