@@ -74,7 +74,7 @@ export {
 } from "./src/engine/api/resource.ts";
 export { rolesYaml } from "./src/engine/api/roles.ts";
 export { onlyFields } from "./src/engine/api/fields.ts";
-export type { Abortable, ListOptions, Selection, WatchOptions } from "./src/engine/api/options.ts";
+export type { Abortable, ListOptions, Selection, WatchOptions } from "./src/engine/api/call_options.ts";
 export type { CacheEntry } from "./src/engine/api/entry.ts";
 export { fixedShard, type HashRange, ShardFilter, type ShardSource } from "./src/engine/api/shard.ts";
 export { entryOf } from "./src/engine/entry/entry.ts";
@@ -124,7 +124,8 @@ export type { ReflectorStore } from "./src/engine/reflector/requests.ts";
 export { type ReflectorPhase, RequestRateError, ShortWatchError } from "./src/engine/reflector/transition.ts";
 export { Reflector } from "./src/engine/reflector/reflector.ts";
 export { type Delta, DeltaFIFO, type Deltas } from "./src/engine/queue/delta_fifo.ts";
-export { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "./src/engine/store/indexer.ts";
+export { Indexer, type Indexers, type ReadonlyIndexer } from "./src/engine/store/indexer.ts";
+export { type IndexFunction } from "./src/engine/store/value_index.ts";
 export { Controller } from "./src/engine/informer/controller.ts";
 export type {
   AddedEvent,

@@ -1,6 +1,6 @@
 /** A change of a node with twenty pods, up to the outputs of a join: one that is derived beside one by hand. */
 import { SharedIndexInformer } from "../mod.ts";
-import { nextTurn } from "../src/engine/async/signals.ts";
+import { nextTurn } from "../src/engine/async/turns.ts";
 import { Fed, joinByHand, joinDerived, node, pod } from "./limits/derived.ts";
 
 const PODS = 10_000;

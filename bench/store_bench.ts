@@ -2,7 +2,8 @@
  * The cost of an Indexer over the least that could hold values by key at all. The baseline of each writing group builds
  * each key and sets the value in a Map; reading groups have the same read of a Map as theirs.
  */
-import { Indexer, type IndexFunction } from "../src/engine/store/indexer.ts";
+import { Indexer } from "../src/engine/store/indexer.ts";
+import type { IndexFunction } from "../src/engine/store/value_index.ts";
 
 interface Thing {
   readonly namespace: string;

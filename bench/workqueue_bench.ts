@@ -6,7 +6,7 @@
  * Then keys that come alone, as those of a watch do: each is added in a turn of its own, in which a worker that waits
  * takes it and is done with it. The baseline is a Set, an array and a promise; what the turns cost is shown beside.
  */
-import { nextTurn } from "../src/engine/async/signals.ts";
+import { nextTurn } from "../src/engine/async/turns.ts";
 import { exponentialBackoff } from "../src/engine/workqueue/rate_limiter.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../src/engine/workqueue/work_queue.ts";
 

@@ -60,7 +60,7 @@ export type {
   Projection,
   RequestOptions,
   ShardOption,
-} from "./engine/api/options.ts";
+} from "./engine/api/call_options.ts";
 export type { Impersonation } from "./engine/api/impersonation.ts";
 export type { ShardField } from "./engine/api/shard.ts";
 export type { FieldLiteral, FieldPath, FieldPredicate, Having } from "./engine/entry/path.ts";
@@ -118,8 +118,9 @@ export type { CheckpointOptions } from "./engine/informer/events/checkpoint.ts";
 export type { CacheSelection } from "./engine/informer/cache/lister.ts";
 export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./engine/informer/cache/memory_report.ts";
 export type { WaitFailure } from "./engine/informer/status.ts";
-export type { InformerState, NamespaceStatus } from "./engine/informer/sync/state.ts";
-export type { FailingCalls, HandlerStatus } from "./engine/informer/events/processor.ts";
+export type { InformerState, NamespaceStatus } from "./engine/informer/sync/state_keeper.ts";
+export type { FailingCalls } from "./engine/informer/events/listener.ts";
+export type { HandlerStatus } from "./engine/informer/events/processor.ts";
 export type {
   CachedSelection,
   CacheOptions,

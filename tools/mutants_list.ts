@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "initial-as-new",
     breaks: "objects of the first list are delivered without the initial flag",
-    file: "src/engine/informer/events/event_log.ts",
+    file: "src/engine/informer/events/cursors.ts",
     line: "if (entry !== undefined) return new Added(entry, this.#quarantine, true);",
     find: /true/,
     replace: "false",
@@ -211,7 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "removed-handler-called",
     breaks: "a removed handler is still called",
-    file: "src/engine/informer/events/processor.ts",
+    file: "src/engine/informer/events/listener.ts",
     line:
       'this.#cursor.close();\n    this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));',
     replace: "",
@@ -219,7 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "handler-error-ends-listener",
     breaks: "one handler's error ends its own listener",
-    file: "src/engine/informer/events/processor.ts",
+    file: "src/engine/informer/events/listener.ts",
     line: "this.#fail(event, error);\n        if (!await this.#retry(event, error)) cursor.failed();",
     find: /$/,
     replace: " throw error;",
@@ -248,14 +248,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "index-keeps-old-value",
     breaks: "index not updated when a value changes",
-    file: "src/engine/store/indexer.ts",
+    file: "src/engine/store/value_index.ts",
     line: "this.#take(row, both ? without(before, after) : before, before.length > 1);",
     replace: "",
   },
   {
     id: "index-keeps-deleted-key",
     breaks: "index keeps a deleted key",
-    file: "src/engine/store/indexer.ts",
+    file: "src/engine/store/table.ts",
     line: "for (const index of this.#indexes) index.unfile(row);",
     replace: "",
   },
@@ -411,7 +411,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "folded-deletion-lost",
     breaks: "a folded backlog loses a deletion",
-    file: "src/engine/informer/events/event_log.ts",
+    file: "src/engine/informer/events/cursors.ts",
     line: 'if (second.type === "deleted") return [second];',
     find: /\[second\]/,
     replace: "[]",

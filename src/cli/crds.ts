@@ -8,12 +8,12 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { defined } from "../engine/api/options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../operator/schema/compare_definitions.ts";
 import { SchemaError } from "../operator/schema/lower_schema.ts";
 import { completeCrds } from "../operator/schema/install_crds.ts";
-import { at, listOr, objectOr, textOf } from "../engine/api/members.ts";
+import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
@@ -57,7 +57,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   if (compareCluster) {
     using client = await clientFor(flags, terminal);
     const installed = client.resource(CustomResourceDefinition);
-    const names = [...after.values()].map((crd) => textOf(at(crd, "metadata", "name")));
+    const names = [...after.values()].map((crd) => textOf(memberAt(crd, "metadata", "name")));
     const found = await Promise.all(names.map((name) => installed.getOrUndefined(name, { signal })));
     before = found.filter((crd) => crd !== undefined);
   }
@@ -72,7 +72,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
 
 /** The kind and the name of a definition or configuration. */
 function nameOf(definition: object): string {
-  return `${textOf(at(definition, "kind"))} ${textOf(at(definition, "metadata", "name"))}`;
+  return `${textOf(memberAt(definition, "kind"))} ${textOf(memberAt(definition, "metadata", "name"))}`;
 }
 
 function serviceOf(text: string): { readonly namespace: string; readonly name: string; readonly port?: number } {
@@ -93,7 +93,7 @@ async function definitionsOf(file: string, where: readonly unknown[] | undefined
       return definitionsIn(await readFile(file, "utf8"), file, "crds").map(({ value }) => objectOr(value));
     }
     const values = Object.values(await import(pathToFileURL(resolve(file)).href) as Record<string, unknown>);
-    const crds = values.map((value) => objectOr(at(value, "crd"))).filter(({ kind }) =>
+    const crds = values.map((value) => objectOr(memberAt(value, "crd"))).filter(({ kind }) =>
       kind === CustomResourceDefinition.kind
     );
     const found = completeCrds(crds);

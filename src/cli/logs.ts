@@ -7,7 +7,8 @@
  * @module
  */
 import type { KubernetesObject } from "../engine/api/object.ts";
-import { defined, type Selection } from "../engine/api/options.ts";
+import type { Selection } from "../engine/api/call_options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { resourceName } from "../engine/api/resource.ts";
 import { LabelSelector, type LabelSelectorFields } from "../engine/api/selector.ts";
 import { isAbortOf } from "../engine/async/signals.ts";

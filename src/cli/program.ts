@@ -6,7 +6,7 @@
  * @module
  */
 import { Command, EnumType } from "@cliffy/command";
-import { defined } from "../engine/api/options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { VERSION } from "../engine/client/version.ts";
 import { isTerminal } from "../host/connect/runtime/runtime.ts";
 import { COMMANDS, REPEATED } from "./commands.ts";

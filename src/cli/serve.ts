@@ -7,7 +7,7 @@
  * @module
  */
 import type { KubernetesObject } from "../engine/api/object.ts";
-import type { Selection } from "../engine/api/options.ts";
+import type { Selection } from "../engine/api/call_options.ts";
 import { byShortName, isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
 import { sleep } from "../engine/async/time.ts";
 import { FileSnapshots } from "../host/connect/file_stores.ts";

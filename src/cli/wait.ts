@@ -7,7 +7,8 @@
  * @module
  */
 import { isRecord, type KubernetesObject } from "../engine/api/object.ts";
-import { defined, type Selection } from "../engine/api/options.ts";
+import type { Selection } from "../engine/api/call_options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { onlyMetadata, type Resource, resourceName } from "../engine/api/resource.ts";
 import { parseFieldPath } from "../engine/api/selector.ts";
 import { Latest } from "../engine/async/iterate.ts";

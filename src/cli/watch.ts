@@ -6,10 +6,11 @@
  * @module
  */
 import type { KubernetesObject } from "../engine/api/object.ts";
-import { defined } from "../engine/api/options.ts";
+import { defined } from "../engine/api/defined.ts";
 import { isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../engine/api/status.ts";
-import { DerivedController, nextTurn } from "../engine/async/signals.ts";
+import { DerivedController } from "../engine/async/signals.ts";
+import { nextTurn } from "../engine/async/turns.ts";
 import { LongTimer, sleep } from "../engine/async/time.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import type {

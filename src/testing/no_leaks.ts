@@ -7,7 +7,7 @@
  * @module
  */
 import { type Resource, resourceName } from "../engine/api/resource.ts";
-import { nextTurn } from "../engine/async/signals.ts";
+import { nextTurn } from "../engine/async/turns.ts";
 import { internals } from "../engine/errors/internals.ts";
 import { FakeApiServer } from "./fake/fake_api_server.ts";
 import { FakeTime } from "./fake/fake_time.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { load } from "js-yaml";
-import { defined } from "../../src/engine/api/options.ts";
+import { defined } from "../../src/engine/api/defined.ts";
 import { Client } from "../../src/engine/client/client.ts";
 import { EventRecorder } from "../../src/operator/controllers/reconcile/event_recorder.ts";
 import { LeaderElector } from "../../src/operator/controllers/reconcile/leader_elector.ts";

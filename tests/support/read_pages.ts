@@ -1,5 +1,5 @@
 import { type ListerWatcher, type ListPart, readPages } from "../../src/engine/api/lister_watcher.ts";
-import type { ListOptions } from "../../src/engine/api/options.ts";
+import type { ListOptions } from "../../src/engine/api/call_options.ts";
 import { ReadAhead } from "../../src/engine/async/iterate.ts";
 
 /** A part of a list, with the mark of a list that has begun anew. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-stream";
-import { nextTurn } from "../../src/engine/async/signals.ts";
+import { nextTurn } from "../../src/engine/async/turns.ts";
 import { Client } from "../../src/engine/client/client.ts";
 import type { SharedInformerFactoryOptions } from "../../src/engine/informer/options.ts";
 import { SharedInformerFactory } from "../../src/engine/informer/shared_informer_factory.ts";

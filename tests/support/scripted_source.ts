@@ -1,5 +1,5 @@
 import type { ListerWatcher, ListPart, WatchChange } from "../../src/engine/api/lister_watcher.ts";
-import type { ListOptions, WatchOptions } from "../../src/engine/api/options.ts";
+import type { ListOptions, WatchOptions } from "../../src/engine/api/call_options.ts";
 import type { Thing } from "./fixtures.ts";
 
 /** In a script: the server ends the answer in good order. */

@@ -9,7 +9,7 @@
 import type { WatchChange } from "../../engine/api/lister_watcher.ts";
 import { objectOr } from "../../engine/api/members.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import type { WatchOptions } from "../../engine/api/options.ts";
+import type { WatchOptions } from "../../engine/api/call_options.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../engine/api/resource.ts";
 import { isForbidden, StatusError } from "../../engine/api/status.ts";
 import { findResource } from "../../engine/client/find_resource.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
 import { logRequests } from "../../engine/client/http/connection.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { Transport } from "../../engine/api/lister_watcher.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { Namespace, Node, Pod, type Pod as PodObject } from "../../engine/kinds/core/v1.ts";
 import { type BuiltPod, churn, type ChurnOptions, FakeApiServer, namespace, node, pod } from "../../testing/mod.ts";
 

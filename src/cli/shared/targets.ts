@@ -8,7 +8,8 @@
  */
 import { ValidationError } from "@cliffy/command";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { checkSelectors, defined, type Selection } from "../../engine/api/options.ts";
+import { checkSelectors, type Selection } from "../../engine/api/call_options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import {
   type ApiResource,
   asTable,

@@ -7,9 +7,9 @@
  * @module
  */
 import { quoted } from "../errors/errors.ts";
+import type { ListOptions, Selection, WatchOptions } from "./call_options.ts";
 import type { CacheEntry } from "./entry.ts";
 import type { KubernetesObject } from "./object.ts";
-import type { ListOptions, Selection, WatchOptions } from "./options.ts";
 import type { Resource } from "./resource.ts";
 import type { ShardFilter } from "./shard.ts";
 import { DecodeError, isExpired } from "./status.ts";

@@ -34,7 +34,7 @@ export function textOf(value: unknown): string {
 }
 
 /** Returns the value at a path of keys; undefined if there is none. */
-export function at(value: unknown, ...path: readonly string[]): unknown {
+export function memberAt(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
   for (const key of path) {
     if (typeof here !== "object" || here === null || !Object.hasOwn(here, key)) return undefined;

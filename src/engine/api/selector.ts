@@ -95,7 +95,7 @@ export class LabelSelector {
 
   /** Returns the selector as text, for a request's `labelSelector`. `parse()` reads it back. */
   toString(): string {
-    return this.requirements.map(textOf).join(",");
+    return this.requirements.map(requirementText).join(",");
   }
 
   /** Returns `true` if all conditions hold. `!=` and `notin` also hold if the label is missing, like in Kubernetes. */
@@ -154,7 +154,7 @@ function isKey(text: string): boolean {
   return slash < 0 || (prefix.length <= 253 && prefix.split(".").every((part) => PREFIX_PART.test(part)));
 }
 
-function textOf({ key, operator, values }: Requirement): string {
+function requirementText({ key, operator, values }: Requirement): string {
   switch (operator) {
     case "Exists":
       return key;

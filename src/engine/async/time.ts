@@ -1,8 +1,9 @@
 /**
- * Clock, timers, back-off, and rate limits.
+ * Clock, timers, back-off, and texts of times.
  *
- * {@linkcode backoffMs}, {@linkcode sleep}, {@linkcode LongTimer} and {@linkcode LeakyBucket} are the entry points. All
- * use the monotonic clock. This file does not decide what to retry.
+ * {@linkcode backoffMs}, {@linkcode sleep} and {@linkcode LongTimer} are the entry points. All waits use the monotonic
+ * clock. Even the smallest entry points load this file, so rates and the fast clock have their own. It does not decide
+ * what to retry.
  *
  * @module
  */
@@ -38,6 +39,7 @@ export function backoffMs(failures: number, options: BackoffOptions): number {
 const PROMPT_ATTEMPTS = 8;
 
 const UNREACHABLE_INITIAL_MS = 500;
+
 const UNREACHABLE_MAX_MS = 5_000;
 
 /**
@@ -59,111 +61,6 @@ export function unreachableBackoffMs(failures: number, options: BackoffOptions):
  */
 export function monotonicMs(): number {
   return performance.now();
-}
-
-/** A system time step up to this is accepted without reading the monotonic clock. */
-const UNCHECKED_MS = 20;
-
-/** After this many equal readings in a row, the clock checks whether they are a burst. */
-const SUSPECTED = 16;
-
-/** This many equal readings in a row, the last 16 without an `await` between them, are a burst. */
-const BURST = 32;
-
-/** In a burst, one reading out of this many reads the time. */
-const READ_EVERY = 8;
-
-/**
- * A fast clock that never runs backwards, for measurements on hot paths. Only differences between one instance's
- * readings are meaningful. Waits use {@linkcode monotonicMs} instead.
- *
- * It reads the system time, which costs half as much as the monotonic clock. It also reads the monotonic clock if the
- * system time has moved backwards or by more than 20 ms. A change to the system time therefore moves it by at most 20
- * ms.
- *
- * A burst is at least 16 equal readings without an `await` between them. In a burst it reads the time once in 8
- * readings, and repeats the last time otherwise. A burst ends with the next `await`, and when the time has moved.
- */
-export class CoarseClock {
-  /** The system time at the last reading. */
-  #dayMs: number = Date.now();
-  /**
-   * The last reading, which never decreases. It is a whole number, because V8 allocates one for each field that holds
-   * another number.
-   */
-  #nowMs: number = Math.floor(monotonicMs());
-  /** The number of readings since the time last moved, or since the burst last ended. */
-  #equal = 0;
-
-  /** Returns the time in milliseconds. */
-  now(): number {
-    if (this.#equal >= BURST && ++this.#equal % READ_EVERY !== 0) return this.#nowMs;
-    return this.#read();
-  }
-
-  #read(): number {
-    const dayMs = Date.now();
-    const stepMs = dayMs - this.#dayMs;
-    if (stepMs === 0) {
-      // Only at the 16th, so that most readings that are apart queue no microtask.
-      if (++this.#equal === SUSPECTED) queueMicrotask(this.#endBurst);
-      return this.#nowMs;
-    }
-    this.#dayMs = dayMs;
-    this.#equal = 0;
-    if (stepMs > 0 && stepMs <= UNCHECKED_MS) this.#nowMs += stepMs;
-    else this.#nowMs = Math.max(this.#nowMs, Math.floor(monotonicMs()));
-    return this.#nowMs;
-  }
-
-  readonly #endBurst = (): void => {
-    this.#equal = 0;
-  };
-}
-
-/**
- * Limits a rate: `burst` actions pass at once, and one more every `intervalMs`.
- *
- * In any period with `t` milliseconds, at most `burst + t / intervalMs` actions pass.
- */
-export class LeakyBucket {
-  readonly #burst: number;
-  readonly #intervalMs: number;
-  /** The bucket's level at `#atMs`, at least 0. Above `#burst` if some booked actions have not passed yet. */
-  #level = 0;
-  /** The time of the last call. */
-  #atMs: number = monotonicMs();
-
-  /** Starts with an empty bucket. */
-  constructor(burst: number, intervalMs: number) {
-    this.#burst = burst;
-    this.#intervalMs = intervalMs;
-  }
-
-  /**
-   * Lets one action pass and returns 0, or refuses it and returns how long to wait before another try, in milliseconds.
-   */
-  take(): number {
-    const over = this.#next() - this.#burst;
-    // Without the tolerance, a rounding error would cause a wait.
-    if (over > 1e-6) return Math.ceil(over * this.#intervalMs);
-    this.#level++;
-    return 0;
-  }
-
-  /** Books one action after all earlier actions, and returns how long it must wait, in milliseconds. */
-  book(): number {
-    this.#level = this.#next();
-    return Math.max(0, this.#level - this.#burst) * this.#intervalMs;
-  }
-
-  /** The level with one more action. */
-  #next(): number {
-    const nowMs = monotonicMs();
-    this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) / this.#intervalMs);
-    this.#atMs = nowMs;
-    return this.#level + 1;
-  }
 }
 
 /** The longest delay that `setTimeout` takes, in milliseconds. A longer delay would fire at once. */
@@ -241,36 +138,6 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
   using timer = new LongTimer(() => late.resolve(false));
   timer.arm(ms);
   return await Promise.race([work.then(() => true), late.promise]);
-}
-
-/** Counts the events in the last `windowMs` milliseconds. It stores one number per event, so use it for rare events. */
-export class RecentCount {
-  readonly #windowMs: number;
-  /** The monotonic times of the events, the oldest first. The next call removes times before the window. */
-  readonly #times: number[] = [];
-
-  /** Counts over the last `windowMs` milliseconds. */
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
-  }
-
-  /** Counts an event that happens now. */
-  add(): void {
-    this.#forget();
-    this.#times.push(monotonicMs());
-  }
-
-  /** The number of events in the window. */
-  get count(): number {
-    this.#forget();
-    return this.#times.length;
-  }
-
-  #forget(): void {
-    const sinceMs = monotonicMs() - this.#windowMs;
-    const kept = this.#times.findIndex((time) => time > sinceMs);
-    this.#times.splice(0, kept === -1 ? this.#times.length : kept);
-  }
 }
 
 /**
@@ -353,8 +220,11 @@ export class TimeLimit implements Disposable {
 
 /** In seconds, as literals, so that bundles without {@linkcode humanDuration} leave them out. */
 const MINUTE = 60;
+
 const HOUR = 3_600;
+
 const DAY = 86_400;
+
 const YEAR = 31_536_000;
 
 /** The latest text from {@linkcode rfc3339}, because most times are in the same second. */

@@ -9,10 +9,10 @@
  *
  * @module
  */
+import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/call_options.ts";
 import { type Impersonation, impersonationProblem } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { monotonicMs } from "../async/time.ts";
 import { ArgumentError, checkCounts, checkDurations } from "../errors/checks.ts";

@@ -6,21 +6,21 @@
  *
  * @module
  */
+import type {
+  Abortable,
+  DecodeObserver,
+  DecodeOptions,
+  KnownEntries,
+  ListOptions,
+  Projection,
+  Selection,
+  ShardOption,
+  WatchOptions,
+} from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import { keepLiterals } from "../api/large_integers.ts";
 import type { ConnectionsStatus, IdentitySource, ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import { type Complete, type DynamicObject, keyOf, type KubernetesObject } from "../api/object.ts";
-import {
-  type Abortable,
-  type DecodeObserver,
-  type DecodeOptions,
-  defined,
-  type KnownEntries,
-  type ListOptions,
-  type Projection,
-  type Selection,
-  type ShardOption,
-  type WatchOptions,
-} from "../api/options.ts";
 import { isCustom, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { type ApiStatus, isNotFound, StatusError, statusFrom } from "../api/status.ts";
 import type { Scale, TokenRequest } from "../api/subresources.ts";

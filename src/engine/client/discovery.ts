@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Abortable } from "../api/options.ts";
+import type { Abortable } from "../api/call_options.ts";
 import { type ApiResource, apiVersionOf } from "../api/resource.ts";
 import { DecodeError, isNotFound, StatusError } from "../api/status.ts";
 

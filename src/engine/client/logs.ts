@@ -6,8 +6,8 @@
  *
  * @module
  */
-import type { Abortable } from "../api/options.ts";
-import { WatchRenewal } from "../api/options.ts";
+import type { Abortable } from "../api/call_options.ts";
+import { WatchRenewal } from "../api/watch_timeout.ts";
 import { preciseTime } from "../api/precise_time.ts";
 import {
   isForbidden,

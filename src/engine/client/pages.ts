@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { ListOptions } from "../api/call_options.ts";
 import { readPages } from "../api/lister_watcher.ts";
-import type { ListOptions } from "../api/options.ts";
 import { ReadAhead } from "../async/iterate.ts";
 import { withResolvers } from "../async/signals.ts";
 import type { ObjectList } from "./resource_client.ts";

@@ -7,7 +7,8 @@
  * @module
  */
 import type { KubernetesObject } from "../api/object.ts";
-import { type Abortable, defined } from "../api/options.ts";
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import { defineResource, onlyMetadata, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
 import type { ResourceClients } from "./resource_client.ts";

@@ -6,8 +6,6 @@
  *
  * @module
  */
-import { refuseRounded } from "../api/large_integers.ts";
-import { isRecord, keyOf, type KubernetesObject, type ObjectKey, refuseReduced } from "../api/object.ts";
 import {
   checkSelectors,
   type DecodeOptions,
@@ -16,7 +14,9 @@ import {
   type Selection,
   type ShardOption,
   type WatchOptions,
-} from "../api/options.ts";
+} from "../api/call_options.ts";
+import { refuseRounded } from "../api/large_integers.ts";
+import { isRecord, keyOf, type KubernetesObject, type ObjectKey, refuseReduced } from "../api/object.ts";
 import {
   apiVersionOf,
   isBuiltInGroup,

@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { ListOptions, RequestOptions, Selection, WatchOptions } from "../api/call_options.ts";
 import type { ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import type { Complete, DynamicObject, KubernetesObject, ObjectKey } from "../api/object.ts";
-import type { ListOptions, RequestOptions, Selection, WatchOptions } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { ApiStatus } from "../api/status.ts";
 import type { Scale, TokenRequest } from "../api/subresources.ts";

@@ -6,14 +6,8 @@
  *
  * @module
  */
+import type { WatchOptions } from "../api/call_options.ts";
 import type { WatchChange, WatchEvent } from "../api/lister_watcher.ts";
-import {
-  WATCH_GRACE_MS,
-  type WatchOptions,
-  WatchRenewal,
-  watchTimeoutError,
-  watchTimeoutSeconds,
-} from "../api/options.ts";
 import {
   CredentialsError,
   DecodeError,
@@ -27,6 +21,7 @@ import {
   StatusError,
   UnreachableError,
 } from "../api/status.ts";
+import { WATCH_GRACE_MS, WatchRenewal, watchTimeoutError, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { DerivedController } from "../async/signals.ts";
 import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
 import { ArgumentError, ValueError } from "../errors/checks.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { WatchChange } from "../api/lister_watcher.ts";
-import type { WatchOptions } from "../api/options.ts";
+import type { WatchOptions } from "../api/call_options.ts";
 import type { StreamSource } from "../async/iterate.ts";
 import { monotonicMs } from "../async/time.ts";
 import { type BodyDecoder, BodyReader } from "./decode/body_reader.ts";

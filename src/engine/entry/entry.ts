@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { DecodeOptions, Projection } from "../api/call_options.ts";
 import type { CacheEntry, Identity } from "../api/entry.ts";
 import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
 import {
@@ -28,7 +29,6 @@ import {
   type Reduced,
   reduced,
 } from "../api/object.ts";
-import type { DecodeOptions, Projection } from "../api/options.ts";
 import {
   isCustom,
   isSecret,

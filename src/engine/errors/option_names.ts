@@ -10,7 +10,8 @@ import type { BackoffOptions } from "../async/time.ts";
 import { ArgumentError, checkDurations, ValueError } from "./checks.ts";
 import { nearest, quoted } from "./errors.ts";
 
-type Words<S extends string> = S extends `${infer A} ${infer B}` ? Words<A> | Words<B> : S;
+/** The words of a text, which spaces separate. */
+export type Words<S extends string> = S extends `${infer A} ${infer B}` ? Words<A> | Words<B> : S;
 
 type KeysOf<O> = O extends unknown ? keyof O & string : never;
 

@@ -11,7 +11,7 @@ import type { PolledIterator } from "../async/iterate.ts";
 import { LongTimer } from "../async/time.ts";
 import { CacheView, type ViewOptions } from "./cache_view.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
-import type { Listener } from "./events/processor.ts";
+import type { Listener } from "./events/listener.ts";
 import type { SharedInformerFactoryOptions } from "./options.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 

@@ -8,9 +8,9 @@
  * @module
  */
 
+import type { Abortable } from "../api/call_options.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
 import { elementsAt, parseFieldPath } from "../api/selector.ts";
 import { PolledIterator, Readers } from "../async/iterate.ts";
 import { checkCounts } from "../errors/checks.ts";

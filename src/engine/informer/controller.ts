@@ -4,10 +4,10 @@
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { DeltaFIFO, Deltas } from "../queue/delta_fifo.ts";
 import { Reflector, type ReflectorOptions } from "../reflector/reflector.ts";

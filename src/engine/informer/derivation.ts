@@ -11,8 +11,9 @@ import type { CacheEntry } from "../api/entry.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import { isPlain, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
-import { callObserver, Pacer } from "../async/signals.ts";
+import { callObserver } from "../async/signals.ts";
 import { monotonicMs } from "../async/time.ts";
+import { Pacer } from "../async/turns.ts";
 import type { EntrySelector } from "../entry/entry_selector.ts";
 import { deepFreeze } from "../entry/shared_parts.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -23,7 +24,7 @@ import type { ObjectCache } from "./cache/object_cache.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./events/event.ts";
 import type { LogFollower } from "./events/event_log.ts";
 import type { Processor } from "./events/processor.ts";
-import type { StateKeeper } from "./sync/state.ts";
+import type { StateKeeper } from "./sync/state_keeper.ts";
 
 /** Which objects to read from a collection, see {@linkcode ReadObjects}. */
 export type ReadQuery<T, Name extends string = string> =

@@ -6,15 +6,16 @@
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { type Abortable, defined } from "../api/options.ts";
 import { Latest } from "../async/iterate.ts";
-import { checkDurations } from "../errors/checks.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
+import { type OptionTable, plainRows, readOptions } from "../errors/option_table.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import type { Lister } from "./cache/lister.ts";
 import { ObjectCache } from "./cache/object_cache.ts";
@@ -31,7 +32,7 @@ import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, InformerWaits, joined } from "./status.ts";
-import { StateKeeper } from "./sync/state.ts";
+import { StateKeeper } from "./sync/state_keeper.ts";
 
 /** An object in a derived collection. Its name and namespace together are its key. */
 export interface DerivedObject {
@@ -106,6 +107,12 @@ export interface DeriveOptions<T extends DerivedObject, Name extends string = ne
    */
   readonly onError?: (error: unknown) => unknown;
 }
+
+const OPTIONS = {
+  ...plainRows("name indexers onError"),
+  resyncMs: { default: 0, ms: {} },
+  graceMs: { default: 10_000, ms: {} },
+} as const satisfies OptionTable<DeriveOptions<DerivedObject>>;
 
 /** A derived collection's status at one moment. */
 export interface DerivedStatus extends
@@ -190,10 +197,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
 
   /** @internal */
   private constructor(input: DerivationInput, compute: Compute, options: DeriveOptions<T, Name>) {
-    checkNames("derive a collection", options, "name indexers resyncMs graceMs onError");
-    const { name = `derived from "${input.sources[0][internals].sync.collection.name}"`, indexers } = options;
-    const { resyncMs = CACHE_DEFAULTS.resyncMs, graceMs = CACHE_DEFAULTS.graceMs } = options;
-    checkDurations("derive a collection", { resyncMs, graceMs });
+    const { name = `derived from "${input.sources[0][internals].sync.collection.name}"`, indexers, resyncMs, graceMs } =
+      readOptions("derive a collection", options, OPTIONS);
     const collection = { name, subject: `"${name}"`, informer: `derived collection "${name}"` };
     const observe = errorObserver(options.onError, () => collection.informer);
     const report = this.#report = (error: unknown): void => {

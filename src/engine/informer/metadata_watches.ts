@@ -4,13 +4,14 @@
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
 import { defineResource, DEFINITIONS, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { hashesOf, type HashRange, type ShardSource } from "../api/shard.ts";
 import { isForbidden, isNotFound } from "../api/status.ts";
-import { LeakyBucket, LongTimer } from "../async/time.ts";
+import { LeakyBucket } from "../async/rates.ts";
+import { LongTimer } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import type { HandlerRegistration } from "./events/event.ts";

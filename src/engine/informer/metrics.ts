@@ -6,7 +6,6 @@
  *
  * @module
  */
-import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import { resourceName } from "../api/resource.ts";
 import type { Durations } from "../async/histogram.ts";
 import type { InformerOfFactory } from "./shared_informer_factory.ts";
@@ -245,31 +244,30 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
   ];
 }
 
+/** The families of connections: name, help and value. */
+const CONNECTIONS = [
+  ["informer_watch_suspicions", "Watches that missed a bookmark, and were looked at.", "suspicions"],
+  [
+    "informer_watch_renewals",
+    "Watches that were replaced, or ended, because their connection might be dead.",
+    "renewals",
+  ],
+  [
+    "informer_probes",
+    "Requests by which the informer's client asked whether the API server responds; the same for all informers of a client.",
+    "probes",
+  ],
+  ["informer_failed_probes", "Those of informer_probes that got no response.", "failedProbes"],
+] as const;
+
 function connectionMetrics(informers: readonly InformerOfFactory[], labels: readonly Labels[]): MetricFamily[] {
-  const ofConnections = (value: (it: ConnectionsStatus) => number): MetricSample[] =>
-    informers.flatMap(({ status: { connections } }, index) =>
-      connections === undefined ? [] : [{ labels: labels[index], value: value(connections) }]
-    );
-  return [
+  return CONNECTIONS.map(([name, help, value]) =>
     counter(
-      "informer_watch_suspicions",
-      "Watches that missed a bookmark, and were looked at.",
-      ofConnections(({ suspicions }) => suspicions),
-    ),
-    counter(
-      "informer_watch_renewals",
-      "Watches that were replaced, or ended, because their connection might be dead.",
-      ofConnections(({ renewals }) => renewals),
-    ),
-    counter(
-      "informer_probes",
-      "Requests by which the informer's client asked whether the API server responds; the same for all informers of a client.",
-      ofConnections(({ probes }) => probes),
-    ),
-    counter(
-      "informer_failed_probes",
-      "Those of informer_probes that got no response.",
-      ofConnections(({ failedProbes }) => failedProbes),
-    ),
-  ];
+      name,
+      help,
+      informers.flatMap(({ status: { connections } }, index) =>
+        connections === undefined ? [] : [{ labels: labels[index], value: connections[value] }]
+      ),
+    )
+  );
 }

@@ -1,19 +1,20 @@
 /**
  * The options of informers and factories, with their defaults and checks.
  *
- * {@linkcode SharedIndexInformerOptions} and {@linkcode withCacheDefaults} are the entry points. Options of handlers
+ * {@linkcode SharedIndexInformerOptions} and {@linkcode informerSettings} are the entry points. Options of handlers
  * are in `events/event.ts`.
  *
  * @module
  */
+import type { DecodeOptions, Selection } from "../api/call_options.ts";
 import type { FieldPaths, Picked } from "../api/fields.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { Resource, SecretLike, WithoutData } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
-import { ArgumentError, checkDurations } from "../errors/checks.ts";
+import { checkDurations } from "../errors/checks.ts";
 import type { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
+import { type OptionTable, plainRows, readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
 import type { NamespaceFinder } from "./cache/cache_scope.ts";
@@ -241,66 +242,83 @@ export interface SharedInformerFactoryOptions extends CachedSelection, CacheOpti
   readonly snapshots?: FactorySnapshots;
 }
 
-/** The shortest time between two consistency checks, in milliseconds. */
-const MIN_CHECK_MS = 60_000;
-
-/** The shortest time between two lists of a polled kind, in milliseconds. */
-const MIN_POLL_MS = 1_000;
-
-/** The options that exclude each other. */
-type PollOptions = { readonly pollMs?: number; readonly shard?: unknown };
-
-/** The defaults of {@linkcode CacheOptions}. */
-export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "consistencyCheck" | "cluster">> = {
-  validate: false,
-  managedFields: "drop",
-  secretAnnotations: [],
-  parse: "lazy",
-  freeze: true,
-  resyncMs: 0,
-  graceMs: 10_000,
-};
-
-/**
- * Returns the options, with the defaults for those that are not set.
- *
- * @throws {RangeError} when a duration is out of range.
- */
-export function withCacheDefaults<O extends CacheOptions & PollOptions>(options: O): O & typeof CACHE_DEFAULTS {
-  const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
-  checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
-  checkNames("check an informer regularly", options.consistencyCheck, "intervalMs");
-  checkDurations("create an informer", { "consistencyCheck.intervalMs": options.consistencyCheck?.intervalMs }, {
-    min: MIN_CHECK_MS,
-  });
-  checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
-  if (options.pollMs !== undefined && options.shard !== undefined) {
-    throw new ArgumentError(
-      `Cannot create an informer: "shard" and "pollMs" (${options.pollMs}) cannot be combined, because a shard needs a ` +
-        "watch. Remove one of them",
-    );
-  }
-  return filled;
-}
-
 /** The options of an informer, whatever its objects and indexes. */
 export type AnyOptions = CachedSelection & SharedIndexInformerOptions<KubernetesObject, string> & {
   readonly fields?: readonly string[];
 };
 
-const CACHE = "parse freeze validate resyncMs reflector graceMs consistencyCheck managedFields secretAnnotations";
+type Cache = Omit<CacheOptions, "cluster">;
 
-const SELECTION = "namespaces namespace labelSelector fieldSelector";
+const CACHE = {
+  parse: { default: "lazy" },
+  freeze: { default: true },
+  validate: { default: false },
+  resyncMs: { default: 0, ms: {} },
+  ...plainRows("reflector consistencyCheck"),
+  graceMs: { default: 10_000, ms: {} },
+  managedFields: { default: "drop" },
+  secretAnnotations: { default: [] },
+} as const satisfies OptionTable<Cache>;
 
-/** The options of an informer, for `checkNames`. */
-export const INFORMER_OPTIONS =
-  `${CACHE} cluster indexers transform secretData shard deliverUnchanged optional pollMs onError` as const;
+/** The defaults of {@linkcode CacheOptions}. */
+export const CACHE_DEFAULTS: Settings<CacheOptions, typeof CACHE> = withDefaults<Cache, typeof CACHE>({}, CACHE);
 
-/** The options of an informer of a factory, for `checkNames`. */
-export const PLACED_OPTIONS = `${INFORMER_OPTIONS} ${SELECTION} fields` as const;
+const SELECTION = plainRows("namespaces namespace labelSelector fieldSelector");
 
-/** The options that factories and sets of clusters have, for `checkNames`. */
-export const FACTORY_OPTIONS = `${CACHE} ${SELECTION} onError idleTimeoutMs cacheTtlMs maxBytes snapshots` as const;
+/**
+ * The options of an informer. All callers of one informer in a factory agree on them. Options with `shared: false` are
+ * exceptions: indexes are joined, and the others make another informer.
+ */
+export const INFORMER_OPTIONS = {
+  ...CACHE,
+  ...plainRows("cluster transform deliverUnchanged optional onError"),
+  indexers: { shared: false },
+  secretData: { shared: false },
+  shard: { shared: false },
+  pollMs: { ms: { min: 1_000, finite: true } },
+} as const satisfies OptionTable<SharedIndexInformerOptions<KubernetesObject, string>>;
+
+/** The options of an informer of a factory. */
+export const PLACED_OPTIONS = {
+  ...INFORMER_OPTIONS,
+  ...SELECTION,
+  ...plainRows("fields"),
+} as const satisfies OptionTable<
+  AnyOptions
+>;
+
+/** The options that factories and sets of clusters have. */
+export const FACTORY_OPTIONS = {
+  ...CACHE,
+  ...SELECTION,
+  ...plainRows("onError maxBytes snapshots"),
+  idleTimeoutMs: { default: 30_000, ms: {} },
+  cacheTtlMs: { default: 300_000, ms: {} },
+} as const satisfies OptionTable<Omit<SharedInformerFactoryOptions, "cluster">>;
+
+/**
+ * Returns an informer's options, with their defaults.
+ *
+ * @throws {RangeError} when a duration is out of range.
+ * @throws {TypeError} when an option does not exist, or `shard` and `pollMs` are combined.
+ */
+export function informerSettings<T extends KubernetesObject, Name extends string>(
+  options: SharedIndexInformerOptions<T, Name>,
+): Settings<SharedIndexInformerOptions<T, Name>, typeof INFORMER_OPTIONS> {
+  const settings = readOptions("create an informer", options, INFORMER_OPTIONS);
+  const { consistencyCheck, pollMs, shard } = settings;
+  checkNames("check an informer regularly", consistencyCheck, "intervalMs");
+  checkDurations("create an informer", { "consistencyCheck.intervalMs": consistencyCheck?.intervalMs }, {
+    min: 60_000,
+  });
+  if (pollMs !== undefined && shard !== undefined) {
+    throw new TypeError(
+      `Cannot create an informer: "shard" and "pollMs" (${pollMs}) cannot be combined, because a shard needs a watch. ` +
+        "Remove one of them",
+    );
+  }
+  return settings;
+}
 
 /**
  * The type of the objects that an informer of `Resource<T>` caches:

@@ -4,8 +4,8 @@
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
 import type { ObjectKey } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
 import type { internals } from "../errors/internals.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { CacheSelection, Lister } from "./cache/lister.ts";

@@ -8,10 +8,11 @@
  * @module
  */
 
+import type { Abortable, Selection } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { type Abortable, defined, type Selection } from "../api/options.ts";
 import { checkNamespaceOf } from "../api/resource.ts";
 import { Latest } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
@@ -27,7 +28,7 @@ import { ObjectCache } from "./cache/object_cache.ts";
 import { CacheView, type ViewOptions } from "./cache_view.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
-import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
+import { informerSettings, type SharedIndexInformerOptions } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, InformerWaits, syncStatus } from "./status.ts";
@@ -118,10 +119,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    // A factory has checked its own options.
-    if (options[internals] === undefined) checkNames("create an informer", options, INFORMER_OPTIONS);
     const { budget, finder } = options[internals] ?? {};
-    const filled = withCacheDefaults(options);
+    const filled = informerSettings(options);
     const collection = new CachedCollection<T>(source, filled, finder);
     const { scope, subject } = collection;
     const report = (error: unknown): void => {

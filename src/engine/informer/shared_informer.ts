@@ -10,7 +10,8 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { parsesObjects } from "../entry/path.ts";
-import type { IndexFunction } from "../store/indexer.ts";
+import type { Settings } from "../errors/option_table.ts";
+import type { IndexFunction } from "../store/value_index.ts";
 import { Demand, type DemandTimes } from "./acquired_informer.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions } from "./options.ts";
@@ -89,9 +90,6 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The options of a shared informer, whatever its objects. */
 type Options = SharedIndexInformerOptions<KubernetesObject, string>;
 
-/** The options that make another informer; and indexes, which are joined. All callers agree on the others. */
-const OWN_OPTIONS: readonly string[] = ["indexers", "secretData", "shard"];
-
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
 export class SharedInformer {
   /** The objects that are cached. */
@@ -99,7 +97,7 @@ export class SharedInformer {
   /** The informer. */
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   /** The options that the informer was made with, defaults included. */
-  readonly options: Options;
+  readonly options: Settings<Options, typeof INFORMER_OPTIONS>;
   /** Pauses the informer while it has no holder. */
   readonly demand: Demand;
   /** `true` if it runs as long as the factory: then the demand never ends. */
@@ -117,7 +115,7 @@ export class SharedInformer {
   constructor(
     scope: CacheScope<Resource>,
     informer: SharedIndexInformer<KubernetesObject, string>,
-    options: Options,
+    options: Settings<Options, typeof INFORMER_OPTIONS>,
     times: DemandTimes,
     forget: () => void,
   ) {
@@ -138,9 +136,9 @@ export class SharedInformer {
   /** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
   join(own: Options): void {
     const refused = (why: string): Error => new Error(`Cannot share the informer of "${this.scope.kind}": ${why}`);
-    for (const option of INFORMER_OPTIONS.split(" ") as Exclude<keyof Options, symbol>[]) {
+    for (const [option, row] of Object.entries(INFORMER_OPTIONS) as [Exclude<keyof Options, symbol>, object][]) {
       const isAgreed = own[option] === undefined || sameOption(own[option], this.options[option]);
-      if (isAgreed || OWN_OPTIONS.includes(option)) continue;
+      if (isAgreed || "shared" in row) continue;
       throw refused(
         `the option "${option}" has another value than the first caller gave. Pass the same value, or create another factory`,
       );

@@ -6,9 +6,10 @@
  *
  * @module
  */
+import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import { onlyFields } from "../api/fields.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
-import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
@@ -19,6 +20,7 @@ import { errorObserver } from "../errors/errors.ts";
 import { allEnded } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
+import { readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
 import { AcquiredInformer } from "./acquired_informer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
@@ -26,11 +28,11 @@ import type { MemoryReport } from "./cache/memory_report.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import {
   type AnyOptions,
-  CACHE_DEFAULTS,
   type Cached,
   type CachedOptions,
   type CachedSelection,
   FACTORY_OPTIONS,
+  INFORMER_OPTIONS,
   type NamespacesByLabel,
   PLACED_OPTIONS,
   type SharedIndexInformerOptions,
@@ -61,7 +63,7 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
 type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection & { readonly readable?: true };
 
 /** The options of a factory whose namespaces are named. */
-type FactoryOptions = Omit<SharedInformerFactoryOptions, "namespaces"> & Selection;
+type FactoryOptions = Omit<Settings<SharedInformerFactoryOptions, typeof FACTORY_OPTIONS>, "namespaces"> & Selection;
 
 /** Returns the way to find namespaces that are not named. @throws {TypeError} where it is not known. */
 function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | NamespacesByLabel | undefined {
@@ -182,17 +184,16 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} if the namespaces contradict each other.
    * @throws {SyntaxError} if a selector does not parse.
-   * @throws {RangeError} if `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
+   * @throws {RangeError} if `maxBytes` or a duration is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
-    checkNames("create a factory", given, `${FACTORY_OPTIONS} cluster`);
-    const { namespaces, ...rest } = given;
+    const filled = readOptions("create a factory", given, { ...FACTORY_OPTIONS, cluster: {} });
+    const { namespaces, ...rest } = filled;
     const finding = this.#finding = findingOf(namespaces);
-    const options = finding === undefined ? given as FactoryOptions : rest;
+    const options: FactoryOptions = finding === undefined ? filled as FactoryOptions : rest;
     if (typeof finding === "object") checkSelectors({ labelSelector: finding.labels });
     namespacesOf(options);
     checkSelectors(options);
-    checkDurations("create a factory", { idleTimeoutMs: options.idleTimeoutMs, cacheTtlMs: options.cacheTtlMs });
     checkDurations("create a factory", { intervalMs: options.snapshots?.intervalMs }, { min: 1 });
     const { maxBytes } = options;
     this.#client = client;
@@ -497,7 +498,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} beside another shard or a namespace.
    */
   #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
-    checkNames(`create an informer of "${plural}"`, own, PLACED_OPTIONS);
+    checkNames(`create an informer of "${plural}"`, own, Object.keys(PLACED_OPTIONS));
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);
@@ -547,11 +548,14 @@ export class SharedInformerFactory implements AsyncDisposable {
     scope: CacheScope<Resource>,
     { fields: _fields, indexers = {}, readable, ...own }: PlacedOptions,
   ): SharedInformer {
-    const { onError, idleTimeoutMs = 30_000, cacheTtlMs = 300_000, ...rest } = this.#options;
-    const { snapshots: _snapshots, maxBytes: _max, ...defaults } = rest;
+    const { onError } = this.#options;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { deliverUnchanged: false };
-    const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
+    const given = { ...this.#options, ...reduction, ...defined(own), onError: own.onError };
+    const options = withDefaults<SharedIndexInformerOptions<KubernetesObject, string>, typeof INFORMER_OPTIONS>(
+      given,
+      INFORMER_OPTIONS,
+    );
     const sourceOf = (part: Selection): ResourceClient<KubernetesObject> => this.#client.resource(resource, part);
     const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
     const finder = readable && {
@@ -570,7 +574,7 @@ export class SharedInformerFactory implements AsyncDisposable {
       },
     );
     if (this.#measuresDelivery) informer.measureDelivery();
-    const shared = new SharedInformer(scope, informer, options, { idleTimeoutMs, cacheTtlMs }, () => {
+    const shared = new SharedInformer(scope, informer, options, this.#options, () => {
       this.#informers.delete(scope.name);
     });
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
@@ -590,7 +594,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const run = by instanceof FactoryRun ? by : undefined;
     const wasStarted = shared.running !== undefined;
     if (run === undefined ? wasStarted : shared.run === run) return;
-    const { informer, scope, options, options: { graceMs = CACHE_DEFAULTS.graceMs } } = shared;
+    const { informer, scope, options, options: { graceMs } } = shared;
     const { signal } = by;
     const keepers = options.pollMs === undefined ? this.#keepers : undefined;
     shared.running ??= (keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))

@@ -12,7 +12,7 @@ import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/
 import { isBuiltInGroup, type TableColumn } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
-import { nextTurn, Pacer } from "../async/signals.ts";
+import { nextTurn, Pacer } from "../async/turns.ts";
 import {
   brokenEntry,
   entryBytes,

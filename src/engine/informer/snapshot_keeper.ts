@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { isOlder } from "../api/status.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";

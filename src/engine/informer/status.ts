@@ -2,13 +2,14 @@
  * The status of an informer, and the waits of its callers with their errors.
  *
  * {@linkcode InformerStatus} and {@linkcode InformerWaits} are the entry points. State itself is kept by
- * `sync/state.ts`.
+ * `sync/state_keeper.ts`.
  *
  * @module
  */
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { type Abortable, defined } from "../api/options.ts";
 import type { StatusCause } from "../api/status.ts";
 import { type Durations, sumOfDurations } from "../async/histogram.ts";
 import { monotonicMs, timedController } from "../async/time.ts";
@@ -20,12 +21,13 @@ import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CountedBytes } from "./cache/memory_budget.ts";
 import type { FollowedCollection } from "./derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
-import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
+import { HandlerRemovedError } from "./events/listener.ts";
+import type { HandlerStatus } from "./events/processor.ts";
 import { NamespaceLeft } from "./sync/changing_namespaces.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
 import type { PartSync } from "./sync/part_sync.ts";
-import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
+import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state_keeper.ts";
 
 /** An informer's status at one moment. For several namespaces, see also `namespaces`. */
 export interface InformerStatus {

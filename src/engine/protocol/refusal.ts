@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { defined } from "../api/options.ts";
+import { defined } from "../api/defined.ts";
 import { resourceName } from "../api/resource.ts";
 import { reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
 

@@ -8,25 +8,20 @@
  * @module
  */
 
+import type { Abortable } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Abortable, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
 import { MemoryLimitError } from "../api/status.ts";
+import { WatchRenewal, watchTimeoutSeconds } from "../api/watch_timeout.ts";
+import { LeakyBucket } from "../async/rates.ts";
 import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
-import {
-  backoffMs,
-  type BackoffOptions,
-  LeakyBucket,
-  LongTimer,
-  monotonicMs,
-  sleep,
-  unreachableBackoffMs,
-} from "../async/time.ts";
-import { checkCounts, checkDurations } from "../errors/checks.ts";
+import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep, unreachableBackoffMs } from "../async/time.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import { internals } from "../errors/internals.ts";
 import { checkBackoff, checkNames } from "../errors/option_names.ts";
+import { type OptionTable, plainRows, readOptions, type Settings } from "../errors/option_table.ts";
 import {
   type ArrivingParts,
   type ListWatchObserver,
@@ -57,9 +52,6 @@ import {
   type WatchingPhase,
   withRelist,
 } from "./transition.ts";
-
-/** The names of options that are times. */
-const TIMES = "watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs reconnectMs";
 
 /** Options for lists and watches. */
 export interface ReflectorOptions {
@@ -122,35 +114,17 @@ export interface ReflectorOptions {
   readonly onError?: (error: unknown) => unknown;
 }
 
-/** Checked options with their defaults. */
-type ReflectorSettings = Omit<ReflectorOptions, keyof typeof DEFAULTS> & Required<typeof DEFAULTS>;
-
-const DEFAULTS = {
-  pageSize: 500,
-  streamingList: "auto" as NonNullable<ReflectorOptions["streamingList"]>,
-  watchTimeoutMs: 120_000,
-  listIdleMs: 70_000,
-  initialEventsTimeoutMs: 20_000,
-  resyncMs: 0,
-  reconnectMs: 700,
-  backoff: {} as BackoffOptions,
-};
-
-/** Fills in the defaults. @throws {RangeError} when an option is out of range. */
-function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
-  checkNames("create a reflector", options, `${TIMES} pageSize streamingList backoff onPhase observe onError`);
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const settings: ReflectorSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
-  const { pageSize, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs } = settings;
-  const action = "create a reflector";
-  checkCounts(action, { pageSize }, { min: 1 });
-  checkDurations(action, { watchTimeoutMs }, { min: 1 });
-  checkDurations(action, { listIdleMs, initialEventsTimeoutMs }, { min: 1 });
-  checkDurations(action, { resyncMs });
-  checkDurations(action, { reconnectMs }, { finite: true });
-  checkBackoff(settings.backoff);
-  return settings;
-}
+const OPTIONS = {
+  watchTimeoutMs: { default: 120_000, ms: { min: 1 } },
+  listIdleMs: { default: 70_000, ms: { min: 1 } },
+  initialEventsTimeoutMs: { default: 20_000, ms: { min: 1 } },
+  resyncMs: { default: 0, ms: {} },
+  reconnectMs: { default: 700, ms: { finite: true } },
+  pageSize: { default: 500, count: { min: 1 } },
+  streamingList: { default: "auto" },
+  backoff: { default: {} },
+  ...plainRows("onPhase observe onError"),
+} as const satisfies OptionTable<ReflectorOptions>;
 
 /** Requests that may begin without a wait, whatever the server answers: this many at once, and one more a second. */
 const UNWAITED = { burst: 10, intervalMs: 1_000 };
@@ -185,7 +159,7 @@ const paused = abortReason("The reflector was paused");
 export class Reflector<T extends KubernetesObject> {
   readonly #source: ListerWatcher<T>;
   readonly #store: ListWatchWriter<T>;
-  readonly #settings: ReflectorSettings;
+  readonly #settings: Settings<ReflectorOptions, typeof OPTIONS>;
   readonly #rules: TransitionRules;
   readonly #counters = new LiveCounters();
   /** The current phase; `stopped` outside of `run()`. Every value that the next transition depends on is in it. */
@@ -222,7 +196,8 @@ export class Reflector<T extends KubernetesObject> {
    */
   constructor(source: ListerWatcher<T>, store: ReflectorStore<CacheEntry<T>>, options: ReflectorOptions = {}) {
     this.#parts = options[internals];
-    const settings = checkReflectorOptions(options);
+    const settings = readOptions("create a reflector", options, OPTIONS);
+    checkBackoff(settings.backoff);
     const { streamingList, backoff, reconnectMs } = settings;
     const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.intervalMs);
     this.#source = source;

@@ -7,6 +7,8 @@
  *
  * @module
  */
+import type { Abortable, ListOptions, Selection } from "../api/call_options.ts";
+import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
 import {
   type ListerWatcher,
@@ -15,21 +17,16 @@ import {
   readPages,
   type WatchChange,
 } from "../api/lister_watcher.ts";
-import {
-  type Abortable,
-  defined,
-  type ListOptions,
-  type Selection,
-  WATCH_GRACE_MS,
-  watchTimeoutError,
-} from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
 import { isOlder, isResourceVersion, StatusError, UnreachableError, UnversionedError } from "../api/status.ts";
+import { WATCH_GRACE_MS, watchTimeoutError } from "../api/watch_timeout.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
-import { DerivedController, Pacer } from "../async/signals.ts";
-import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
+import { RecentCount } from "../async/rates.ts";
+import { DerivedController } from "../async/signals.ts";
+import { monotonicMs, TimeLimit } from "../async/time.ts";
+import { Pacer } from "../async/turns.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
 
 /** A list or watch that a reflector starts. */

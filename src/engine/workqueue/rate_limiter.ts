@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { LeakyBucket } from "../async/time.ts";
+import { LeakyBucket } from "../async/rates.ts";
 import { checkCounts, checkDurations } from "../errors/checks.ts";
 import { checkNames } from "../errors/option_names.ts";
 

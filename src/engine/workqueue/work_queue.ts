@@ -8,9 +8,10 @@
  * @module
  */
 
+import { CoarseClock } from "../async/coarse_clock.ts";
 import { type Durations, Histogram } from "../async/histogram.ts";
-import { DerivedController, isAbortOf, Latch, LazyController, nextTurn, Pacer } from "../async/signals.ts";
-import { CoarseClock } from "../async/time.ts";
+import { DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
+import { nextTurn, Pacer } from "../async/turns.ts";
 import { checkCounts } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";

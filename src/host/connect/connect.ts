@@ -7,7 +7,7 @@
  * @module
  */
 import { impersonationHeaders, impersonationProblem } from "../../engine/api/impersonation.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
 import { ArgumentError } from "../../engine/errors/checks.ts";

@@ -7,7 +7,7 @@
  */
 import type { Impersonation } from "../../engine/api/impersonation.ts";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import type { Credentials, RequestReport } from "../../engine/client/http/connection.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 

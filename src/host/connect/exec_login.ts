@@ -7,7 +7,7 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { monotonicMs } from "../../engine/async/time.ts";
 import type { Credentials } from "../../engine/client/http/connection.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";

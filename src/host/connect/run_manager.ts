@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { callObserver, DerivedController } from "../../engine/async/signals.ts";
 import { sleep } from "../../engine/async/time.ts";
 import { checkDurations } from "../../engine/errors/checks.ts";

@@ -6,8 +6,10 @@
  *
  * @module
  */
+import type { Abortable } from "../../engine/api/call_options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import type { ObjectKey } from "../../engine/api/object.ts";
-import { type Abortable, defined, WatchRenewal } from "../../engine/api/options.ts";
+import { WatchRenewal } from "../../engine/api/watch_timeout.ts";
 import { PolledIterator } from "../../engine/async/iterate.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { LongTimer, monotonicMs } from "../../engine/async/time.ts";

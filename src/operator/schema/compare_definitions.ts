@@ -7,7 +7,7 @@
  * @module
  */
 import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
-import { at, listOr, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
+import { listOr, memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
 import { EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./structural.ts";
 
 type Broken = DefinitionChange["breaks"];
@@ -192,7 +192,7 @@ function compareSchemas(before: JsonObject, after: JsonObject, path: string, rep
   // What every object has, whatever its schema says.
   const given = path === "" || after[EMBEDDED] === true ? ["apiVersion", "kind", "metadata"] : [];
   for (const name of new Set([...Object.keys(fields), ...Object.keys(newFields)])) {
-    const [field, newField] = [at(fields, name) ?? rest, at(newFields, name) ?? newRest];
+    const [field, newField] = [memberAt(fields, name) ?? rest, memberAt(newFields, name) ?? newRest];
     if (field === undefined || given.includes(name)) continue;
     if (newField === undefined) report("field removed", PRUNED, placeOf(name));
     else compareSchemas(objectOr(field), objectOr(newField), placeOf(name), report);
@@ -204,7 +204,7 @@ function compareSchemas(before: JsonObject, after: JsonObject, path: string, rep
   }
   // Fields that no default fills in.
   const [needed, newNeeded] = [before, after].map(({ required, properties }) =>
-    textsOf(required).filter((name) => at(properties, name, "default") === undefined)
+    textsOf(required).filter((name) => memberAt(properties, name, "default") === undefined)
   );
   for (const name of newNeeded) {
     if (!needed.includes(name) && !given.includes(name)) report("required added", REQUIRED, placeOf(name));

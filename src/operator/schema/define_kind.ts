@@ -6,7 +6,7 @@
  * @module
  */
 import type { ClusterScopedObject, KubernetesObject, NamespacedObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import { defineResource, type Resource } from "../../engine/api/resource.ts";
 import type { StatusCause } from "../../engine/api/status.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";

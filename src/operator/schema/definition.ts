@@ -11,7 +11,7 @@ import { type Causes, fieldCause } from "../../engine/protocol/refusal.ts";
 import { clientConfigCauses } from "./values/client_config.ts";
 import { letterLabel, subdomain } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "../../engine/api/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
+import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
 import { FieldFaults, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */
@@ -38,7 +38,7 @@ export function definitionCauses(crd: JsonObject, rules?: RuleCompiler): Causes 
       faults.refuse(true, `${place}.name`, why);
       faults.refuse(index === 0 && isSet(version.name), "version", why);
     }
-    faults.require(!isObject(at(version, "schema", "openAPIV3Schema")), `${place}.schema.openAPIV3Schema`);
+    faults.require(!isObject(memberAt(version, "schema", "openAPIV3Schema")), `${place}.schema.openAPIV3Schema`);
     warningCauses(version, new FieldFaults(version, `spec.${place}`, causes));
   }
   const hasStatus = versions.some(({ subresources }) => isObject(objectOr(subresources).status));
@@ -73,7 +73,7 @@ const APPROVAL = "api-approved.kubernetes.io";
 function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes): void {
   const faults = new FieldFaults(spec, "spec", causes);
   const group = textOf(spec.group);
-  const kind = textOf(at(spec, "names", "kind"));
+  const kind = textOf(memberAt(spec, "names", "kind"));
   const defaults = { singular: kind.toLowerCase(), listKind: kind === "" ? "" : `${kind}List`, plural: "", kind: "" };
   const given = objectOr(spec.names);
   const isGivenName = ([name]: readonly [string, unknown]): boolean => isSet(given[name]);
@@ -100,7 +100,7 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
   const name = textOf(objectOr(metadata).name);
   for (const why of name === "" ? [] : subdomain(name)) whole.refuse(true, "name", why);
   whole.refuse(name !== `${textOf(names.plural)}.${group}`, "name", 'must be spec.names.plural+"."+spec.group');
-  const approval = textOf(at(metadata, "annotations", APPROVAL));
+  const approval = textOf(memberAt(metadata, "annotations", APPROVAL));
   const isProtected = /(^|\.)(k8s|kubernetes)\.io$/.test(group);
   const see = "see https://github.com/kubernetes/enhancements/pull/1111";
   const missing = `protected groups must have approval annotation ${JSON.stringify(APPROVAL)}, ${see}`;
@@ -181,7 +181,7 @@ const CHECKS: Readonly<Record<keyof typeof PARTS, Check>> = {
       const path = textOf(field.jsonPath);
       faults.require(path === "", "jsonPath");
       if (path === "") continue;
-      const found = path.split(".").slice(1).reduce<unknown>(memberSchema, at(schema, "openAPIV3Schema"));
+      const found = path.split(".").slice(1).reduce<unknown>(memberSchema, memberAt(schema, "openAPIV3Schema"));
       const isPath = /^(\.[^.[\]]+)+$/.test(path) && isObject(found);
       faults.refuse(!isPath, "jsonPath", "is an invalid path: does not refer to a valid field");
       if (!isPath) continue;
@@ -202,7 +202,9 @@ function goName(keyword: string): string {
 
 /** The schema of a member; undefined if there is none. */
 function memberSchema(schema: unknown, name: string): unknown {
-  return isSet(at(schema, "properties")) ? at(schema, "properties", name) : at(schema, "additionalProperties");
+  return isSet(memberAt(schema, "properties"))
+    ? memberAt(schema, "properties", name)
+    : memberAt(schema, "additionalProperties");
 }
 
 /** Reports a path of a scale or column that is not simple, or points to another part of the object. */

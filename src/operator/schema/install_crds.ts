@@ -7,7 +7,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { DEFINITIONS, type Resource } from "../../engine/api/resource.ts";
 import { isConflict, isNotFound, StatusError, statusMessage } from "../../engine/api/status.ts";
 import type { Apply, ObjectDraft } from "../../engine/api/written.ts";
@@ -21,7 +21,7 @@ import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/
 import { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
 import { hasWrongBundle } from "./values/client_config.ts";
 import { equalJson, type JsonObject } from "../../engine/api/json.ts";
-import { at, objectsOf, textOf } from "../../engine/api/members.ts";
+import { memberAt, objectsOf, textOf } from "../../engine/api/members.ts";
 
 /** Options for {@linkcode installCrds}. */
 export interface InstallCrdsOptions extends Abortable {
@@ -167,9 +167,9 @@ export async function installCrds(
  */
 export function completeCrds<Crd extends object>(crds: readonly Crd[]): Crd[] {
   const byName = new Map<string, Crd>();
-  const versions = (crd: Crd): string[] => objectsOf(at(crd, "spec", "versions")).map(({ name }) => textOf(name));
+  const versions = (crd: Crd): string[] => objectsOf(memberAt(crd, "spec", "versions")).map(({ name }) => textOf(name));
   for (const crd of crds) {
-    const name = textOf(at(crd, "metadata", "name"));
+    const name = textOf(memberAt(crd, "metadata", "name"));
     const known = byName.get(name);
     if (known === undefined || versions(known).every((it) => versions(crd).includes(it))) byName.set(name, crd);
     else if (!versions(crd).every((it) => versions(known).includes(it))) {

@@ -8,7 +8,7 @@
  */
 import { messageOf, nearest, quoted } from "../../engine/errors/errors.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../engine/api/json.ts";
-import { at as memberAt, listOr, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
+import { listOr, memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { re2 } from "./values/re2.ts";
 import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
 import { join } from "./values/validate.ts";

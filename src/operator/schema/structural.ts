@@ -9,7 +9,7 @@
  */
 import { type Causes, fieldCause } from "../../engine/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../engine/api/json.ts";
-import { at as memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
+import { memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { schemaOfOpenApi } from "./values/object_schema.ts";
 import { prune } from "./values/prune.ts";
 import { re2 } from "./values/re2.ts";

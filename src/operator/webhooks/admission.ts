@@ -16,7 +16,7 @@ import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { cloneJson, isList, isObject, type JsonObject } from "../../engine/api/json.ts";
-import { at, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
+import { memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { patchOf } from "./json_patch.ts";
 
 /** What a user wants to do with an object. */
@@ -181,7 +181,7 @@ export class AdmissionReview {
     this.#object = operation === "DELETE" ? undefined : objectIn(given, "object");
     const old = operation === "UPDATE" || operation === "DELETE" ? objectIn(given, "oldObject") : undefined;
     this.#draft = mutates ? markAs(this.#object, cloneJson(this.#object)) : undefined;
-    const name = textOf(given.name) || textOf(at(this.#object ?? old, "metadata", "name"));
+    const name = textOf(given.name) || textOf(memberAt(this.#object ?? old, "metadata", "name"));
     const namespace = textOf(given.namespace) || undefined;
     this.subject = `${operation} of ${kind.kind} "${quoted(keyOf({ metadata: { name, namespace } }), MAX_KEY)}"`;
     const { username, groups, uid: userId, extra } = objectOr(given.userInfo);

@@ -6,8 +6,8 @@
  *
  * @module
  */
+import { defined } from "../../engine/api/defined.ts";
 import { base64Of } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";
 import { quoted } from "../../engine/errors/errors.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";

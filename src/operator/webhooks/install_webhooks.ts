@@ -5,8 +5,8 @@
  *
  * @module
  */
+import { defined } from "../../engine/api/defined.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import type { Apply } from "../../engine/api/written.ts";
 import type { Client } from "../../engine/client/client.ts";

@@ -20,7 +20,7 @@ import {
   type MutableJson,
   setMember,
 } from "../../engine/api/json.ts";
-import { at, objectOr } from "../../engine/api/members.ts";
+import { memberAt, objectOr } from "../../engine/api/members.ts";
 import { patchOf } from "./json_patch.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -81,7 +81,7 @@ export function roundTrips<T extends KubernetesObject>(
     for (const path of pathsIn(object)) {
       check(changed(object, path), `${key} without ${path.join(".")}`);
       // The server's null for a list or an object that lost all it had may become absent.
-      const hasParts = typeof at(object, ...path) === "object";
+      const hasParts = typeof memberAt(object, ...path) === "object";
       if (hasParts) check(changed(object, path, null), `${key} with ${path.join(".")} null`, true, false);
     }
     const { apiVersion, kind, ...members } = object;
@@ -126,19 +126,19 @@ function* pathsIn(value: Json | undefined, path: Path = []): Generator<Path> {
 /** Returns a copy with another value at a path; without one, the copy lacks the path, and objects that it empties. */
 function changed(object: JsonObject, path: Path, value?: Json): JsonObject {
   const copy = cloneJson(object);
-  const parent = at(copy, ...path.slice(0, -1)) as MutableJson;
+  const parent = memberAt(copy, ...path.slice(0, -1)) as MutableJson;
   if (value !== undefined) {
     setMember(parent, path.at(-1)!, value);
     return copy;
   }
   delete parent[path.at(-1)!];
-  const isEmptied = Object.keys(parent).length === 0 && isObject(at(copy, ...path.slice(0, -2)));
+  const isEmptied = Object.keys(parent).length === 0 && isObject(memberAt(copy, ...path.slice(0, -2)));
   return isEmptied ? changed(copy, path.slice(0, -1)) : copy;
 }
 
 /** Yields a value for each member of a schema that is at none of these places, with the place that it lacks. */
 function* additions(schema: JsonObject, places: readonly Place[]): Generator<Place & { readonly value: Json }> {
-  const values = places.map(({ root, path }) => ({ root, path, value: at(root, ...path) }));
+  const values = places.map(({ root, path }) => ({ root, path, value: memberAt(root, ...path) }));
   const below = (name: string): Place[] =>
     values.filter(({ value }) => isObject(value) && value[name] !== undefined)
       .map(({ root, path }) => ({ root, path: [...path, name] }));

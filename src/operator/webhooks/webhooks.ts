@@ -7,7 +7,7 @@
  */
 import { exactJson, isNestedDeeper, keepLiterals, markAround, withLiterals } from "../../engine/api/large_integers.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import { isCustom, isSecret, type Resource } from "../../engine/api/resource.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { Histogram } from "../../engine/async/histogram.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { keyOf, type ObjectKey } from "../../engine/api/object.ts";
-import type { Abortable } from "../../engine/api/options.ts";
 import { abortReason, callObserver, DerivedController, withResolvers } from "../../engine/async/signals.ts";
 import { sleep } from "../../engine/async/time.ts";
 import type { ResourceClient, ResourceClients } from "../../engine/client/resource_client.ts";

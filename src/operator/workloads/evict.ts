@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { isConflict, isNotFound, isThrottled, retryAfterMs, StatusError } from "../../engine/api/status.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { backoffMs, sleep } from "../../engine/async/time.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import { readiness, type ReadinessState } from "../controllers/readiness/readiness.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { deriveAll, type DerivedCollection, type DerivedObject } from "../../engine/informer/derived_collection.ts";

@@ -7,14 +7,14 @@
  * @module
  */
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { fieldMatcher, labelMatcher } from "../../engine/api/selector.ts";
 import { ExternalStore, PolledIterator, Readers } from "../../engine/async/iterate.ts";
 import { DerivedController, Latch } from "../../engine/async/signals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../../engine/informer/cache/lister.ts";
 import type { CollectionEvent, ReadableCollection } from "../../engine/informer/readable_collection.ts";
-import type { InformerState } from "../../engine/informer/sync/state.ts";
+import type { InformerState } from "../../engine/informer/sync/state_keeper.ts";
 import type { DeletedData, StateData } from "../server/format.ts";
 import {
   CLIENT_OPTIONS,

@@ -9,8 +9,8 @@
 import { lowerBound } from "../../engine/api/lower_bound.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../engine/api/status.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
 import { timedController } from "../../engine/async/time.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import { type DeletedEvent, isWatched, type ObjectEvent } from "../../engine/informer/events/event.ts";
 import type { ByteBudget, Evictable } from "./budget.ts";

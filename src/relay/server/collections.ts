@@ -11,7 +11,7 @@ import { accepts } from "@std/http/negotiation";
 import type { CacheEntry } from "../../engine/api/entry.ts";
 import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
 import type { Resource, TableRow } from "../../engine/api/resource.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
 import { jsonOf } from "../../engine/entry/entry.ts";
 import { messageOf } from "../../engine/errors/errors.ts";

@@ -10,8 +10,8 @@
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import { hashOf } from "../../engine/api/shard.ts";
 import { isOlder } from "../../engine/api/status.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
 import { monotonicMs, timedController } from "../../engine/async/time.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";

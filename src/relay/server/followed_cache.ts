@@ -7,8 +7,8 @@
  * @module
  */
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
 import { LongTimer } from "../../engine/async/time.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import type { DeletedEvent, HandlerRegistration, ObjectEvent } from "../../engine/informer/events/event.ts";
 import type { InformerStatus } from "../../engine/informer/status.ts";

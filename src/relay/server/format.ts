@@ -7,10 +7,10 @@
  * @module
  */
 import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/options.ts";
+import { defined } from "../../engine/api/defined.ts";
 import type { ViewUpdate } from "../../engine/informer/cache_view.ts";
 import type { InformerStatus } from "../../engine/informer/status.ts";
-import type { InformerState } from "../../engine/informer/sync/state.ts";
+import type { InformerState } from "../../engine/informer/sync/state_keeper.ts";
 
 const LINE_END = 10;
 const ID: readonly number[] = [..."id:"].map((character) => character.charCodeAt(0));

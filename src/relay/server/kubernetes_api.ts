@@ -8,7 +8,7 @@
  */
 import { type ApiResource, verbOf } from "../../engine/api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../../engine/api/status.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../engine/protocol/discovery.ts";
 import {
   badRequest,

@@ -5,13 +5,12 @@
  *
  * @module
  */
+import type { Selection } from "../../engine/api/call_options.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined, type Selection } from "../../engine/api/options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { callObserver } from "../../engine/async/signals.ts";
-import { checkCounts, checkDurations } from "../../engine/errors/checks.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
-import { checkNames } from "../../engine/errors/option_names.ts";
+import { type OptionTable, plainRows, readOptions } from "../../engine/errors/option_table.ts";
 import type { DerivedCollection, DerivedObject } from "../../engine/informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../../engine/informer/options.ts";
 import { ByteBudget } from "./budget.ts";
@@ -241,6 +240,20 @@ export interface RelayOptions {
   readonly onError?: (error: unknown) => unknown;
 }
 
+const OPTIONS = {
+  maxConnections: { default: 2_000, count: { min: 1, infinite: true } },
+  maxBytes: { default: 134_217_728, count: { infinite: true } },
+  heartbeatMs: { default: 15_000, ms: { min: 1, finite: true } },
+  stallMs: { default: 30_000, ms: {} },
+  syncMs: { default: 10_000, ms: {} },
+  lingerMs: { default: 10_000, ms: {} },
+  maxStaleMs: { ms: {} },
+  hosts: { default: LOOPBACK_HOSTS },
+  origins: { default: [] },
+  predicates: { default: {} },
+  ...plainRows("collections authorize redact cluster onError"),
+} as const satisfies OptionTable<RelayOptions>;
+
 /** The options of a relay with their defaults, and what its parts share. */
 export type RelaySettings =
   & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs">>
@@ -252,20 +265,6 @@ export type RelaySettings =
     readonly budget: ByteBudget;
   };
 
-/** The defaults, and the names of options without one. */
-const DEFAULTS = {
-  hosts: LOOPBACK_HOSTS,
-  origins: [],
-  predicates: {},
-  maxConnections: 2_000,
-  maxBytes: 134_217_728,
-  heartbeatMs: 15_000,
-  stallMs: 30_000,
-  syncMs: 10_000,
-  lingerMs: 10_000,
-};
-const OTHERS = ["maxStaleMs", "collections", "authorize", "redact", "cluster", "onError"];
-
 /**
  * Returns the options with their defaults.
  *
@@ -273,27 +272,23 @@ const OTHERS = ["maxStaleMs", "collections", "authorize", "redact", "cluster", "
  * @throws {RangeError} when a number is out of range.
  */
 export function relaySettings(options: RelayOptions): RelaySettings {
-  checkNames("create a relay", options, [...Object.keys(DEFAULTS), ...OTHERS]);
+  const settings = readOptions("create a relay", options, OPTIONS);
   if (Object.keys(options?.collections ?? {}).length === 0) {
     throw new TypeError(
       'Cannot create a relay: "collections" is empty. Add at least one, for example { collections: { pods: Pod } }',
     );
   }
-  const settings = { ...DEFAULTS, cluster: crypto.randomUUID(), ...defined(options) };
-  const { heartbeatMs, stallMs, syncMs, lingerMs, maxStaleMs, maxBytes, maxConnections } = settings;
-  checkDurations("create a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
-  checkDurations("create a relay", { heartbeatMs }, { min: 1, finite: true });
+  const { heartbeatMs, maxBytes, cluster = crypto.randomUUID() } = settings;
   if (heartbeatMs > MAX_HEARTBEAT_MS) {
     throw new RangeError(
       `Cannot create a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, but it is ${heartbeatMs}`,
     );
   }
-  checkCounts("create a relay", { maxBytes }, { infinite: true });
-  checkCounts("create a relay", { maxConnections }, { min: 1, infinite: true });
   const reporter = new ConsoleReporter();
   const { onError = (error) => reporter.report("relay", error) } = options;
   return {
     ...settings,
+    cluster,
     onError: (error) => callObserver(() => onError(error)),
     isReplica: options.cluster !== undefined,
     budget: new ByteBudget(maxBytes),

@@ -7,7 +7,7 @@
  * @module
  */
 import { encoder } from "../../engine/api/object.ts";
-import { nextTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { LongTimer, monotonicMs } from "../../engine/async/time.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import type { Access } from "./access.ts";

@@ -35,7 +35,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import { isNotFound } from "../../engine/api/status.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";
 import { DerivedController } from "../../engine/async/signals.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../engine/api/options.ts";
+import type { Abortable } from "../../engine/api/call_options.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import type { Apply, ObjectDraft } from "../../engine/api/written.ts";

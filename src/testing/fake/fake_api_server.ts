@@ -8,7 +8,7 @@
  */
 import { abortable } from "@std/async/abortable";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
-import type { Abortable, Selection } from "../../engine/api/options.ts";
+import type { Abortable, Selection } from "../../engine/api/call_options.ts";
 import { preciseTime } from "../../engine/api/precise_time.ts";
 import { defineResource, type Resource, resourceName } from "../../engine/api/resource.ts";
 import { StatusError, statusMessage } from "../../engine/api/status.ts";

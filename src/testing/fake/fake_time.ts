@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { nextTurn } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { internals } from "../../engine/errors/internals.ts";
 
 /**

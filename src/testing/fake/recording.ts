@@ -11,7 +11,8 @@
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
 import { defineResource, type Resource } from "../../engine/api/resource.ts";
 import type { ApiStatus } from "../../engine/api/status.ts";
-import { DerivedController, nextTurn } from "../../engine/async/signals.ts";
+import { DerivedController } from "../../engine/async/signals.ts";
+import { nextTurn } from "../../engine/async/turns.ts";
 import { monotonicMs, sleep } from "../../engine/async/time.ts";
 import { parseStored, type Store } from "./storage/store.ts";
 import { isList, type JsonObject } from "../../engine/api/json.ts";

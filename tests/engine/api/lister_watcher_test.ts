@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { type ListPart, PageProgress } from "../../../src/engine/api/lister_watcher.ts";
-import type { ListOptions } from "../../../src/engine/api/options.ts";
+import type { ListOptions } from "../../../src/engine/api/call_options.ts";
 import { DecodeError, StatusError } from "../../../src/engine/api/status.ts";
 import { entry, expired, part, refused, type Thing } from "../../support/fixtures.ts";
 import { pagesOfSource, type ReadPart } from "../../support/read_pages.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import type { Transport } from "../../../src/engine/api/lister_watcher.ts";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import type { LogLine, LogOptions, LogSteering, SteeredLogOptions } from "../../../src/engine/client/logs.ts";
 import type { ResourceClient } from "../../../src/engine/client/resource_client.ts";

@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import type { Selection } from "../../../src/engine/api/options.ts";
+import type { Selection } from "../../../src/engine/api/call_options.ts";
 import { onlyMetadata, type Resource } from "../../../src/engine/api/resource.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { errorLine } from "../../../src/engine/errors/errors.ts";
@@ -424,9 +424,9 @@ Deno.test("SharedInformerFactory says which caches overlap, and does not report 
   ]);
 });
 
-Deno.test("SharedInformerFactory refuses an idleTimeoutMs or cacheTtlMs that is no duration", () => {
+Deno.test("SharedInformerFactory refuses each option that is no duration", () => {
   using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
-  for (const options of [{ idleTimeoutMs: -1 }, { cacheTtlMs: NaN }]) {
+  for (const options of [{ idleTimeoutMs: -1 }, { cacheTtlMs: NaN }, { graceMs: -1 }, { resyncMs: -1 }]) {
     assertThrows(() => new SharedInformerFactory(client, options), RangeError, "Cannot create a factory: ");
   }
 });

@@ -1,7 +1,7 @@
 import { derive, type DerivedCollection, type DerivedObject, deriveGroups } from "@kube/informer";
 import type { ReadObjects } from "@kube/informer/types";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { DerivationError } from "../../../src/engine/informer/derivation.ts";
 import { WorkTime } from "../../support/fake_time.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";

@@ -10,7 +10,7 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { configMap, FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Latest } from "../../../src/engine/async/iterate.ts";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 
 /** Informers of pods and ConfigMaps on a fake server with one pod. */
 async function shop(

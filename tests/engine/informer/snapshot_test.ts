@@ -4,7 +4,7 @@ import { onlyFields } from "../../../src/engine/api/fields.ts";
 import type { WatchChange } from "../../../src/engine/api/lister_watcher.ts";
 import { reduced } from "../../../src/engine/api/object.ts";
 import { asTable, onlyMetadata, SECRET_ANNOTATIONS, type TableRow } from "../../../src/engine/api/resource.ts";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import type { JsonEntry } from "../../../src/engine/entry/entry.ts";
 import { CacheScope, recordDifference } from "../../../src/engine/informer/cache/cache_scope.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { ListerWatcher, ListPart, WatchChange } from "../../../src/engine/api/lister_watcher.ts";
-import type { ListOptions, WatchOptions } from "../../../src/engine/api/options.ts";
+import type { ListOptions, WatchOptions } from "../../../src/engine/api/call_options.ts";
 import { UnreachableError } from "../../../src/engine/api/status.ts";
 import { Reflector } from "../../../src/engine/reflector/reflector.ts";
 import { FakeTime } from "../../support/fake_time.ts";

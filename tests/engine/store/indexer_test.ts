@@ -5,7 +5,8 @@ import { DecodeError } from "../../../src/engine/api/status.ts";
 import { brokenEntry, entryOf } from "../../../src/engine/entry/entry.ts";
 import { Quarantine } from "../../../src/engine/informer/cache/entry_transform.ts";
 import { EntryLister } from "../../../src/engine/informer/cache/lister.ts";
-import { Indexer, type IndexFunction } from "../../../src/engine/store/indexer.ts";
+import { Indexer } from "../../../src/engine/store/indexer.ts";
+import type { IndexFunction } from "../../../src/engine/store/value_index.ts";
 
 interface Thing {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { NO_ROW, Table } from "../../../src/engine/store/indexer.ts";
+import { NO_ROW, Table } from "../../../src/engine/store/table.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 
 interface Thing {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { exponentialBackoff, type RateLimiter } from "../../../src/engine/workqueue/rate_limiter.ts";
 import { type ReconcileResult, requeueAfter, retry, SETTLED } from "../../../src/engine/workqueue/work_item.ts";
 import { WorkQueue } from "../../../src/engine/workqueue/work_queue.ts";

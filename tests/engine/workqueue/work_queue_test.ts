@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { type Durations, Histogram } from "../../../src/engine/async/histogram.ts";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { exponentialBackoff } from "../../../src/engine/workqueue/rate_limiter.ts";
 import { requeueAfter, retry } from "../../../src/engine/workqueue/work_item.ts";
 import { WorkQueue, type WorkQueueStatus } from "../../../src/engine/workqueue/work_queue.ts";

@@ -8,7 +8,7 @@ import { CredentialPluginError } from "../../../src/host/connect/run_plugin.ts";
 import { KubeconfigError } from "../../../src/host/connect/mod.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../../src/engine/informer/status.ts";
-import type { InformerState } from "../../../src/engine/informer/sync/state.ts";
+import type { InformerState } from "../../../src/engine/informer/sync/state_keeper.ts";
 import { type Pod, Pod as PodResource } from "../../../src/engine/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import type { FetchLike } from "../../../src/relay/client/server_events.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";

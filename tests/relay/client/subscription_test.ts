@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { untilReady } from "../../../src/operator/controllers/readiness/readiness.ts";
 import type { CollectionEvent } from "../../../src/engine/informer/readable_collection.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";

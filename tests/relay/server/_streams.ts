@@ -1,4 +1,4 @@
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import type { Relayed } from "../../support/relayed.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type { RelayList } from "../../../src/relay/server/format.ts";
 import { FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";

@@ -3,7 +3,7 @@ import { Node, Pod } from "@kube/informer/kinds/core/v1";
 import { subscribe } from "@kube/informer/relay/client";
 import { FakeApiServer, node, pod } from "@kube/informer/testing";
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { LOCAL, Relayed } from "../../support/relayed.ts";
 

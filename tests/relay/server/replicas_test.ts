@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { derive } from "../../../src/engine/informer/derived_collection.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";

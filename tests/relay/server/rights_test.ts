@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { KubernetesObject } from "../../../src/engine/api/object.ts";
 import { asTable } from "../../../src/engine/api/resource.ts";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { ConfigMap, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type {

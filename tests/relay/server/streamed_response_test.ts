@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { errorLine } from "../../../src/engine/errors/errors.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { OpenRequest, OpenRequests } from "../../../src/relay/server/open_requests.ts";

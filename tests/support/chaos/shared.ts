@@ -3,7 +3,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Manager, Reconciler, ShardGroup, withController } from "@kube/informer/reconcile";
 import type { FakeApiServer } from "@kube/informer/testing";
 import type { ChaosOptions, ProcessContext } from "@kube/informer/testing/chaos";
-import type { ListOptions } from "../../../src/engine/api/options.ts";
+import type { ListOptions } from "../../../src/engine/api/call_options.ts";
 import { sleep } from "../../../src/engine/async/time.ts";
 import { Collection } from "../../../src/engine/client/collection.ts";
 import { ShardedKeys } from "../../../src/operator/controllers/reconcile/sharded_keys.ts";

@@ -8,7 +8,7 @@ import {
   type SharedIndexInformer,
   type UpdatedEvent,
 } from "@kube/informer";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 
 /**
  * A handler that checks its events: for each key a sequence without gaps, added, updated with rising versions, deleted,

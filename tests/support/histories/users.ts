@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { nextTurn } from "../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { applyViewUpdate, type ViewRow } from "../../../src/engine/informer/cache_view.ts";
 import { ConfigMap } from "../../../src/engine/kinds/core/v1.ts";
 import type { ObjectPredicate, ObjectRight } from "../../../src/relay/server/options.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "@kube/informer";
 import type { Lease } from "@kube/informer/kinds/coordination/v1";
 import type { LeaderElectorOptions } from "@kube/informer/reconcile";
-import type { Abortable } from "../../../src/engine/api/options.ts";
+import type { Abortable } from "../../../src/engine/api/call_options.ts";
 import { UnreachableError } from "../../../src/engine/api/status.ts";
 import type { GroupLeaseClient } from "../../../src/operator/controllers/reconcile/group_leases.ts";
 import type { ElectionClock } from "../../../src/operator/controllers/reconcile/lease_lock.ts";

@@ -1,4 +1,4 @@
-import type { Abortable } from "../../../src/engine/api/options.ts";
+import type { Abortable } from "../../../src/engine/api/call_options.ts";
 import type { ElectionClock } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
 
 interface Moment {

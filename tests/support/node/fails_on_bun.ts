@@ -56,7 +56,7 @@ const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "entry/entry_test.ts": { "an object that JSON does not have": TEXTS },
   "errors/informer_error_test.ts": { "InformerError is printed with the frames": TEXTS },
   "informer/cache_test.ts": { "SharedIndexInformer quarantines an object that cannot be frozen": TEXTS },
-  "informer/events/handlers_test.ts": { "Processor keeps nothing of a handler that was removed": MEMORY },
+  "informer/events/processor_test.ts": { "Processor keeps nothing of a handler that was removed": MEMORY },
   "informer/frames_test.ts": { "From": TEXTS },
   "reflector/watch_test.ts": { "Reflector keeps no memory of a watch that has ended": MEMORY },
   "relay/server/collections_test.ts": {

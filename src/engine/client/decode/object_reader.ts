@@ -10,7 +10,7 @@
 import type { CacheEntry, Identity } from "../../api/entry.ts";
 import { keepLiterals } from "../../api/large_integers.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
-import type { DecodeOptions, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
+import type { DecodeOptions, KnownEntries, Projection, ShardOption } from "../../api/call_options.ts";
 import { isCustom, isSecret, type Resource, resourceName } from "../../api/resource.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import {

@@ -6,9 +6,9 @@
  *
  * @module
  */
+import { defined } from "../../api/defined.ts";
 import { impersonating, type Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
-import { defined } from "../../api/options.ts";
 import type { ResourcePlace } from "../../api/resource.ts";
 import { cleanError, DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
 import { PassingMap } from "../../async/passing_map.ts";

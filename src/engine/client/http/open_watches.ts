@@ -8,7 +8,7 @@
  * @module
  */
 import type { WatchChange } from "../../api/lister_watcher.ts";
-import { WatchRenewal } from "../../api/options.ts";
+import { WatchRenewal } from "../../api/watch_timeout.ts";
 import { UnreachableError } from "../../api/status.ts";
 import { LongTimer, monotonicMs, timedController } from "../../async/time.ts";
 

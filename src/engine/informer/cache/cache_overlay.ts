@@ -18,7 +18,7 @@ import type { EntryLister } from "./lister.ts";
 import type { ObjectCache } from "./object_cache.ts";
 
 /** How long an object is read in place of the cached one. */
-export interface Cover {
+export interface CoveringWrite {
   /** The time at which the cover ends in any case, of the monotonic clock. */
   readonly dueMs: number;
   /** Returns `true` once the cached object is to be read. It is asked at each read. */
@@ -28,7 +28,7 @@ export interface Cover {
 /** A cover, and its object. */
 interface Covered<T> {
   readonly key: ObjectKey;
-  readonly cover: Cover;
+  readonly cover: CoveringWrite;
   /** The object as JSON, until it is first read; `undefined` if there is none. */
   text: string | undefined;
   /** The object in the form of the cached ones, once it was read. */
@@ -73,7 +73,7 @@ export class CacheOverlay<T extends KubernetesObject> {
    */
   cover(
     key: ObjectKey,
-    cover: Cover,
+    cover: CoveringWrite,
     object?: KubernetesObject,
     text: string | undefined = object && exactJson(object),
   ): void {
@@ -87,7 +87,7 @@ export class CacheOverlay<T extends KubernetesObject> {
   }
 
   /** The cover of a key, if it is not over. */
-  coverOf(key: ObjectKey): Cover | undefined {
+  coverOf(key: ObjectKey): CoveringWrite | undefined {
     return this.#live(key)?.cover;
   }
 

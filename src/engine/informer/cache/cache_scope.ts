@@ -7,15 +7,15 @@
  *
  * @module
  */
-import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import type { KubernetesObject } from "../../api/object.ts";
 import {
   type Abortable,
   type DecodeOptions,
   namespacesOf,
   type Projection,
   type Selection,
-} from "../../api/options.ts";
+} from "../../api/call_options.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { KubernetesObject } from "../../api/object.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import { metadataWith, Reduction } from "../../entry/entry.ts";
@@ -352,7 +352,9 @@ export class OverlappingCachesError extends InformerError {
   /** Creates an error that names the two caches. */
   constructor(a: CacheScope<Resource>, b: CacheScope<Resource>) {
     super(
-      `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}. ` +
+      `Two informers cache the same ${resourceName(a.resource)}: one has ${selectionText(a, b)}, the other ${
+        selectionText(b, a)
+      }. ` +
         `Use the larger one for both, or ignore this error`,
     );
   }
@@ -390,7 +392,7 @@ function overlap(a: CacheScope<Resource>, b: CacheScope<Resource>): boolean {
   });
 }
 
-function textOf(
+function selectionText(
   { resource, selection, secretData, shard, isReadable }: CacheScope<Resource>,
   other: CacheScope<Resource>,
 ): string {

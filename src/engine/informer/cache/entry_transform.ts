@@ -10,12 +10,12 @@ import type { CacheEntry, Identity } from "../../api/entry.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type Reduced, reduced } from "../../api/object.ts";
 import { membersAt, parseFieldPath } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";
-import { nextTurn } from "../../async/signals.ts";
+import { nextTurn } from "../../async/turns.ts";
 import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
 import { ofEntries } from "../../entry/path.ts";
 import type { SharedParts } from "../../entry/shared_parts.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { IndexFunction } from "../../store/indexer.ts";
+import type { IndexFunction } from "../../store/value_index.ts";
 
 /** Options for an {@linkcode EntryTransform}. */
 export interface EntryTransformOptions<T extends KubernetesObject> {

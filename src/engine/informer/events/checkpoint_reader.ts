@@ -15,8 +15,9 @@ import { brokenEntry } from "../../entry/entry.ts";
 import { internals } from "../../errors/internals.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import type { Cursor } from "./cursors.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./event.ts";
-import type { Cursor, EventReader } from "./event_log.ts";
+import type { EventReader } from "./event_reader.ts";
 
 /** The connections of a reader. */
 interface CheckpointReaderOptions<T extends KubernetesObject> {

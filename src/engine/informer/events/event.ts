@@ -6,9 +6,10 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/call_options.ts";
+import { defined } from "../../api/defined.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
-import { type Abortable, defined } from "../../api/options.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { DecodeError } from "../../api/status.ts";
 import { ofEntries, valuesAt } from "../../entry/path.ts";

@@ -7,9 +7,9 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/call_options.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import { type ObjectKey, splitKey } from "../../api/object.ts";
-import type { Abortable } from "../../api/options.ts";
 import { isForbidden, UnreachableError } from "../../api/status.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep, unreachableBackoffMs } from "../../async/time.ts";

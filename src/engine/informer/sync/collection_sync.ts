@@ -6,22 +6,23 @@
  *
  * @module
  */
+import type {
+  DecodeOptions,
+  KnownEntries,
+  ListOptions,
+  Projection,
+  ShardOption,
+  WatchOptions,
+} from "../../api/call_options.ts";
+import { defined } from "../../api/defined.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import {
-  type DecodeOptions,
-  defined,
-  type KnownEntries,
-  type ListOptions,
-  type Projection,
-  type ShardOption,
-  type WatchOptions,
-} from "../../api/options.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
 import { isNotFound, oldestVersion } from "../../api/status.ts";
 import type { Latest } from "../../async/iterate.ts";
-import { type DerivedController, nextTurn } from "../../async/signals.ts";
+import type { DerivedController } from "../../async/signals.ts";
+import { nextTurn } from "../../async/turns.ts";
 import type { ReflectorOptions } from "../../reflector/reflector.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 import { CacheOverlay } from "../cache/cache_overlay.ts";
@@ -34,7 +35,7 @@ import { CacheWriter } from "./cache_writer.ts";
 import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { PartSync } from "./part_sync.ts";
 import { PolledSource } from "./polled_source.ts";
-import { StateKeeper } from "./state.ts";
+import { StateKeeper } from "./state_keeper.ts";
 import { ValidObjects } from "./valid_objects.ts";
 
 function withDecodeOptions<T>(

@@ -7,15 +7,17 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/call_options.ts";
+import { defined } from "../../api/defined.ts";
 import { type CacheEntry, sameVersion } from "../../api/entry.ts";
 import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Abortable, defined } from "../../api/options.ts";
 import { Arrivals } from "../../api/shard.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
-import { abortReason, DerivedController, inTurn, isAbortOf } from "../../async/signals.ts";
+import { abortReason, DerivedController, isAbortOf } from "../../async/signals.ts";
 import { backoffMs, sleep, timedController } from "../../async/time.ts";
+import { inTurn } from "../../async/turns.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
 import type { CollectionSync } from "./collection_sync.ts";

@@ -7,10 +7,11 @@
  *
  * @module
  */
+import type { Abortable } from "../../api/call_options.ts";
+import { defined } from "../../api/defined.ts";
 import { type CacheEntry, sameVersion } from "../../api/entry.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Abortable, defined } from "../../api/options.ts";
 import type { HashRange } from "../../api/shard.ts";
 import { isOlder, UnexpectedKindError } from "../../api/status.ts";
 import { callObserver, Latch } from "../../async/signals.ts";
@@ -29,7 +30,7 @@ import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
-import { type NamespaceStatus, StateKeeper } from "./state.ts";
+import { type NamespaceStatus, StateKeeper } from "./state_keeper.ts";
 import type { ValidObjects } from "./valid_objects.ts";
 import { VersionGate } from "./version_gate.ts";
 

@@ -6,10 +6,10 @@
  *
  * @module
  */
+import type { ListOptions, Selection, WatchOptions } from "../../api/call_options.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import type { IdentitySource, ListerWatcher, ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { ListOptions, Selection, WatchOptions } from "../../api/options.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";

@@ -6,10 +6,10 @@
  *
  * @module
  */
+import type { ListOptions } from "../../api/call_options.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import type { IdentitySource, ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
 import { type ObjectKey, splitKey } from "../../api/object.ts";
-import type { ListOptions } from "../../api/options.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion, StatusError, statusMessage } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import { backoffMs, sleep, timedController } from "../../async/time.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../api/options.ts";
+import type { Abortable } from "../../api/call_options.ts";
 import { cannotOrder, compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { Latch } from "../../async/signals.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import { isRecord } from "../../../engine/api/object.ts";
-import { defined } from "../../../engine/api/options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { messageOf, nearest } from "../../../engine/errors/errors.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { readYaml } from "./yaml.ts";

@@ -7,11 +7,10 @@
  *
  * @module
  */
-import { ArgumentError } from "../../../engine/errors/checks.ts";
-
+import { defined } from "../../../engine/api/defined.ts";
 import { type Impersonation, impersonationProblem } from "../../../engine/api/impersonation.ts";
 import { isRecord } from "../../../engine/api/object.ts";
-import { defined } from "../../../engine/api/options.ts";
+import { ArgumentError } from "../../../engine/errors/checks.ts";
 import { certificateProblem, type PemCheck, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {

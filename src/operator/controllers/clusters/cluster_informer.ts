@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import type { KubernetesObject, ObjectKey } from "../../../engine/api/object.ts";
-import type { Abortable } from "../../../engine/api/options.ts";
 import { PolledIterator } from "../../../engine/async/iterate.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";
 import { internals } from "../../../engine/errors/internals.ts";
@@ -28,7 +28,7 @@ import type { ReadableCollection } from "../../../engine/informer/readable_colle
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../../engine/informer/shared_informer_factory.ts";
 import { type InformerStatus, InformerWaits, joinedWaitError, WaitError } from "../../../engine/informer/status.ts";
-import { StateKeeper, worstOf } from "../../../engine/informer/sync/state.ts";
+import { StateKeeper, worstOf } from "../../../engine/informer/sync/state_keeper.ts";
 
 /** Something in one of several clusters. */
 export interface InCluster {

@@ -6,10 +6,11 @@
  *
  * @module
  */
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { decoder } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
-import { inTurn } from "../../../engine/async/signals.ts";
 import { backoffMs, LongTimer } from "../../../engine/async/time.ts";
+import { inTurn } from "../../../engine/async/turns.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { internals } from "../../../engine/errors/internals.ts";

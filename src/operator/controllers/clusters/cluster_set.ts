@@ -8,8 +8,9 @@
  *
  * @module
  */
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import type { KubernetesObject } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { DerivedController, isAbortOf, Latch } from "../../../engine/async/signals.ts";
 import { backoffMs, type BackoffOptions, monotonicMs, sleep } from "../../../engine/async/time.ts";
@@ -17,6 +18,7 @@ import type { Client } from "../../../engine/client/client.ts";
 import { errorObserver, messageOf } from "../../../engine/errors/errors.ts";
 import { internals } from "../../../engine/errors/internals.ts";
 import { checkBackoff, checkNames } from "../../../engine/errors/option_names.ts";
+import { plainRows, readOptions } from "../../../engine/errors/option_table.ts";
 import {
   type Cached,
   type CachedOptions,
@@ -151,12 +153,11 @@ export class ClusterSet implements AsyncDisposable {
   /**
    * Creates a set without clusters.
    *
-   * @throws {RangeError} if `backoff` is out of range.
+   * @throws {RangeError} if `backoff` or a duration is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
-    checkNames("create a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
+    this.#options = readOptions("create a set of clusters", options, { ...FACTORY_OPTIONS, ...plainRows("backoff") });
     checkBackoff(options.backoff ?? {});
-    this.#options = options;
     this.#report = errorObserver(options.onError, (cluster: string, resource?: Resource) => {
       return resource === undefined ? `cluster "${cluster}"` : `"${resourceName(resource)}" in cluster "${cluster}"`;
     });

@@ -5,8 +5,9 @@
  *
  * @module
  */
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { type Complete, type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
 import { elementsAt, LabelSelector } from "../../../engine/api/selector.ts";
 import { DecodeError } from "../../../engine/api/status.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";

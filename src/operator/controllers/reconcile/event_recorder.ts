@@ -8,8 +8,9 @@
  */
 import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../../engine/api/status.ts";
+import { LeakyBucket } from "../../../engine/async/rates.ts";
 import { Latch } from "../../../engine/async/signals.ts";
-import { LeakyBucket, LongTimer, monotonicMs, sleep, timedController } from "../../../engine/async/time.ts";
+import { LongTimer, monotonicMs, sleep, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import type { ResourceClient } from "../../../engine/client/resource_client.ts";
 import { checkCounts, checkDurations } from "../../../engine/errors/checks.ts";

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import { isAlreadyExists, isConflict } from "../../../engine/api/status.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../../engine/async/signals.ts";
 import type { Client } from "../../../engine/client/client.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Abortable } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import { sameValue } from "../../../engine/api/selector.ts";
 import { isNotFound } from "../../../engine/api/status.ts";
 import { monotonicMs, sleep } from "../../../engine/async/time.ts";

@@ -7,8 +7,9 @@
  * @module
  */
 
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import type { KubernetesObject } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../../engine/api/status.ts";
 import { callObserver, DerivedController, withResolvers } from "../../../engine/async/signals.ts";

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import {
   type Complete,
   isRecord,
@@ -13,7 +14,6 @@ import {
   type ManagedFieldsEntry,
   refuseReduced,
 } from "../../../engine/api/object.ts";
-import type { Abortable } from "../../../engine/api/options.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../engine/api/status.ts";
 import {

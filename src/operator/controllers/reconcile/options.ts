@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { Abortable, Selection } from "../../../engine/api/call_options.ts";
 import type { KubernetesObject, ObjectKey } from "../../../engine/api/object.ts";
-import type { Abortable, Selection } from "../../../engine/api/options.ts";
 import type { Resource } from "../../../engine/api/resource.ts";
 import type { Durations } from "../../../engine/async/histogram.ts";
 import type { ResourceClients } from "../../../engine/client/resource_client.ts";

@@ -7,9 +7,9 @@
  *
  * @module
  */
+import type { Selection } from "../../../engine/api/call_options.ts";
 import type { CacheEntry } from "../../../engine/api/entry.ts";
 import { type KubernetesObject, type ObjectKey, reduced } from "../../../engine/api/object.ts";
-import type { Selection } from "../../../engine/api/options.ts";
 import { type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../../engine/api/selector.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../../engine/api/status.ts";
@@ -18,7 +18,7 @@ import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from
 import { monotonicMs, sleep } from "../../../engine/async/time.ts";
 import type { ObjectWrite } from "../../../engine/client/resource_client.ts";
 import { internals } from "../../../engine/errors/internals.ts";
-import type { CacheOverlay, Cover } from "../../../engine/informer/cache/cache_overlay.ts";
+import type { CacheOverlay, CoveringWrite } from "../../../engine/informer/cache/cache_overlay.ts";
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import { OwnCalls } from "./own_calls.ts";
 
@@ -320,7 +320,7 @@ export class PendingWrites implements Disposable {
 }
 
 /** The response to a write. It is read instead of the cached object until the cache has seen the write. */
-export class Answer implements Cover {
+export class Answer implements CoveringWrite {
   readonly write: Pending;
   readonly dueMs: number;
   readonly #cache: Cache;

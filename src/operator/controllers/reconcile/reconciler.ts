@@ -7,27 +7,21 @@
  * @module
  */
 
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../../engine/api/object.ts";
-import { type Abortable, defined } from "../../../engine/api/options.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
 import { isConflict } from "../../../engine/api/status.ts";
-import { Histogram } from "../../../engine/async/histogram.ts";
-import {
-  abortReason,
-  callObserver,
-  DerivedController,
-  isAbortOf,
-  Latch,
-  withResolvers,
-} from "../../../engine/async/signals.ts";
+import { abortReason, DerivedController, isAbortOf, Latch, withResolvers } from "../../../engine/async/signals.ts";
 import { LongTimer, monotonicMs, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
-import { checkCounts, checkDurations } from "../../../engine/errors/checks.ts";
-import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
+import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { internals } from "../../../engine/errors/internals.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
+import { type OptionTable, plainRows, readOptions, type Settings } from "../../../engine/errors/option_table.ts";
+import type { DeletedEvent } from "../../../engine/informer/events/event.ts";
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../../engine/informer/shared_informer_factory.ts";
 import { joined } from "../../../engine/informer/status.ts";
@@ -40,9 +34,6 @@ import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } fr
 import {
   type ReconcileCache,
   type ReconcileFunction,
-  type ReconcileObserver,
-  type ReconcileOutcome,
-  type ReconcileRecord,
   type ReconcilerOptions,
   type ReconcilerRunOptions,
   type ReconcilerStatus,
@@ -51,28 +42,25 @@ import {
   type WatchedKindOptions,
 } from "./options.ts";
 import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
-import type { DeletedEvent } from "../../../engine/informer/events/event.ts";
 import { type ObjectChange, passedPaths } from "./predicates.ts";
+import { ReconcileRecords } from "./reconcile_records.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
-/** The options of `watches()` and `owns()`, for `checkNames`. */
-const WATCHED_OPTIONS = "when optional ownWrites informer";
+/** The options of `watches()` and `owns()`. */
+const WATCHED = plainRows("when optional ownWrites informer") satisfies OptionTable<
+  WatchedKindOptions<KubernetesObject>
+>;
 
-/** The defaults of options. */
-const DEFAULTS = {
-  concurrency: 1,
-  debounceMs: 0,
-  timeoutMs: 300_000,
-  graceMs: 30_000,
-  readYourWritesTimeoutMs: 30_000,
-  syncTimeoutMs: 600_000,
-};
-
-/** The names of options of a reconciler that are times. */
-const TIMES = "debounceMs timeoutMs graceMs readYourWritesTimeoutMs syncTimeoutMs";
-
-/** The number of ended reconciles that `status()` has. */
-const RECENT = 16;
+const OPTIONS = {
+  ...WATCHED,
+  ...plainRows("name informers shards rateLimiter onError observe"),
+  debounceMs: { default: 0, ms: { finite: true } },
+  timeoutMs: { default: 300_000, ms: { min: 1 } },
+  graceMs: { default: 30_000, ms: {} },
+  readYourWritesTimeoutMs: { default: 30_000, ms: {} },
+  syncTimeoutMs: { default: 600_000, ms: { min: 1 } },
+  concurrency: { default: 1, count: { min: 1 } },
+} as const satisfies OptionTable<ReconcilerOptions<KubernetesObject>>;
 
 /** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
 const QUIET_CONFLICTS = 8;
@@ -153,7 +141,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly lister: ReconcileCache<T>;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
-  readonly #options: ReconcilerOptions<T> & typeof DEFAULTS;
+  readonly #options: Settings<ReconcilerOptions<T>, typeof OPTIONS>;
   readonly #report: (error: unknown, key: ObjectKey) => void;
   readonly #queue: WorkQueue;
   readonly #writes: PendingWrites;
@@ -180,22 +168,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #changed = new Latch();
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
-  readonly #outcomes: Record<ReconcileOutcome, number> = {
-    succeeded: 0,
-    requeued: 0,
-    retried: 0,
-    failed: 0,
-    terminal: 0,
-    timedOut: 0,
-    stopped: 0,
-  };
-  readonly #reconcileTimes = new Histogram();
-  readonly #triggers: Record<string, number> = {};
-  readonly #recent: ReconcileRecord[] = [];
-  /** See `ReconcilerStatus.stale`. */
-  #stale = 0;
-  /** See `ReconcilerStatus.eventErrors`. */
-  #eventErrors = 0;
+  readonly #records = new ReconcileRecords();
 
   /**
    * Creates a reconciler. It sends no request before {@linkcode run}. Dispose the client yourself.
@@ -209,16 +182,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     reconcile: ReconcileFunction<T>,
     options: ReconcilerOptions<T> = {},
   ) {
-    const filled = this.#options = { ...DEFAULTS, ...defined(options) };
-    const { concurrency, debounceMs, timeoutMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs, shards } = filled;
     this.name = options.name ?? resourceName(resource);
-    const action = `create the reconciler of "${this.name}"`;
-    const own = "name informers shards concurrency rateLimiter onError observe";
-    checkNames(action, options, `${WATCHED_OPTIONS} ${TIMES} ${own}`);
-    checkDurations(action, { debounceMs }, { finite: true });
-    checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
-    checkDurations(action, { graceMs, readYourWritesTimeoutMs });
-    checkCounts(action, { concurrency }, { min: 1 });
+    this.#options = readOptions(`create the reconciler of "${this.name}"`, options, OPTIONS);
+    const { timeoutMs, graceMs, readYourWritesTimeoutMs, shards } = this.#options;
     this.#resource = resource;
     this.#reconcile = reconcile;
     this.#report = errorObserver(options.onError, (key) => `reconciler of "${this.name}" on "${key}"`, (key) => key);
@@ -286,7 +252,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   owns<O extends KubernetesObject>(source: WatchedKind<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
     const resource = this.informers[internals].resourceOf(source);
-    checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
+    checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, Object.keys(WATCHED));
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, but ` +
@@ -352,7 +318,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     options: WatchedKindOptions<O> = {},
   ): this {
     const name = resourceName(this.informers[internals].resourceOf(source));
-    checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
+    checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, Object.keys(WATCHED));
     this.#follow(source, options, map);
     return this;
   }
@@ -408,15 +374,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     return {
       name: this.name,
       state: this.#state,
-      outcomes: { ...this.#outcomes },
-      reconcileMs: this.#reconcileTimes.durations,
-      triggers: { ...this.#triggers },
-      recent: [...this.#recent],
+      ...this.#records.status,
       waitingForCaches: this.#waitingForCaches,
-      stale: this.#stale,
       ownCalls: this.#writes.own.count,
       abandoned: [...this.#calls.abandoned.keys()],
-      eventErrors: this.#eventErrors,
       waitsFor: this.#sources.unserved,
       queue: this.#queue.status(),
     };
@@ -505,7 +466,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       for (const key of keys) checkKey(key, this.#resource);
       for (const key of keys) this.#cause(source, key, event, additionOf(source, event, paths, event.key));
     } catch (error) {
-      this.#eventErrors++;
+      this.#records.eventErrors++;
       this.#report(error, event.key);
     }
   }
@@ -688,7 +649,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (stop.aborted) return;
     let triggers = this.#held.get(key);
     if (!this.#writes.hasSeen(key)) {
-      this.#stale++;
+      this.#records.stale++;
       triggers = withTrigger(triggers, { type: "stale" });
       const unseen = `the caches of the reconciler of "${this.name}" have not seen ${this.#writes.drop(key)}`;
       const why = job.signal.aborted
@@ -722,36 +683,33 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#shards?.begin(call);
     const loop = this.#writes.own.begin(key, triggers);
     if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
-    const types = triggers.map(({ type }) => type);
-    for (const type of types.length > 1 ? new Set(types) : types) {
-      this.#triggers[type] = (this.#triggers[type] ?? 0) + 1;
-    }
+    this.#records.began(triggers);
     try {
       const result = await call.run(reconcile);
       if (result !== undefined) checkResult(result, "reconcile");
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
-      this.#record(call, observer, outcome);
+      this.#records.ended(call, observer, outcome);
       if (outcome === "succeeded") this.#shards?.succeeded(call);
       return this.#writes.own.isHot(key) ? retry() : result;
     } catch (thrown) {
       const isAbandoned = this.#calls.abandoned.has(key);
       if (isAbandoned) call.returned = call.returned!.then(() => this.#returned(call));
       if (isAbortOf(stop, thrown)) {
-        this.#record(call, observer, "stopped");
+        this.#records.ended(call, observer, "stopped");
         throw thrown;
       }
       if (this.#shards?.hasMoved(call, thrown)) {
-        this.#record(call, observer, "stopped");
+        this.#records.ended(call, observer, "stopped");
         return SETTLED;
       }
       if (isConflict(thrown) && retries < QUIET_CONFLICTS && !isAbandoned) {
-        this.#record(call, observer, "retried", thrown);
+        this.#records.ended(call, observer, "retried", thrown);
         return retry();
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
       const outcome = isTerminal ? "terminal" : isAbandoned ? "timedOut" : "failed";
-      this.#record(call, observer, outcome, error);
+      this.#records.ended(call, observer, outcome, error);
       if (!isTerminal) throw error; // the queue reports it
       this.#shards?.succeeded(call);
       this.#report(error, key);
@@ -772,21 +730,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     // A call that rejects because its signal has aborted was reported when its time was over.
     if (failure !== undefined && !isAbortOf(signal, failure.error)) this.#report(failure.error, key);
     if (this.#held.has(key)) this.#release(key, this.#held.get(key));
-  }
-
-  #record(
-    call: ReconcileCall<T>,
-    observer: ReconcileObserver | undefined,
-    outcome: ReconcileOutcome,
-    error?: unknown,
-  ): void {
-    this.#outcomes[outcome]++;
-    const { key, triggers, beganMs } = call;
-    this.#reconcileTimes.add(monotonicMs() - beganMs);
-    const record = { key, triggers, outcome, at: new Date(), ...(error === undefined ? {} : { error }) };
-    this.#recent.push(record);
-    if (this.#recent.length > RECENT) this.#recent.shift();
-    if (observer !== undefined) callObserver(() => observer.ended(record));
   }
 }
 

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Abortable } from "../../../engine/api/options.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
 import {
   type HashRange,
   hashRange,

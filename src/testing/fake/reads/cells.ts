@@ -9,7 +9,7 @@
 import { humanDuration } from "../../../engine/async/time.ts";
 import { convertEvent } from "../storage/forms.ts";
 import { isList, isObject, type JsonObject } from "../../../engine/api/json.ts";
-import { at, listOr, objectOr, textOf } from "../../../engine/api/members.ts";
+import { listOr, memberAt, objectOr, textOf } from "../../../engine/api/members.ts";
 
 /** The value of a table cell. */
 export type Cell = string | number | boolean | null;
@@ -32,25 +32,25 @@ export function age(time: unknown, now: number): string {
 
 /** The text at a path; empty where there is none. */
 function text(object: JsonObject, ...path: readonly string[]): string {
-  const value = at(object, ...path);
+  const value = memberAt(object, ...path);
   return typeof value === "string" ? value : "";
 }
 
 /** The number at a path; 0 where there is none. */
 function number(object: JsonObject, ...path: readonly string[]): number {
-  const value = at(object, ...path);
+  const value = memberAt(object, ...path);
   return typeof value === "number" ? value : 0;
 }
 
 /** The objects of the list at a path. */
 function objects(object: JsonObject, ...path: readonly string[]): readonly JsonObject[] {
-  const value = at(object, ...path);
+  const value = memberAt(object, ...path);
   return listOr(value).filter(isObject);
 }
 
 /** The texts of the list at a path. */
 function strings(object: JsonObject, ...path: readonly string[]): readonly string[] {
-  const value = at(object, ...path);
+  const value = memberAt(object, ...path);
   return isList(value) ? value.map(textOf) : [];
 }
 
@@ -58,7 +58,7 @@ function strings(object: JsonObject, ...path: readonly string[]): readonly strin
 function field(path: string, fallback: Cell = ""): ReadCell {
   const keys = path.split(".");
   return (object) => {
-    const value = at(object, ...keys);
+    const value = memberAt(object, ...keys);
     return value === undefined || value === null || value === "" ? fallback : value as Cell;
   };
 }
@@ -78,7 +78,7 @@ function size(object: JsonObject, ...fields: readonly string[]): number {
 function since(path: string, fallback: string): ReadCell {
   const keys = path.split(".");
   return (object, now) => {
-    const time = at(object, ...keys);
+    const time = memberAt(object, ...keys);
     return time === undefined || time === null ? fallback : age(time, now);
   };
 }
@@ -122,13 +122,14 @@ function isTrue(object: JsonObject, type: string): boolean {
 
 /** Returns true if an object is being deleted. */
 function isDeleted(object: JsonObject): boolean {
-  return at(object, "metadata", "deletionTimestamp") !== undefined;
+  return memberAt(object, "metadata", "deletionTimestamp") !== undefined;
 }
 
 /** Names or images of the containers in a template. */
 function containers(member: "name" | "image"): ReadCell {
   return (object) => {
-    const template = at(object, "spec", "jobTemplate", "spec", "template") ?? at(object, "spec", "template") ??
+    const template = memberAt(object, "spec", "jobTemplate", "spec", "template") ??
+      memberAt(object, "spec", "template") ??
       object.template;
     return objects(objectOr(template), "spec", "containers").map((it) => textOf(it[member])).join(",");
   };
@@ -144,7 +145,7 @@ function printPod(object: JsonObject, now: number): { ready: string; reason: str
   if (condition(object, "PodScheduled")?.reason === "SchedulingGated") reason = "SchedulingGated";
   const inits = objects(object, "status", "initContainerStatuses");
   const stopped = inits.findIndex((status) =>
-    at(status, "state", "terminated", "exitCode") !== 0 && !(sidecars.has(status.name ?? null) && status.started)
+    memberAt(status, "state", "terminated", "exitCode") !== 0 && !(sidecars.has(status.name ?? null) && status.started)
   );
   const initialized = stopped < 0 || isTrue(object, "Initialized");
   if (stopped >= 0) {
@@ -213,7 +214,7 @@ export const COMMON: Readonly<Record<string, ReadCell>> = {
   "Created At": field("metadata.creationTimestamp", null),
   Containers: containers("name"),
   Images: containers("image"),
-  Selector: (object) => selector(at(object, "spec", "selector")) || NONE,
+  Selector: (object) => selector(memberAt(object, "spec", "selector")) || NONE,
   StorageClass: (object) =>
     text(object, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class") ||
     text(object, "spec", "storageClassName"),
@@ -239,24 +240,24 @@ const EVENT: Readonly<Record<string, ReadCell>> = {
   Message: (object) => text(object, "message").trim(),
   "First Seen": firstSeen,
   Count: (object) =>
-    at(object, "series") === undefined ? number(object, "count") || 1 : number(object, "series", "count"),
+    memberAt(object, "series") === undefined ? number(object, "count") || 1 : number(object, "series", "count"),
 };
 
 function firstSeen(object: JsonObject, now: number): string {
-  return age(at(object, "firstTimestamp") ?? at(object, "eventTime"), now);
+  return age(memberAt(object, "firstTimestamp") ?? memberAt(object, "eventTime"), now);
 }
 
 function lastSeen(object: JsonObject, now: number): string {
-  const last = at(object, "series") === undefined
-    ? at(object, "lastTimestamp")
-    : at(object, "series", "lastObservedTime");
+  const last = memberAt(object, "series") === undefined
+    ? memberAt(object, "lastTimestamp")
+    : memberAt(object, "series", "lastObservedTime");
   return last === undefined || last === null ? firstSeen(object, now) : age(last, now);
 }
 
 const READY_OF_REPLICAS: ReadCell = (object) => `${number(object, "status", "readyReplicas")}/${replicas(object)}`;
 
 function replicas(object: JsonObject): number {
-  const value = at(object, "spec", "replicas");
+  const value = memberAt(object, "spec", "replicas");
   return typeof value === "number" ? value : 1;
 }
 
@@ -297,7 +298,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     "External-IP": (object) => address(object, "ExternalIP"),
     "OS-Image": field("status.nodeInfo.osImage", UNKNOWN),
     "Kernel-Version": (object) => {
-      const { kernelVersion, architecture } = objectOr(at(object, "status", "nodeInfo"));
+      const { kernelVersion, architecture } = objectOr(memberAt(object, "status", "nodeInfo"));
       return textOf(kernelVersion || UNKNOWN) + (architecture ? ` (${textOf(architecture)})` : "");
     },
     "Container-Runtime": field("status.nodeInfo.containerRuntimeVersion", UNKNOWN),
@@ -314,7 +315,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     "Reclaim Policy": field("spec.persistentVolumeReclaimPolicy"),
     Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
     Claim: (object) => {
-      const claim = at(object, "spec", "claimRef");
+      const claim = memberAt(object, "spec", "claimRef");
       return isObject(claim) ? `${textOf(claim.namespace ?? "")}/${textOf(claim.name ?? "")}` : "";
     },
   },
@@ -327,8 +328,8 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     "Nominated Node": field("status.nominatedNodeName", NONE),
     "Readiness Gates": readinessGates,
   },
-  "/podtemplates": { "Pod Labels": (object) => labels(at(object, "template", "metadata", "labels")) },
-  "/replicationcontrollers": { ...REPLICAS, Selector: (object) => labels(at(object, "spec", "selector")) },
+  "/podtemplates": { "Pod Labels": (object) => labels(memberAt(object, "template", "metadata", "labels")) },
+  "/replicationcontrollers": { ...REPLICAS, Selector: (object) => labels(memberAt(object, "spec", "selector")) },
   "/resourcequotas": {
     Request: (object) => quotas(object, (name) => !name.startsWith("limits.")),
     Limit: (object) => quotas(object, (name) => name.startsWith("limits.")),
@@ -339,7 +340,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     "Cluster-IP": (object) => strings(object, "spec", "clusterIPs")[0] || text(object, "spec", "clusterIP") || NONE,
     "External-IP": externalAddress,
     "Port(s)": servicePorts,
-    Selector: (object) => labels(at(object, "spec", "selector")),
+    Selector: (object) => labels(memberAt(object, "spec", "selector")),
   },
   "apiextensions.k8s.io/customresourcedefinitions": {
     Versions: (object) =>
@@ -351,7 +352,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   },
   "apiregistration.k8s.io/apiservices": {
     Service: (object) => {
-      const service = at(object, "spec", "service");
+      const service = memberAt(object, "spec", "service");
       return isObject(service) ? `${textOf(service.namespace)}/${textOf(service.name)}` : "Local";
     },
     Available: (object) => {
@@ -366,19 +367,19 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Ready: field("status.numberReady", 0),
     "Up-to-date": field("status.updatedNumberScheduled", 0),
     Available: field("status.numberAvailable", 0),
-    "Node Selector": (object) => labels(at(object, "spec", "template", "spec", "nodeSelector")),
+    "Node Selector": (object) => labels(memberAt(object, "spec", "template", "spec", "nodeSelector")),
   },
   "apps/deployments": {
     Ready: READY_OF_REPLICAS,
     "Up-to-date": field("status.updatedReplicas", 0),
     Available: field("status.availableReplicas", 0),
-    Selector: (object) => selector(at(object, "spec", "selector")),
+    Selector: (object) => selector(memberAt(object, "spec", "selector")),
   },
   "apps/replicasets": REPLICAS,
   "apps/statefulsets": { Ready: READY_OF_REPLICAS },
   "autoscaling/horizontalpodautoscalers": {
     Reference: (object) => {
-      const { kind, name } = objectOr(at(object, "spec", "scaleTargetRef"));
+      const { kind, name } = objectOr(memberAt(object, "spec", "scaleTargetRef"));
       return `${textOf(kind)}/${textOf(name)}`;
     },
     Targets: targets,
@@ -389,17 +390,17 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   "batch/cronjobs": {
     Timezone: field("spec.timeZone", NONE),
     Suspend: (object) => {
-      const suspend = at(object, "spec", "suspend");
+      const suspend = memberAt(object, "spec", "suspend");
       return suspend === undefined ? UNSET : suspend === true ? "True" : "False";
     },
     "Last Schedule": since("status.lastScheduleTime", NONE),
-    Selector: (object) => selector(at(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
+    Selector: (object) => selector(memberAt(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
   },
   "batch/jobs": { Status: jobStatus, Completions: jobCompletions, Duration: jobDuration },
   "certificates.k8s.io/certificatesigningrequests": {
     Requestor: field("spec.username"),
     RequestedDuration: (object) => {
-      const seconds = at(object, "spec", "expirationSeconds");
+      const seconds = memberAt(object, "spec", "expirationSeconds");
       return typeof seconds === "number" ? humanDuration(seconds * 1_000) : NONE;
     },
     Condition: (object) => {
@@ -427,7 +428,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
         : ""),
     Controller: field("spec.controller"),
     Parameters: (object) => {
-      const { kind, apiGroup, name } = objectOr(at(object, "spec", "parameters"));
+      const { kind, apiGroup, name } = objectOr(memberAt(object, "spec", "parameters"));
       return kind === undefined ? NONE : `${textOf(kind)}${apiGroup ? `.${textOf(apiGroup)}` : ""}/${textOf(name)}`;
     },
   },
@@ -442,7 +443,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Ports: (object) => objects(object, "spec", "tls").length > 0 ? "80, 443" : "80",
   },
   "networking.k8s.io/networkpolicies": {
-    "Pod-Selector": (object) => selector(at(object, "spec", "podSelector")) || NONE,
+    "Pod-Selector": (object) => selector(memberAt(object, "spec", "podSelector")) || NONE,
   },
   "policy/poddisruptionbudgets": {
     "Min Available": asText("spec.minAvailable", "N/A"),
@@ -456,12 +457,12 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
 function nodeStatus(object: JsonObject): string {
   const ready = condition(object, "Ready");
   const status = ready === undefined ? "Unknown" : ready.status === "True" ? "Ready" : "NotReady";
-  return at(object, "spec", "unschedulable") === true ? `${status},SchedulingDisabled` : status;
+  return memberAt(object, "spec", "unschedulable") === true ? `${status},SchedulingDisabled` : status;
 }
 
 function nodeRoles(object: JsonObject): string {
   const prefix = "node-role.kubernetes.io/";
-  const roles = Object.entries(objectOr(at(object, "metadata", "labels"))).map(([label, value]) =>
+  const roles = Object.entries(objectOr(memberAt(object, "metadata", "labels"))).map(([label, value]) =>
     label === "kubernetes.io/role" ? textOf(value) : label.startsWith(prefix) ? label.slice(prefix.length) : ""
   );
   return [...new Set(roles.filter((role) => role !== ""))].sort().join(",") || NONE;
@@ -514,8 +515,8 @@ function accessModes(object: JsonObject, part: "spec" | "status"): string {
 }
 
 function quotas(object: JsonObject, wanted: (name: string) => boolean): string {
-  const hard = objectOr(at(object, "status", "hard"));
-  const used = objectOr(at(object, "status", "used"));
+  const hard = objectOr(memberAt(object, "status", "hard"));
+  const used = objectOr(memberAt(object, "status", "used"));
   return Object.keys(hard).filter(wanted).sort()
     .map((name) => `${name}: ${textOf(used[name] ?? "0")}/${textOf(hard[name])}`).join(", ");
 }
@@ -557,9 +558,9 @@ function targets(object: JsonObject): string {
   const all = objects(object, "spec", "metrics").map((metric, i) => {
     const member = METRICS[textOf(metric.type)];
     const { name, target } = objectOr(metric[member]);
-    const current = at(currents[i], member, "current");
+    const current = memberAt(currents[i], member, "current");
     const measured = (from: unknown, unit: string): string => {
-      const value = at(from, unit);
+      const value = memberAt(from, unit);
       return value === undefined ? UNKNOWN : `${value}${unit === "averageUtilization" ? "%" : ""}`;
     };
     const wanted = objectOr(target);

@@ -13,7 +13,7 @@ import { badRequest, type Causes, fieldCause, invalid } from "../../../engine/pr
 import { nameIn, parseStored, type Store, type StoredCollection, type StoreEvent } from "../storage/store.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import type { JsonObject } from "../../../engine/api/json.ts";
-import { at, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
+import { memberAt, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import type { Writer } from "../writes/writer.ts";
 
@@ -109,7 +109,7 @@ export class PodLogs {
    */
   running(key: string, container?: string, again = false): ContainerLog {
     const pod = this.#pod(key);
-    const name = textOf(container ?? objectsOf(at(pod, "spec", "containers"))[0]?.name);
+    const name = textOf(container ?? objectsOf(memberAt(pod, "spec", "containers"))[0]?.name);
     const { state, containerID } = statusOf(pod, namedContainer(pod, key, name)) ?? {};
     const id = objectOr(state).running === undefined ? "" : textOf(containerID);
     const log = this.#logs.get(key)?.get(id) ?? this.#start(key, name);
@@ -256,7 +256,7 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
 function idOf(what: string, status: JsonObject | undefined, previous: boolean): string {
   if (status === undefined) throw badRequest(`${what} is not available`);
   const { waiting, running, terminated } = objectOr(status.state);
-  const last = textOf(at(status, "lastState", "terminated", "containerID"));
+  const last = textOf(memberAt(status, "lastState", "terminated", "containerID"));
   if (previous && last === "") throw badRequest(`previous terminated ${what} not found`);
   const own = textOf(running === undefined ? objectOr(terminated).containerID : status.containerID);
   const id = previous ? last : own || last;

@@ -13,7 +13,7 @@ import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type JsonObject } from "../../../engine/api/json.ts";
-import { at, objectOr, textOf } from "../../../engine/api/members.ts";
+import { memberAt, objectOr, textOf } from "../../../engine/api/members.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */
@@ -30,7 +30,7 @@ const columnsOf = oncePer((definition: Definition): readonly Column[] => {
   if (definition.columns.length > 0) {
     const own = definition.columns.map(({ name, type, jsonPath, description = "", priority = 0, format = "" }) => {
       const path = pathOf(jsonPath);
-      const cell = (object: JsonObject, now: number): Cell => printed(at(object, ...path), type, now);
+      const cell = (object: JsonObject, now: number): Cell => printed(memberAt(object, ...path), type, now);
       return { name, type, format, description, priority, cell };
     });
     return [NAME, ...own];

@@ -11,7 +11,7 @@ import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
 import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";
@@ -137,8 +137,8 @@ function fixed(...paths: readonly string[]): UpdateRule {
   return (old, object, causes) => {
     for (const path of paths) {
       const names = path.split(".");
-      const value = at(object, ...names) as Json | undefined;
-      if (!equalJson(at(old, ...names), value)) refuseValue(causes, path, value, IMMUTABLE);
+      const value = memberAt(object, ...names) as Json | undefined;
+      if (!equalJson(memberAt(old, ...names), value)) refuseValue(causes, path, value, IMMUTABLE);
     }
   };
 }
@@ -193,7 +193,7 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
     fixed("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope"),
     (old, object, causes) => {
       if (hasWrongBundle(old) || !hasWrongBundle(object)) return;
-      const { caBundle } = at(object, "spec", "conversion", "webhook", "clientConfig") as JsonObject;
+      const { caBundle } = memberAt(object, "spec", "conversion", "webhook", "clientConfig") as JsonObject;
       const why = "unable to load root certificates: unable to parse bytes as PEM block";
       refuseValue(causes, "spec.conversion.webhookClientConfig.caBundle", caBundle, why);
     },

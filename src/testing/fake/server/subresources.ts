@@ -6,14 +6,14 @@
  *
  * @module
  */
+import { isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { listOr, memberAt, objectOr, textOf } from "../../../engine/api/members.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
 import { badRequest, fieldCause, invalid, refusal } from "../../../engine/protocol/refusal.ts";
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { at, listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { conflict } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
@@ -39,16 +39,16 @@ export function scaleOf(definition: Definition, object: JsonObject): JsonObject 
 }
 
 function numberAt(object: JsonObject, path: string): number | undefined {
-  const value = at(object, ...keysOf(path));
+  const value = memberAt(object, ...keysOf(path));
   return typeof value === "number" ? value : undefined;
 }
 
 function selectorOf({ custom, scale, plural }: Definition, object: JsonObject): string {
   if (custom) {
     const path = scale?.labelSelectorPath;
-    return path === undefined ? "" : textOf(at(object, ...keysOf(path)) ?? "");
+    return path === undefined ? "" : textOf(memberAt(object, ...keysOf(path)) ?? "");
   }
-  const selector = objectOr(at(object, "spec", "selector"));
+  const selector = objectOr(memberAt(object, "spec", "selector"));
   const labels = plural === "replicationcontrollers" ? selector : objectOr(selector.matchLabels);
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`).sort().join(",");
 }

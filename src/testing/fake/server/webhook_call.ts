@@ -7,7 +7,7 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { defined } from "../../../engine/api/options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { apiVersionOf, resourceName } from "../../../engine/api/resource.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import type { StatusError } from "../../../engine/api/status.ts";

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { apiVersionOf } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
 import type { ResourceRoute } from "../../../engine/protocol/requests.ts";

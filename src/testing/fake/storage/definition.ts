@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/options.ts";
+import { defined } from "../../../engine/api/defined.ts";
 import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
 import type { Subresource } from "../../../engine/protocol/discovery.ts";
 import { type CompiledRules, hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
@@ -15,7 +15,7 @@ import { schemaOf, structNamed } from "../schema/schema.ts";
 import { schemaOfKind, type Struct } from "../../../operator/schema/values/object_schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
 import { isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { at, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 
 /** A column in a custom resource's table, like in `additionalPrinterColumns`. */
 export interface PrinterColumn {
@@ -153,7 +153,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     createdByUpdate: builtIn !== undefined && CREATED_BY_UPDATE.has(`${group}/${plural}`),
     fieldsOf: (object) => {
       if (paths.length === 0) return undefined;
-      return Object.fromEntries(paths.map(({ field, path }) => [field, textOf(at(object, ...path))]));
+      return Object.fromEntries(paths.map(({ field, path }) => [field, textOf(memberAt(object, ...path))]));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { Pacer } from "../../../../src/engine/async/signals.ts";
+import { Pacer } from "../../../../src/engine/async/turns.ts";
 import { errorLine } from "../../../../src/engine/errors/errors.ts";
 import type { InformerEvent } from "../../../../src/engine/informer/events/event.ts";
 import { WaitError } from "../../../../src/engine/informer/status.ts";

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { WatchChange } from "../../../../src/engine/api/lister_watcher.ts";
 import type { HandlerOptions, HandlerRegistration } from "../../../../src/engine/informer/events/event.ts";
-import { EventLog } from "../../../../src/engine/informer/events/event_log.ts";
 import type { SharedIndexInformer } from "../../../../src/engine/informer/shared_index_informer.ts";
 import { FakeTime } from "../../../support/fake_time.ts";
 import { added, deleted, entry, modified, type Thing } from "../../../support/fixtures.ts";
@@ -233,17 +232,6 @@ Deno.test("SharedIndexInformer lets other work run while a source yields batches
     seen = version;
   }
   assert(longest <= 64, `${longest} changes were cached in one turn`);
-});
-
-Deno.test("EventLog does not call waiting callbacks that were withdrawn", () => {
-  const log = new EventLog<Thing>();
-  log.readers = 1;
-  let woken = 0;
-  for (let round = 0; round < 10; round++) log.onceAppended(() => woken++)();
-  log.onceAppended(() => woken++);
-  log.append({ type: "synced", objects: 0, resourceVersion: "1" });
-  log.append({ type: "synced", objects: 0, resourceVersion: "2" });
-  assertEquals([woken, log.end.count], [1, 2]);
 });
 
 /**

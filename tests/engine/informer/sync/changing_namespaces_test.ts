@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
-import type { Abortable } from "../../../../src/engine/api/options.ts";
+import type { Abortable } from "../../../../src/engine/api/call_options.ts";
 import { StatusError } from "../../../../src/engine/api/status.ts";
 import type { NamespaceFinder } from "../../../../src/engine/informer/cache/cache_scope.ts";
 import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";

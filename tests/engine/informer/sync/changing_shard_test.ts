@@ -7,7 +7,7 @@ import {
   ShardFilter,
   type ShardSource,
 } from "../../../../src/engine/api/shard.ts";
-import { nextTurn } from "../../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../../src/engine/async/turns.ts";
 import { internals } from "../../../../src/engine/errors/internals.ts";
 import { Checkpoint, MemoryCheckpoints } from "../../../../src/engine/informer/events/checkpoint.ts";
 import type { InformerEvent } from "../../../../src/engine/informer/events/event.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
-import type { Selection } from "../../../../src/engine/api/options.ts";
+import type { Selection } from "../../../../src/engine/api/call_options.ts";
 import { onlyMetadata, type Resource } from "../../../../src/engine/api/resource.ts";
 import { Client } from "../../../../src/engine/client/client.ts";
 import { internals } from "../../../../src/engine/errors/internals.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
 import type { IdentitySource } from "../../../../src/engine/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
-import type { ListOptions } from "../../../../src/engine/api/options.ts";
+import type { ListOptions } from "../../../../src/engine/api/call_options.ts";
 import { snapshotMismatch } from "../../../../src/engine/informer/sync/server_state.ts";
 import { FakeTime } from "../../../support/fake_time.ts";
 import { entry, refused, type Thing, TOO_LARGE } from "../../../support/fixtures.ts";

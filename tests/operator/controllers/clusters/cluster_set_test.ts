@@ -291,6 +291,7 @@ Deno.test("ClusterSet refuses names that are taken or empty, and everything once
   assertThrows(() => clusters.set.start(), Error, "the set was disposed");
   assertThrows(() => maps.addEventHandler({}), Error, "the clusters were disposed");
   assertThrows(() => new ClusterSet({ backoff: { initialMs: -1 } }), RangeError, "initialMs");
+  assertThrows(() => new ClusterSet({ graceMs: -1 }), RangeError, "Cannot create a set of clusters: graceMs");
 });
 
 Deno.test("ClusterSet does not add a cluster whose informers cannot be made", async () => {

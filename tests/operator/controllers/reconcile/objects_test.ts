@@ -13,7 +13,7 @@ import { createOrUpdate, finalize, retryOnConflict, upgradeManagedFields, writeS
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals } from "@std/assert";
 import * as fc from "npm:fast-check@^4.10.2";
-import { nextTurn } from "../../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../../src/engine/async/turns.ts";
 import { timestampNow } from "../../../../src/operator/controllers/reconcile/conditions.ts";
 import { mergeDiff, microTimestampNow } from "../../../../src/operator/controllers/reconcile/objects.ts";
 import { mergePatch } from "../../../../src/testing/fake/apply/patches.ts";

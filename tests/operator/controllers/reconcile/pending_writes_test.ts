@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../../../src/engine/api/fields.ts";
 import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
-import type { Abortable, Selection } from "../../../../src/engine/api/options.ts";
+import type { Abortable, Selection } from "../../../../src/engine/api/call_options.ts";
 import { asTable, onlyMetadata } from "../../../../src/engine/api/resource.ts";
 import { copyOf } from "../../../../src/engine/api/written.ts";
-import { nextTurn } from "../../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../../src/engine/async/turns.ts";
 import type { ObjectWrite } from "../../../../src/engine/client/resource_client.ts";
 import type { ReconcileContext } from "../../../../src/operator/controllers/reconcile/options.ts";
 import { type Cache, PendingWrites } from "../../../../src/operator/controllers/reconcile/pending_writes.ts";

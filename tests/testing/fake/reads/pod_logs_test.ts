@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { nextTurn } from "../../../../src/engine/async/signals.ts";
+import { nextTurn } from "../../../../src/engine/async/turns.ts";
 import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { Backend } from "../../../../src/testing/fake/backend.ts";
 import { FakeApiServer, pod } from "../../../../src/testing/mod.ts";

@@ -18,6 +18,7 @@ import {
 } from "../../api/status.ts";
 import { monotonicMs } from "../../async/time.ts";
 import { causesOf, isDefect } from "../../errors/errors.ts";
+import { namesOf } from "../../errors/option_names.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 
 /**
@@ -44,18 +45,10 @@ export type InformerState =
   | "unauthorized"
   | "stopped";
 
-const STATES: readonly InformerState[] = [
-  "idle",
-  "live",
-  "paused",
-  "listing",
-  "stale",
-  "unreachable",
-  "notFound",
-  "forbidden",
-  "unauthorized",
-  "stopped",
-];
+/** The states, the best first. */
+const STATES = namesOf<Record<InformerState, unknown>>()(
+  "idle live paused listing stale unreachable notFound forbidden unauthorized stopped",
+);
 
 /** The current status of one namespace in an informer. */
 export interface NamespaceStatus {

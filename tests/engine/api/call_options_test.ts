@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { namespacesOf } from "../../../src/engine/api/options.ts";
+import { namespacesOf } from "../../../src/engine/api/call_options.ts";
 
 Deno.test("namespacesOf returns each namespace once, in the order given, and none for all namespaces", () => {
   assertEquals(namespacesOf({ namespaces: ["b", "a", "b"] }), ["b", "a"]);

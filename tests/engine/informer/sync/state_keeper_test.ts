@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { StateKeeper } from "../../../../src/engine/informer/sync/state.ts";
+import { StateKeeper } from "../../../../src/engine/informer/sync/state_keeper.ts";
 import type { AttemptHistory } from "../../../../src/engine/reflector/transition.ts";
 import { FakeTime } from "../../../support/fake_time.ts";
 

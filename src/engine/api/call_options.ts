@@ -11,7 +11,6 @@ import type { CacheEntry } from "./entry.ts";
 import type { ObjectKey } from "./object.ts";
 import { FieldSelector, LabelSelector } from "./selector.ts";
 import type { ShardFilter } from "./shard.ts";
-import { UnreachableError } from "./status.ts";
 
 /** Selects the part of a collection that a request covers. */
 export interface Selection {
@@ -215,38 +214,4 @@ export interface WatchOptions
 export function checkSelectors({ labelSelector, fieldSelector }: Selection): void {
   if (labelSelector) LabelSelector.parse(labelSelector);
   if (fieldSelector) FieldSelector.parse(fieldSelector);
-}
-
-/** How long a watch may stay open after the requested time, in milliseconds. */
-export const WATCH_GRACE_MS = 10_000;
-
-/** Returns a random time to request for a watch, in seconds: from `shortestMs` to 1.8 times as long. */
-export function watchTimeoutSeconds(shortestMs = 120_000): number {
-  return Math.max(1, Math.ceil((shortestMs * (1 + 0.8 * Math.random())) / 1_000));
-}
-
-/** Ends a watch whose connection may be dead, although nothing has failed. Its reader resumes at once. */
-export class WatchRenewal extends UnreachableError {}
-
-/**
- * Creates the error for a watch that is still open {@linkcode WATCH_GRACE_MS} after the requested time. `action`
- * follows "Cannot".
- */
-export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
-  return new UnreachableError(
-    `Cannot ${action}: the server has not ended the watch ${WATCH_GRACE_MS / 1_000} s after the ${timeoutSeconds} s ` +
-      `that were requested, so the connection may be dead`,
-  );
-}
-
-/** `O` with optional members in place of members that may be `undefined`. */
-type Defined<O> =
-  & { [M in keyof O as undefined extends O[M] ? never : M]: O[M] }
-  & { [M in keyof O as undefined extends O[M] ? M : never]?: Exclude<O[M], undefined> };
-
-/** Returns only the members that are not `undefined`, so that the others are not printed and do not hide defaults. */
-export function defined<O extends object>(members: O): Defined<O> {
-  const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
-  return kept as Defined<O>;
 }
