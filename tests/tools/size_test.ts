@@ -267,7 +267,7 @@ Deno.test("layers asks each test to mirror a file, or to begin with the name of 
       "tests/cli/_order.ts",
     ]
   ) assertEquals(found(path), []);
-  for (const path of ["tests/engine/queue/model_test.ts", "tests/engine/queue/delta_test.ts", "tests/cli/x_test.ts"]) {
+  for (const path of ["tests/engine/queue/fifo_test.ts", "tests/engine/queue/delta_test.ts", "tests/cli/x_test.ts"]) {
     const folder = path.slice("tests/".length, path.lastIndexOf("/"));
     assertEquals(found(path), [
       `${path}: mirrors no file of src/${folder}, and begins with no subject of tests/README.md`,
