@@ -9,7 +9,7 @@
 /** The page that lists subjects, a line for each folder: "- `engine/kinds`: `kinds`, `drafts` (…)". */
 export const SUBJECTS = "tests/README.md";
 
-/** Folders of `tests` that no folder of `src` has: their tests are about more than one room, or about other programs. */
+/** Folders of `tests` without a folder of `src`. Their tests are about several rooms, or about other programs. */
 const SPANNING = new Set([
   "bench",
   "cluster",
@@ -26,7 +26,7 @@ const SPANNING = new Set([
 
 /** The subjects of a page by folder, as its section "Subjects" has them. */
 function subjectsOf(page: string): Map<string, readonly string[]> {
-  const section = /^## Subjects\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(page)?.[1] ?? "";
+  const section = page.split(/^## /m).find((part) => part.startsWith("Subjects\n")) ?? "";
   return new Map([...section.matchAll(/^- `([\w/]+)`: (.*(?:\n {2}.*)*)/gm)].map(([, folder, line]) => {
     return [folder, [...line.replace(/\([^)]*\)/g, "").matchAll(/`(\w+)`/g)].map(([, subject]) => subject)];
   }));
