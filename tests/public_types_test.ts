@@ -564,7 +564,7 @@ Deno.test("reduced objects do not type-check as what update, create, apply, copy
   assertEquals([typeof never, typeof generic], ["function", "function"]);
 });
 
-Deno.test("path compiles only where it leads to a field of the objects, or where the text is not known to the compiler", () => {
+Deno.test("field compiles only where it leads to a field of the objects, or where the text is not known to the compiler", () => {
   const informers = new SharedInformerFactory(fakeClient());
   const pods = informers.forResource(Pod, {
     indexers: {

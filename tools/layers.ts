@@ -14,6 +14,8 @@
  * - No constant of a module is an error, which reads the source map of its module and slows each import.
  * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. Files for several
  *   folders are in `tests/support`, the only folder of `tests` that bench and tools import.
+ * - A test mirrors a file of `src`, or has a listed subject (`test_doors.ts`). A named function in `tests` has at most
+ *   100 lines, and `bench`, `tools` and `tests/support` have no cycles either.
  *
  * Prints what is wrong, a line each, and exits with 1; prints a summary and exits with 0 when nothing is.
  *
@@ -24,6 +26,7 @@ import config from "../deno.json" with { type: "json" };
 import { countLines, longFunctions, repeatedGroups } from "./code_size.ts";
 import { crossings, exportsOf, INTERNAL_API, raised } from "./crossings.ts";
 import { readFlags, toggle } from "./flags.ts";
+import { SUBJECTS, withoutDoor } from "./test_doors.ts";
 
 /** Which areas the files of an area may import, besides their own. */
 export const AREAS: Readonly<Record<string, readonly string[]>> = {
@@ -99,6 +102,9 @@ const MOST_LINES = 600;
 
 /** A function with more lines than this does more than one thing. */
 const MOST_LINES_OF_FUNCTION = 60;
+
+/** A function in `tests` may have more: it plays a whole case. */
+const MOST_LINES_IN_TESTS = 100;
 
 /** Longer functions, and why they are whole. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
@@ -233,6 +239,15 @@ export function borrowed(sources: readonly Pick<Source, "path" | "imports">[]): 
   });
 }
 
+/** Named functions and methods of tests and their helpers that are too long; a test's own function has no name. */
+export function longSteps(sources: readonly Pick<Source, "path" | "text">[]): string[] {
+  return sources.flatMap((source) =>
+    longFunctions(source, MOST_LINES_IN_TESTS).filter(({ name }) => /^[#\w$]+$/.test(name)).map(({ name, lines }) =>
+      `${source.path}: ${name} has ${lines} lines, at most ${MOST_LINES_IN_TESTS}; which are its steps?`
+    )
+  );
+}
+
 /** Finds imports of subfolders from the folder above, and cycles among the subfolders of one folder. */
 function subfolders(sources: readonly Source[]): string[] {
   const found: string[] = [];
@@ -361,7 +376,8 @@ if (import.meta.main) {
   const root = join(import.meta.dirname!, "..");
   const sources = read(join(root, "src"));
   const beside = ["bench", "examples", "tests", "tools"].flatMap((folder) => read(root, join(root, folder)));
-  const makers = beside.filter(({ path }) => /^(?:bench|tools)\//.test(path));
+  const makers = beside.filter(({ path }) => /^(?:bench|tools|tests\/support)\//.test(path));
+  const tests = beside.filter(({ path }) => path.startsWith("tests/"));
   const lists = [
     Deno.readTextFileSync(join(root, "tests/public_api.txt")),
     Deno.readTextFileSync(join(root, INTERNAL_API)),
@@ -375,7 +391,17 @@ if (import.meta.main) {
     : listed.filter((line) => !crossing.includes(line)).map((line) =>
       `${INTERNAL_API}: "${line}" no longer crosses; deno task layers --update`
     );
-  const found = [...problems(sources), ...cycles(makers), ...headless(sources), ...borrowed(beside), ...more, ...drift];
+  const paths = [...tests.map(({ path }) => path), ...sources.map(({ path }) => `src/${path}`)];
+  const found = [
+    ...problems(sources),
+    ...cycles(makers),
+    ...headless(sources),
+    ...borrowed(beside),
+    ...longSteps(tests),
+    ...withoutDoor(paths, Deno.readTextFileSync(join(root, SUBJECTS))),
+    ...more,
+    ...drift,
+  ];
   for (const problem of found) console.error(problem);
   if (found.length === 0) {
     console.log(

@@ -20,14 +20,15 @@ import { quit, readFlags, toggle } from "./flags.ts";
 import { download, TESTED } from "./versions.ts";
 
 /** The folders of tests that run on Node. */
-const ROOMS =
+export const ROOMS =
   "api async client connect controllers entry errors informer queue reflector relay store testing/control_plane workqueue"
     .split(" ");
 
 /** The tests against a real kube-apiserver that run on Node. */
-const CLUSTER_TESTS = "caches control_plane dead_connections election identity outages snapshots checkpoint webhooks"
-  .split(" ")
-  .map((name) => `cluster/${name}_test.ts`);
+export const CLUSTER_TESTS =
+  "caches control_plane dead_connections election identity outages snapshots checkpoint webhooks"
+    .split(" ")
+    .map((name) => `cluster/${name}_test.ts`);
 
 /** The share of tests that must run. */
 const LEAST_SHARE = 0.95;

@@ -9,9 +9,10 @@ import {
   usedByANeighbour,
 } from "../../tools/code_size.ts";
 import { crossings, raised } from "../../tools/crossings.ts";
-import { AREAS, borrowed, headless, problems } from "../../tools/layers.ts";
-import { summary } from "../../tools/tree.ts";
+import { AREAS, borrowed, headless, longSteps, problems } from "../../tools/layers.ts";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
+import { withoutDoor } from "../../tools/test_doors.ts";
+import { summary } from "../../tools/tree.ts";
 import { pages } from "../support/pages.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
@@ -254,6 +255,49 @@ Deno.test("layers allows helpers to their own folder, and those of tests/support
   assertEquals(imports("tools/a.ts", "../tests/engine/api/a.ts"), [
     "tools/a.ts: imports tests/engine/api/a.ts; only tests/support is shared",
   ]);
+});
+
+Deno.test("layers bounds the named functions of tests, and not those that tests are", () => {
+  const body = "{\n" + "  step();\n".repeat(99) + "}";
+  const text = `Deno.test("a", () => ${body.replace("}", "  step();\n}")});\nfunction fits() ${body.slice(0, -11)}}\n` +
+    `class Run {\n  #play() ${body}\n  play() {\n    one();\n  ${body.slice(2)}\n}\n`;
+  assertEquals(longSteps([{ path: "tests/a.ts", text }]), [
+    "tests/a.ts: #play has 101 lines, at most 100; which are its steps?",
+    "tests/a.ts: play has 102 lines, at most 100; which are its steps?",
+  ]);
+});
+
+Deno.test("layers asks each test to mirror a file, or to begin with the name of one or with a listed subject", () => {
+  const sources = ["src/engine/queue/delta_fifo.ts", "src/cli/get.ts", "src/engine/kinds/core/v1.ts"];
+  const page = (subjects: string): string =>
+    `# Tests\n\n## Subjects\n\nText.\n\n${subjects}\n\n## Next\n\n- \`cli\`: \`x\`\n`;
+  const found = (path: string, subjects = ""): string[] => withoutDoor([path, ...sources], page(subjects));
+  for (
+    const path of [
+      "tests/engine/queue/delta_fifo_test.ts",
+      "tests/engine/queue/delta_fifo_model_test.ts",
+      "tests/cli/get_test.ts",
+      "tests/public_api_test.ts",
+      "tests/docs/pages_test.ts",
+      "tests/simulation/histories/histories_test.ts",
+      "tests/cli/_order.ts",
+    ]
+  ) assertEquals(found(path), []);
+  for (const path of ["tests/engine/queue/fifo_test.ts", "tests/engine/queue/delta_test.ts", "tests/cli/x_test.ts"]) {
+    const folder = path.slice("tests/".length, path.lastIndexOf("/"));
+    assertEquals(found(path), [
+      `${path}: mirrors no file of src/${folder}, and begins with no subject of tests/README.md`,
+    ]);
+  }
+  const kinds = "- `engine/kinds`: `kinds` (all `files`,\n  once), `two_words`";
+  assertEquals(
+    withoutDoor(["tests/engine/kinds/kinds_test.ts", "tests/engine/kinds/two_words_of_test.ts"], page(kinds)),
+    [],
+  );
+  assertEquals(withoutDoor(["tests/engine/kinds/kinds_test.ts"], page(kinds)), [
+    'tests/README.md: the subject "engine/kinds: two_words" has no test that needs it',
+  ]);
+  assertEquals(found("tests/engine/kinds/files_test.ts", "- `engine/kinds`: (`files`)").length, 1);
 });
 
 Deno.test("repeated groups are found in regular expressions, and neither escapes nor sets of characters are groups", () => {

@@ -283,7 +283,7 @@ Deno.test("LabelSelector.from refuses what is no selector, and names the part at
   }
 });
 
-Deno.test("LabelSelector parse throws only SyntaxErrors, with a checkpoint inside the text", () => {
+Deno.test("LabelSelector parse throws only SyntaxErrors, with a position inside the text", () => {
   const piece = fc.oneof(
     fc.constantFrom("a", "in", "notin", "=", "==", "!=", "!", "(", ")", ",", "<", ">", " ", "1", "x/y", "-", "é"),
     fc.string({ maxLength: 3 }),

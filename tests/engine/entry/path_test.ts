@@ -9,7 +9,7 @@ import { asFrozen, METADATA, parses, TEXT, type Thing, unread } from "../../supp
 
 const name = field("spec.containers.name");
 
-Deno.test("path reads an unread entry without parsing its object, and a parsed one without parsing anything", () => {
+Deno.test("field reads an unread entry without parsing its object, and a parsed one without parsing anything", () => {
   const texts: string[] = [];
   for (const entry of [unread(), asFrozen(unread()), unread(new TextEncoder().encode(TEXT))]) {
     parses(() => assertEquals(ofEntries(name)(entry), ["app"]), texts);
@@ -19,7 +19,7 @@ Deno.test("path reads an unread entry without parsing its object, and a parsed o
   assertEquals(texts, ['"app"', '"app"', '"app"']);
 });
 
-Deno.test("path reads what is not ASCII, and keys in brackets", () => {
+Deno.test("field reads what is not ASCII, and keys in brackets", () => {
   const metadata = METADATA.replace("}", `},"annotations":{"example.com/owner":"日本","ä":"1"}`);
   const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
   for (const entry of [unread(text, metadata), unread(new TextEncoder().encode(text), metadata)]) {
@@ -29,7 +29,7 @@ Deno.test("path reads what is not ASCII, and keys in brackets", () => {
   }
 });
 
-Deno.test("path parses an object whose layout it cannot read, and throws the error of one that cannot be parsed", () => {
+Deno.test("field parses an object whose layout it cannot read, and throws the error of one that cannot be parsed", () => {
   const spaced = unread(TEXT.replace('"spec":', '"spec": '));
   assertEquals(ofEntries(name)(spaced), ["app"]);
   assertEquals(parses(() => void spaced.object), 0);
@@ -38,7 +38,7 @@ Deno.test("path parses an object whose layout it cannot read, and throws the err
   assertStrictEquals(unparsable.error, error);
 });
 
-Deno.test("path is an index function and makes predicates, of objects as of entries", () => {
+Deno.test("field is an index function and makes predicates, of objects as of entries", () => {
   const object = {
     metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: {
@@ -82,7 +82,7 @@ Deno.test("path is an index function and makes predicates, of objects as of entr
   assert(ofEntries((thing: typeof object) => thing.spec.replicas === 3)(entry));
 });
 
-Deno.test("path reads an element of an array of values by its checkpoint, and the elements of one of objects", () => {
+Deno.test("field reads an element of an array of values by its position, and the elements of one of objects", () => {
   const text = `{"metadata":${METADATA},"cells":["web",3,null,{"1":"x"}],"rows":[{"0":"a"},{"0":"b"}],"length":2}`;
   const cases: [string, string[]][] = [
     ["cells.0", ["web"]],
@@ -98,7 +98,7 @@ Deno.test("path reads an element of an array of values by its checkpoint, and th
   }
 });
 
-Deno.test("path refuses a text that is no path", () => {
+Deno.test("field refuses a text that is no path", () => {
   assertThrows(() => field("spec..name"), SyntaxError, "Cannot read the field path");
 });
 

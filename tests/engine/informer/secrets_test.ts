@@ -87,7 +87,7 @@ Deno.test("reading the data of a cached Secret throws an error that names the op
   await Promise.all([own[Symbol.asyncDispose](), alone, fixture.tick()]);
 });
 
-Deno.test("path of the data of Secrets reports an error, from unread text too", async () => {
+Deno.test("field of the data of Secrets reports an error, from unread text too", async () => {
   await using fixture = new SecretFixture();
   const secrets = fixture.informers.forResource(Secret, { indexers: { password: field("data.password" as string) } });
   await fixture.start();

@@ -498,7 +498,7 @@ Deno.test("Lister reads the current contents at each call", () => {
   assertEquals(cache.lister.list("app=web"), [cart], "the array is the reader's own");
 });
 
-Deno.test("Lister shows the checkpoint of a selector's error, also at the second call", () => {
+Deno.test("Lister shows the position of a selector's error, also at the second call", () => {
   const cache = new Cache();
   cache.add("shop/cart");
   for (let time = 0; time < 2; time++) {

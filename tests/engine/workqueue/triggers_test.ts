@@ -15,7 +15,7 @@ function triggers(name: string, count: number): TriggerList {
   return each.reduce<TriggerList>(withTrigger, undefined);
 }
 
-Deno.test("withCauses counts the triggers that either side left out", () => {
+Deno.test("withTriggers counts the triggers that either side left out", () => {
   const all = listOfTriggers(withTriggers(triggers("a", MAX_TRIGGERS + 3), triggers("b", MAX_TRIGGERS + 5)));
   assertEquals(all.length, MAX_TRIGGERS);
   assertEquals(all.at(-1), { type: "more", count: 2 * MAX_TRIGGERS + 8 - (MAX_TRIGGERS - 1) });

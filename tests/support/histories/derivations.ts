@@ -264,43 +264,91 @@ function texts(contents: Iterable<Item>): string[] {
   return Array.from(contents, textOf).sort();
 }
 
-/**
- * Plays the history of a seed: two informers, and two to four collections that are derived from these and from each
- * other, with faults; and the collection of another user, without. Returns the number of events.
- *
- * @throws {Error} that names the collection and its plan.
- */
-export async function playDerivations(seed: number): Promise<number> {
-  const random = new Random(seed);
-  using time = new WorkTime();
-  const options = (): ThingOptions => ({
+const NAMES = ["a", "b", "c", "d"];
+
+/** The objects on the server of an informer by key, with their options. */
+type ServerObjects = Map<string, { readonly name: string; readonly at: ThingOptions }>;
+
+function optionsBy(random: Random): ThingOptions {
+  return {
     namespace: random.pick(["default", "other"]),
     labels: random.next() < 0.1 ? {} : { tier: random.pick(TIERS), ref: random.pick(["a", "b", "c"]) },
     size: random.below(6),
-  });
-  const names = ["a", "b", "c", "d"];
-  /** By informer, the objects on the server, with their options. */
-  const servers = Array.from({ length: INFORMERS + 1 }, () => new Map<string, { name: string; at: ThingOptions }>());
-  for (const server of servers) {
-    for (const name of names.slice(random.below(4))) {
-      const at = options();
-      server.set(`${at.namespace}/${name}`, { name, at });
+  };
+}
+
+function firstObjects(random: Random): ServerObjects {
+  const objects: ServerObjects = new Map();
+  for (const name of NAMES.slice(random.below(4))) {
+    const at = optionsBy(random);
+    objects.set(`${at.namespace}/${name}`, { name, at });
+  }
+  return objects;
+}
+
+function entriesOf(objects: ServerObjects, version: number): ReturnType<typeof entry>[] {
+  return [...objects.values()].map(({ name, at }) => entry(name, version, at));
+}
+
+/** A derived collection, what it should have, and the events and errors that it has sent. */
+interface Derived {
+  readonly plan: Plan;
+  readonly derived: DerivedCollection<Item, "tier">;
+  readonly errors: unknown[];
+  readonly expected: Expected;
+  readonly mirror: Mirror;
+}
+
+/** The servers, informers and derived collections of a history. */
+class History {
+  readonly #random: Random;
+  readonly #time: WorkTime;
+  readonly #servers: readonly ServerObjects[];
+  readonly #runs: readonly Run[];
+  /** The informers, and the collections that are derived from them. */
+  readonly #sources: IndexedCollection<Item, "tier">[];
+  readonly #all: Derived[] = [];
+  #version = 100;
+
+  constructor(random: Random, time: WorkTime, servers: readonly ServerObjects[], runs: readonly Run[]) {
+    this.#random = random;
+    this.#time = time;
+    this.#servers = servers;
+    this.#runs = runs;
+    this.#sources = runs.map(({ informer }) => informer);
+  }
+
+  /** The number of events of all collections. */
+  get events(): number {
+    return this.#all.reduce((sum, { mirror }) => sum + mirror.events, 0);
+  }
+
+  /** Derives the collections of the history, which `stack` disposes. */
+  deriveAll(stack: AsyncDisposableStack): void {
+    const random = this.#random;
+    const quiet = {
+      ...planOf(random, 1, false),
+      input: OTHER,
+      groups: false,
+      reads: [],
+      fault: "none",
+      blocksMs: 0,
+    } as const;
+    this.#derive(quiet, "another user's", stack);
+    for (let count = 2 + random.below(3), i = 0; i < count; i++) {
+      const plan = planOf(random, INFORMERS + i, i === count - 1);
+      // The informer of the other user, and what is derived from it, stand between the informers and these.
+      const place = (at: number): number => at < INFORMERS ? at : at + 2;
+      const reads = plan.reads.map((read) => ({ ...read, from: place(read.from) }));
+      this.#derive({ ...plan, input: place(plan.input), reads }, `derived ${i}`, stack);
     }
   }
-  const entriesOf = (server: (typeof servers)[0], version: number): ReturnType<typeof entry>[] =>
-    [...server.values()].map(({ name, at }) => entry(name, version, at));
-  const runs = servers.map((server) => new Run(holding(...entriesOf(server, 5)), { indexers }, time));
-  // Together, because each checks that no timer is left.
-  await using _runs = {
-    [Symbol.asyncDispose]: async () => void await Promise.all(runs.map((run) => run[Symbol.asyncDispose]())),
-  };
-  if (random.next() < 0.5) await runs[random.below(2)].start();
-  const sources: IndexedCollection<Item, "tier">[] = runs.map(({ informer }) => informer);
-  await using stack = new AsyncDisposableStack();
-  const made = (plan: Plan, name: string) => {
+
+  #derive(plan: Plan, name: string, stack: AsyncDisposableStack): void {
+    const sources = this.#sources;
     const errors: unknown[] = [];
     const call = (id: string, objects: readonly Item[], fetch: ReadObjects): Item[] => {
-      time.work(random.next() * plan.blocksMs);
+      this.#time.work(this.#random.next() * plan.blocksMs);
       const outputs = outputsOf(
         plan,
         id,
@@ -320,94 +368,109 @@ export async function playDerivations(seed: number): Promise<number> {
       : derive(sources[plan.input], (item, { read: fetch }) => call(keyOf(item), [item], fetch), own as never);
     sources.push(stack.use(collection) as unknown as IndexedCollection<Item, "tier">);
     const derived = collection as unknown as DerivedCollection<Item, "tier">;
-    return {
-      plan,
-      derived,
-      errors,
-      expected: new Expected(plan),
-      mirror: new Mirror(derived, plan),
-    };
-  };
-  const quiet = {
-    ...planOf(random, 1, false),
-    input: OTHER,
-    groups: false,
-    reads: [],
-    fault: "none",
-    blocksMs: 0,
-  } as const;
-  const all = [made(quiet, "another user's")];
-  for (let count = 2 + random.below(3), i = 0; i < count; i++) {
-    const plan = planOf(random, INFORMERS + i, i === count - 1);
-    // The informer of the other user, and what is derived from it, stand between the informers and these.
-    const place = (at: number): number => at < INFORMERS ? at : at + 2;
-    const reads = plan.reads.map((read) => ({ ...read, from: place(read.from) }));
-    all.push(made({ ...plan, input: place(plan.input), reads }, `derived ${i}`));
+    this.#all.push({ plan, derived, errors, expected: new Expected(plan), mirror: new Mirror(derived, plan) });
   }
+
   /** Lets all that is due be computed. */
-  const settle = async (what: string): Promise<void> => {
-    for (let turns = 0; all.some(({ derived }) => !derived.hasSynced || derived.status().due > 0); turns++) {
+  async settle(what: string): Promise<void> {
+    for (let turns = 0; this.#all.some(({ derived }) => !derived.hasSynced || derived.status().due > 0); turns++) {
       assert(turns < 1_000, `${what}: it does not catch up`);
-      await time.tickAsync(0);
+      await this.#time.tickAsync(0);
     }
-    await time.tickAsync(0);
-  };
-  const check = (step: number): void => {
-    const contents: Contents[] = servers.map((server) => {
+    await this.#time.tickAsync(0);
+  }
+
+  /** Compares each collection with its function over arrays. */
+  check(step: number): void {
+    const contents: Contents[] = this.#servers.map((server) => {
       const items = [...server.values()].map(({ name, at }) => entry(name, 1, at).object as Item);
       return new Map(items.map((item) => [keyOf(item), item]));
     });
-    for (const { plan, derived, errors, expected, mirror } of all) {
-      const what = `step ${step}, ${derived[internals].sync.collection.informer}: ${JSON.stringify(plan)}`;
-      contents.push(expected.compute(contents));
-      const { state, failing, failures, due, behindMs } = derived.status();
-      assertEquals([state, due, behindMs], ["live", 0, 0], what);
-      for (const error of errors.splice(0)) {
-        assert(error instanceof DerivationError, what);
-        if (error.message.startsWith("Cannot compute")) assert(expected.failing.includes(error.input), what);
-      }
-      assertEquals(mirror.problems, [], what);
-      assertEquals(texts(mirror.contents.values()), texts(derived.lister.list()), what);
-      // It depends on the calls before whether an object has one that it has to be compared with.
-      if (plan.fault === "getters" && expected.failing.length > 0) continue;
-      assertEquals([failing, failures.length], [expected.failing.length, Math.min(10, expected.failing.length)], what);
-      for (const { input } of failures) assert(expected.failing.includes(input), what);
-      assertEquals(texts(derived.lister.list()), texts(expected.contents.values()), what);
-      for (const tier of TIERS) {
-        const having = [...expected.contents].filter(([, item]) => indexers.tier(item).includes(tier));
-        assertEquals(derived.indexer.indexKeys("tier", tier), having.map(([key]) => key).sort(), what);
-      }
+    for (const each of this.#all) {
+      contents.push(each.expected.compute(contents));
+      const { derived } = each;
+      checkDerived(
+        each,
+        `step ${step}, ${derived[internals].sync.collection.informer}: ${JSON.stringify(each.plan)}`,
+      );
     }
-  };
-  for (const run of runs) if (run.informer.status().state === "idle") await run.start();
-  await settle("at first");
-  check(0);
-  let version = 100;
-  for (let step = 1; step < 18; step++) {
-    const i = random.pick([0, 0, 1, 1, OTHER]);
-    const server = servers[i];
-    const changes = Array.from({ length: 1 + random.below(3) }, (): WatchChange<never> => {
-      const name = random.pick(names);
-      const at = options();
-      const key = `${at.namespace}/${name}`;
-      const known = server.get(key);
-      if (known !== undefined && random.next() < 0.3) {
-        server.delete(key);
-        // The last state of a deleted object may be one that was never cached.
-        return deleted(name, ++version, random.next() < 0.5 ? known.at : at) as WatchChange<never>;
-      }
-      const isAnew = known !== undefined && random.next() < 0.1;
-      const uid = known === undefined || isAnew ? `uid-${++version}` : known.at.uid;
-      const put = { name, at: { ...at, ...(uid === undefined ? {} : { uid }) } };
-      server.set(key, put);
-      return (known === undefined ? added : modified)(name, ++version, put.at) as WatchChange<never>;
-    });
-    if (random.next() < 0.15) {
-      await time.tickAsync(10_000); // a watch that ends earlier leads to a longer wait
-      await runs[i].relist(expired(), ++version, entriesOf(server, version));
-    } else await runs[i].send(...changes);
-    await settle(`step ${step}`);
-    check(step);
   }
-  return all.reduce((sum, { mirror }) => sum + mirror.events, 0);
+
+  /** Changes a server, and checks what follows. */
+  async step(step: number): Promise<void> {
+    const random = this.#random;
+    const i = random.pick([0, 0, 1, 1, OTHER]);
+    const server = this.#servers[i];
+    const changes = Array.from({ length: 1 + random.below(3) }, () => this.#change(server));
+    if (random.next() < 0.15) {
+      await this.#time.tickAsync(10_000); // a watch that ends earlier leads to a longer wait
+      await this.#runs[i].relist(expired(), ++this.#version, entriesOf(server, this.#version));
+    } else await this.#runs[i].send(...changes);
+    await this.settle(`step ${step}`);
+    this.check(step);
+  }
+
+  #change(server: ServerObjects): WatchChange<never> {
+    const random = this.#random;
+    const name = random.pick(NAMES);
+    const at = optionsBy(random);
+    const key = `${at.namespace}/${name}`;
+    const known = server.get(key);
+    if (known !== undefined && random.next() < 0.3) {
+      server.delete(key);
+      // The last state of a deleted object may be one that was never cached.
+      return deleted(name, ++this.#version, random.next() < 0.5 ? known.at : at) as WatchChange<never>;
+    }
+    const isAnew = known !== undefined && random.next() < 0.1;
+    const uid = known === undefined || isAnew ? `uid-${++this.#version}` : known.at.uid;
+    const put = { name, at: { ...at, ...(uid === undefined ? {} : { uid }) } };
+    server.set(key, put);
+    return (known === undefined ? added : modified)(name, ++this.#version, put.at) as WatchChange<never>;
+  }
+}
+
+function checkDerived({ plan, derived, errors, expected, mirror }: Derived, what: string): void {
+  const { state, failing, failures, due, behindMs } = derived.status();
+  assertEquals([state, due, behindMs], ["live", 0, 0], what);
+  for (const error of errors.splice(0)) {
+    assert(error instanceof DerivationError, what);
+    if (error.message.startsWith("Cannot compute")) assert(expected.failing.includes(error.input), what);
+  }
+  assertEquals(mirror.problems, [], what);
+  assertEquals(texts(mirror.contents.values()), texts(derived.lister.list()), what);
+  // It depends on the calls before whether an object has one that it has to be compared with.
+  if (plan.fault === "getters" && expected.failing.length > 0) return;
+  assertEquals([failing, failures.length], [expected.failing.length, Math.min(10, expected.failing.length)], what);
+  for (const { input } of failures) assert(expected.failing.includes(input), what);
+  assertEquals(texts(derived.lister.list()), texts(expected.contents.values()), what);
+  for (const tier of TIERS) {
+    const having = [...expected.contents].filter(([, item]) => indexers.tier(item).includes(tier));
+    assertEquals(derived.indexer.indexKeys("tier", tier), having.map(([key]) => key).sort(), what);
+  }
+}
+
+/**
+ * Plays the history of a seed: two informers, and two to four collections that are derived from these and from each
+ * other, with faults; and the collection of another user, without. Returns the number of events.
+ *
+ * @throws {Error} that names the collection and its plan.
+ */
+export async function playDerivations(seed: number): Promise<number> {
+  const random = new Random(seed);
+  using time = new WorkTime();
+  const servers = Array.from({ length: INFORMERS + 1 }, () => firstObjects(random));
+  const runs = servers.map((server) => new Run(holding(...entriesOf(server, 5)), { indexers }, time));
+  // Together, because each checks that no timer is left.
+  await using _runs = {
+    [Symbol.asyncDispose]: async () => void await Promise.all(runs.map((run) => run[Symbol.asyncDispose]())),
+  };
+  if (random.next() < 0.5) await runs[random.below(2)].start();
+  const history = new History(random, time, servers, runs);
+  await using stack = new AsyncDisposableStack();
+  history.deriveAll(stack);
+  for (const run of runs) if (run.informer.status().state === "idle") await run.start();
+  await history.settle("at first");
+  history.check(0);
+  for (let step = 1; step < 18; step++) await history.step(step);
+  return history.events;
 }

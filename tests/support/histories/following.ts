@@ -11,9 +11,8 @@ import {
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { ListenerChecker } from "./listener_checker.ts";
-import type { Restored } from "./restored.ts";
 import type { InformerPlan, ListenerPlan } from "./script.ts";
-import { type CacheState, OneSnapshot, type SnapshotOfCache } from "./snapshot.ts";
+import { type CacheState, OneSnapshot, type Restored, type SnapshotOfCache } from "./snapshot.ts";
 
 /** A listener and the events that it has received. */
 export interface Listening {

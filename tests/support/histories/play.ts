@@ -23,10 +23,10 @@ import {
   stop,
 } from "./following.ts";
 import { ListenerChecker } from "./listener_checker.ts";
-import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./restored.ts";
+import { beginningOf, checkBeginning, checkFirstRequests, otherPlan } from "./restored.ts";
 import type { InformerPlan, ListenerPlan, Script, ScriptStep, SnapshotFault, WentBack } from "./script.ts";
 import { ServerHistory } from "./server_history.ts";
-import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./snapshot.ts";
+import { bytesOf, chunksOf, CLUSTER, damaged, type Restored, type SnapshotOfCache } from "./snapshot.ts";
 
 /** The result of a history. */
 export interface Outcome {

@@ -5,29 +5,10 @@ import { keyOf } from "../../../src/engine/api/object.ts";
 import { LabelSelector } from "../../../src/engine/api/selector.ts";
 import { cacheStateOf, type Following, serverKeyOf } from "./following.ts";
 import type { InformerPlan, SnapshotFault } from "./script.ts";
-import type { CacheState } from "./snapshot.ts";
+import type { CacheState, Restored } from "./snapshot.ts";
 
 /** The numbers of newest and oldest objects of a snapshot of which the server must have one. */
 const ASKED = [3, 2];
-
-/** The beginning of an informer that was restored. */
-export interface Restored {
-  readonly cache: CacheState;
-  /** True if the server's history has gone back since. */
-  readonly wentBack: boolean;
-  /** True if the server has the version no longer. */
-  readonly expired: boolean;
-  /** The number of its objects that are asked for first. */
-  readonly gets: number;
-  /** True if the server has not reached its version. */
-  readonly isAhead: boolean;
-  /** True if the answers show that the objects are not those of the server. */
-  readonly isFound: boolean;
-  /** The number of lists that it needs before it follows the server. */
-  lists: number;
-  /** The version of the first list. */
-  listedAt: number | undefined;
-}
 
 /** The plan of an informer that a snapshot of `plan` is none of, if that is the fault. */
 export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): InformerPlan {

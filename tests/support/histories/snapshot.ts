@@ -26,6 +26,25 @@ export interface SnapshotOfCache {
   readonly cluster: string;
 }
 
+/** The beginning of an informer that was restored. */
+export interface Restored {
+  readonly cache: CacheState;
+  /** True if the server's history has gone back since. */
+  readonly wentBack: boolean;
+  /** True if the server has the version no longer. */
+  readonly expired: boolean;
+  /** The number of its objects that are asked for first. */
+  readonly gets: number;
+  /** True if the server has not reached its version. */
+  readonly isAhead: boolean;
+  /** True if the answers show that the objects are not those of the server. */
+  readonly isFound: boolean;
+  /** The number of lists that it needs before it follows the server. */
+  lists: number;
+  /** The version of the first list. */
+  listedAt: number | undefined;
+}
+
 /** Keeps the snapshot of one informer. */
 export class OneSnapshot implements SnapshotStore {
   /** The last snapshot. */

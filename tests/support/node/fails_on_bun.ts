@@ -18,7 +18,7 @@ export const REASONS = {
 };
 
 /** Tests that fail on Bun 1.4, by file: each with its name, or the beginning of it, and the reason. */
-const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client/http/request_log_test.ts": { "logRequests": CANCELLED },
   "connect/connect_test.ts": {
     "connect makes a client from a kubeconfig, which sends each impersonated group": CERTIFICATE,

@@ -249,7 +249,7 @@ Deno.test("Checkpoint has one reader, and the last one that opens it takes it ov
   assertThrows(() => first.informer.addEventHandler({}, { checkpoint }), CheckpointError, "another reader");
 });
 
-Deno.test("Position.open() rejects where another reader opens it at the same time", async () => {
+Deno.test("Checkpoint.open() rejects where another reader opens it at the same time", async () => {
   await using fixture = new Fixture();
   const opened = await Promise.allSettled([fixture.open(), fixture.open()]);
   assertEquals(opened.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);

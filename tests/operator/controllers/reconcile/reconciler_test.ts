@@ -196,7 +196,7 @@ Deno.test("predicates restrict the events of the kind that they belong to, and n
   assertEquals(seen, [[{ ...event, event: "updated", paths: ["metadata.generation", "metadata.labels"] }]]);
 });
 
-Deno.test("debounce joins the events of a burst, and delays no key for longer than it says", async () => {
+Deno.test("debounceMs joins the events of a burst, and delays no key for longer than it says", async () => {
   await using session = new Session();
   session.create("a");
   const at: number[] = [];

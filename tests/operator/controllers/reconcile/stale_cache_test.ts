@@ -531,7 +531,7 @@ Deno.test("events of writes beside the status are triggers, and none where that 
   }
 });
 
-Deno.test("a change by somebody else is a cause though an own write was answered with its version", async () => {
+Deno.test("a change by somebody else is a trigger though an own write was answered with its version", async () => {
   const foreign = { metadata: { annotations: { by: "somebody" } } };
   for (const change of [foreign, { status: { phase: "Failed", message: "evicted" } }]) {
     for (const type of ["merge", "apply"] as const) {
@@ -556,7 +556,7 @@ Deno.test("a change by somebody else is a cause though an own write was answered
   }
 });
 
-Deno.test("a list that shows an own version may hide a change by somebody else, and is a cause", async () => {
+Deno.test("a list that shows an own version may hide a change by somebody else, and is a trigger", async () => {
   await using session = new Session();
   const { server } = session;
   server.create(Pod, pod({ name: "x" }));

@@ -21,7 +21,7 @@ function names(server: FakeApiServer): string[] {
   return server.keys(ConfigMap).map((key) => key.replace("answers/", ""));
 }
 
-Deno.test("collectHeap deletes objects without a remaining owner, and their dependents", () => {
+Deno.test("collectGarbage deletes objects without a remaining owner, and their dependents", () => {
   const server = new FakeApiServer();
   for (const name of ["a", "b"]) owned(server, name, []);
   owned(server, "a1", ["a"]);
@@ -34,7 +34,7 @@ Deno.test("collectHeap deletes objects without a remaining owner, and their depe
   assertEquals([server.collectGarbage(), names(server)], [1, []]);
 });
 
-Deno.test("collectHeap identifies owners by uid", () => {
+Deno.test("collectGarbage identifies owners by uid", () => {
   const server = new FakeApiServer();
   owned(server, "a", []);
   owned(server, "a1", ["a"]);
@@ -44,7 +44,7 @@ Deno.test("collectHeap identifies owners by uid", () => {
   assertEquals(names(server), ["a"]);
 });
 
-Deno.test("collectHeap finishes foreground deletions once no dependent blocks them", async () => {
+Deno.test("collectGarbage finishes foreground deletions once no dependent blocks them", async () => {
   const server = new FakeApiServer();
   owned(server, "a", []);
   owned(server, "a1", ["a"], { blockOwnerDeletion: true });
@@ -64,7 +64,7 @@ Deno.test("collectHeap finishes foreground deletions once no dependent blocks th
   assertEquals(names(server), []);
 });
 
-Deno.test("collectHeap keeps orphans when the deletion requests that", async () => {
+Deno.test("collectGarbage keeps orphans when the deletion requests that", async () => {
   const server = new FakeApiServer();
   owned(server, "a", []);
   owned(server, "a1", ["a"]);
@@ -76,7 +76,7 @@ Deno.test("collectHeap keeps orphans when the deletion requests that", async () 
   assertEquals(server.collectGarbage(), 0);
 });
 
-Deno.test("collectHeap finds owners by namespace, and never deletes a cluster-scoped object of a namespaced owner", () => {
+Deno.test("collectGarbage finds owners by namespace, and never deletes a cluster-scoped object of a namespaced owner", () => {
   const server = new FakeApiServer();
   const { uid } = server.create(ConfigMap, { metadata: { namespace: "answers", name: "a" } }).metadata;
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid }];
