@@ -3,7 +3,7 @@
  * managedFields are 2.9 kB, nodes of 8.8 kB, of which they are 2.1 kB, and leases of 0.85 kB.
  */
 import { Random } from "../src/testing/fake/random.ts";
-import { bigPod, leaves } from "../tests/support/big_pods.ts";
+import { bigPod, leaves } from "../tests/support/sources/big_pods.ts";
 
 const encoder = new TextEncoder();
 

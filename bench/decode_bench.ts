@@ -6,7 +6,7 @@ import type { CacheEntry } from "../src/engine/api/entry.ts";
 import type { KubernetesObject } from "../src/engine/api/object.ts";
 import { defineResource, type Resource } from "../src/engine/api/resource.ts";
 import { field, ofEntries } from "../src/engine/entry/path.ts";
-import { readChanges, readList } from "../tests/support/bodies.ts";
+import { readChanges, readList } from "../tests/support/sources/bodies.ts";
 import { type Item, leaseItem, listBody, podItem, streamOf, typed, watchBody } from "./_data.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -11,7 +11,7 @@ import { Client } from "../src/engine/client/client.ts";
 import { entryOf } from "../src/engine/entry/entry.ts";
 import { SharedIndexInformer } from "../src/engine/informer/shared_index_informer.ts";
 import { Pod } from "../src/engine/kinds/core/v1.ts";
-import { bigPod } from "../tests/support/big_pods.ts";
+import { bigPod } from "../tests/support/sources/big_pods.ts";
 
 /** Answers lists with nothing, and watches with what it is fed. */
 class Feed implements Transport {

@@ -12,7 +12,7 @@ import { FaultProxy } from "../tests/support/recovery/fault_proxy.ts";
 import { faultSchedule } from "../tests/support/recovery/fault_schedule.ts";
 import { MarkerWriter } from "../tests/support/recovery/marker.ts";
 import { InformerFollower, recoveriesOf, type Recovery } from "../tests/support/recovery/recovery.ts";
-import { serve } from "../tests/support/serve.ts";
+import { serve } from "../tests/support/servers/serve.ts";
 import { choice, count, quit, readFlags } from "../tools/flags.ts";
 import { rounded, table } from "../tools/table.ts";
 import { ClientGo } from "./recovery/client_go.ts";

@@ -3,7 +3,7 @@
  * versions, each over JSON.parse of the same texts. The accepted ratio is 4.
  */
 import { SharedParts } from "../src/engine/entry/shared_parts.ts";
-import { MOVED } from "../tests/support/moved_parts.ts";
+import { MOVED } from "../tests/support/sources/moved_parts.ts";
 
 const RUNS = { warmup: 3, n: 15 };
 const VERSIONS = 8;

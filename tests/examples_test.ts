@@ -7,9 +7,9 @@ import { Deployment } from "../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/engine/kinds/core/v1.ts";
 import type { RecordedRequest } from "../src/testing/fake/wire/exchange.ts";
 import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
-import { writeKubeconfig } from "./support/host.ts";
-import { Program } from "./support/program.ts";
-import { Folder, serve } from "./support/serve.ts";
+import { writeKubeconfig } from "./support/processes/host.ts";
+import { Program } from "./support/processes/program.ts";
+import { Folder, serve } from "./support/servers/serve.ts";
 
 const CronTab: Resource = defineResource({
   group: "stable.example.com",

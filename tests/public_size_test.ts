@@ -1,7 +1,7 @@
 /** The size of the core: programs load it at each start, and pages in browsers. */
 import { assert, assertEquals } from "@std/assert";
 import { brotliCompressSync } from "node:zlib";
-import { deno } from "./support/program.ts";
+import { deno } from "./support/processes/program.ts";
 
 const ENTRY = new URL("../mod.ts", import.meta.url).href;
 

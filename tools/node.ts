@@ -21,7 +21,7 @@ import { download, TESTED } from "./versions.ts";
 
 /** The folders of tests that run on Node. */
 export const ROOMS =
-  "api async client connect controllers entry errors informer queue reflector relay store testing/control_plane workqueue"
+  "engine/api engine/async engine/client engine/entry engine/errors engine/informer engine/queue engine/reflector engine/store engine/workqueue host/connect operator/controllers relay testing/control_plane"
     .split(" ");
 
 /** The tests against a real kube-apiserver that run on Node. */

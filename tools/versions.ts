@@ -72,7 +72,7 @@ async function exists(path: string): Promise<boolean> {
 async function run(assets: string, files: readonly string[]): Promise<string> {
   const flags = ["--no-check", "--lock=tests/deno.lock", "--quiet", "--reporter=dot"];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", ...flags, "--preload=tests/support/time_limit.ts", ...files],
+    args: ["test", "-A", ...flags, "--preload=tests/support/times/time_limit.ts", ...files],
     cwd: ROOT,
     env: { KUBEBUILDER_ASSETS: assets, NO_COLOR: "1" },
     stdin: "null",

@@ -1,7 +1,7 @@
 /** Serves the page of `informer serve`, of 20,000 pods with 100 changes a second, until its standard input ends. */
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { Changes, ServedPage } from "../../tests/support/served_page.ts";
+import { Changes, ServedPage } from "../../tests/support/servers/served_page.ts";
 
 const server = new FakeApiServer();
 for (let i = 0; i < 20_000; i++) {

@@ -35,7 +35,7 @@ interface TraceEvent {
 }
 
 async function main(): Promise<void> {
-  const { CHROMIUM, closeBrowser, Visit } = await import("../../tests/support/served_page.ts");
+  const { CHROMIUM, closeBrowser, Visit } = await import("../../tests/support/servers/served_page.ts");
   if (CHROMIUM === undefined) throw new Error("Cannot measure the page: found no Chromium; set CHROMIUM to its path");
   await using server = new Child(caseCommand(new URL("_page_server.ts", import.meta.url).href, { v8Flags: [] }));
   const address = await server.line(60_000);

@@ -6,7 +6,7 @@ import { type CacheEntry, DeltaFIFO, Indexer, type KubernetesObject } from "../.
 import { sameVersion } from "../../src/engine/api/entry.ts";
 import { Lease } from "../../src/engine/kinds/coordination/v1.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
-import { readChanges } from "../../tests/support/bodies.ts";
+import { readChanges } from "../../tests/support/sources/bodies.ts";
 import { type Item, leaseItem, podItem, streamOf, typed, watchBody } from "../_data.ts";
 import { median } from "../statistics.ts";
 import { collect, measureCase, type Measurement } from "./measurement.ts";

@@ -6,7 +6,7 @@ import { type CacheEntry, Indexer, type KubernetesObject, LabelSelector } from "
 import { Quarantine } from "../../src/engine/informer/cache/entry_transform.ts";
 import { EntryLister } from "../../src/engine/informer/cache/lister.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
-import { readList } from "../../tests/support/bodies.ts";
+import { readList } from "../../tests/support/sources/bodies.ts";
 import { listBody, podItem, streamOf } from "../_data.ts";
 import { median } from "../statistics.ts";
 import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { writeKubeconfig } from "../support/host.ts";
-import { deno, fill, informer, outputOf, shell } from "../support/program.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { Captured, run } from "../support/session.ts";
+import { writeKubeconfig } from "../support/processes/host.ts";
+import { deno, fill, informer, outputOf, shell } from "../support/processes/program.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { Captured, run } from "../support/processes/session.ts";
 
 /** Runs a command line that is wrong: nothing on standard output, and one line that matches. */
 async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {

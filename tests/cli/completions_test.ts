@@ -6,10 +6,10 @@ import { ServerNames } from "../../src/cli/server_names.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
-import { writeKubeconfig } from "../support/host.ts";
-import { deno } from "../support/program.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { Captured, run } from "../support/session.ts";
+import { writeKubeconfig } from "../support/processes/host.ts";
+import { deno } from "../support/processes/program.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { Captured, run } from "../support/processes/session.ts";
 
 function namesFor(...words: string[]): ServerNames {
   const screen = { stdout: new Captured(), stderr: new Captured(), columns: () => 80, capable: false };

@@ -3,9 +3,9 @@ import { loadAll } from "js-yaml";
 import type { ObjectDraft } from "../../src/engine/api/written.ts";
 import { CustomResourceDefinition } from "../../src/engine/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { run } from "../support/session.ts";
+import { CRONTAB_FILE, crontabDefinition } from "../support/sources/crontab.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { run } from "../support/processes/session.ts";
 
 /** A module that exports kinds with these definitions, and other values. */
 function moduleOf(...definitions: readonly object[]): string {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { Folder } from "../support/serve.ts";
-import { run, Session } from "../support/session.ts";
+import { Folder } from "../support/servers/serve.ts";
+import { run, Session } from "../support/processes/session.ts";
 
 const METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 

@@ -4,10 +4,10 @@ import { defineResource } from "../../src/engine/api/resource.ts";
 import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { deployment, FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
-import { pods } from "../support/big_pods.ts";
-import { serve } from "../support/serve.ts";
-import { run, Session } from "../support/session.ts";
-import { Big, NARROW, WIDE, wide } from "../support/wide.ts";
+import { pods } from "../support/sources/big_pods.ts";
+import { serve } from "../support/servers/serve.ts";
+import { run, Session } from "../support/processes/session.ts";
+import { Big, NARROW, WIDE, wide } from "../support/sources/wide.ts";
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 

@@ -5,10 +5,10 @@ import { PROJECT_FILES, WEBHOOK_FILES } from "../../src/cli/project_files.ts";
 import { VERSION } from "../../src/engine/client/version.ts";
 import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { writeKubeconfig } from "../support/host.ts";
-import { deno, Program } from "../support/program.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { run } from "../support/session.ts";
+import { writeKubeconfig } from "../support/processes/host.ts";
+import { deno, Program } from "../support/processes/program.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { run } from "../support/processes/session.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const FILES = Object.keys(PROJECT_FILES);

@@ -6,10 +6,10 @@ import { definitionsIn } from "../../src/cli/kinds.ts";
 import { UsageError } from "../../src/cli/shared/usage.ts";
 import { CustomResourceDefinition } from "../../src/engine/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
-import { deno } from "../support/program.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { run } from "../support/session.ts";
+import { CRONTAB_FILE, crontabDefinition } from "../support/sources/crontab.ts";
+import { deno } from "../support/processes/program.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { run } from "../support/processes/session.ts";
 
 /** Returns the exported constants of a module. */
 function resourcesIn(lines: readonly string[]): string[] {

@@ -4,8 +4,8 @@ import { ConfigMap, Pod, Service } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { Writers } from "../support/logs/play.ts";
-import { serve } from "../support/serve.ts";
-import { json, type run, Session, type SessionOptions } from "../support/session.ts";
+import { serve } from "../support/servers/serve.ts";
+import { json, type run, Session, type SessionOptions } from "../support/processes/session.ts";
 
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
 

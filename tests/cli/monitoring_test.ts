@@ -10,8 +10,8 @@ import { ShardGroup } from "../../src/operator/controllers/reconcile/shard_group
 import { SharedInformerFactory } from "../../src/engine/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { type ParsedFamily, parseOpenMetrics } from "../support/parse_open_metrics.ts";
-import { run } from "../support/session.ts";
+import { type ParsedFamily, parseOpenMetrics } from "../support/texts/parse_open_metrics.ts";
+import { run } from "../support/processes/session.ts";
 
 interface Rule {
   readonly alert: string;

@@ -3,9 +3,9 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Pod, Secret } from "@kube/informer/kinds/core/v1";
 import { deployment, FakeApiServer, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { byUid, replayed, untilText } from "../support/recorded.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { json, run, Session } from "../support/session.ts";
+import { byUid, replayed, untilText } from "../support/processes/recorded.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { json, run, Session } from "../support/processes/session.ts";
 
 /** Records until `ready` of the lines of the file, and returns the lines. */
 async function recorded(args: string[], path: string, ready: (text: string) => boolean): Promise<string[]> {

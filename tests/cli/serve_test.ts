@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { run, Session } from "../support/session.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { run, Session } from "../support/processes/session.ts";
 
 /** A session that serves, and the address that it has printed. */
 async function serving(...args: string[]): Promise<{ session: Session; address: string }> {

@@ -4,9 +4,9 @@ import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { Job } from "../../src/engine/kinds/batch/v1.ts";
 import { ConfigMap, Pod, Secret } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod, type RequestFilter } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { serve } from "../support/serve.ts";
-import { type run, Session, type SessionOptions } from "../support/session.ts";
+import { FakeTime } from "../support/times/fake_time.ts";
+import { serve } from "../support/servers/serve.ts";
+import { type run, Session, type SessionOptions } from "../support/processes/session.ts";
 
 const IS = { status: "True", reason: "NewReplicaSetAvailable" } as const;
 const CONDITIONS = [{ type: "Available", ...IS }, { type: "Progressing", ...IS }];

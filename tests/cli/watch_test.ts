@@ -6,11 +6,11 @@ import { UsageError } from "../../src/cli/shared/usage.ts";
 import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { pods } from "../support/big_pods.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { json, run, Session } from "../support/session.ts";
-import { ShownScreen } from "../support/shown_screen.ts";
-import { Big, NARROW, WIDE, wide } from "../support/wide.ts";
+import { pods } from "../support/sources/big_pods.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { json, run, Session } from "../support/processes/session.ts";
+import { ShownScreen } from "./_shown_screen.ts";
+import { Big, NARROW, WIDE, wide } from "../support/sources/wide.ts";
 
 Deno.test("checkOutputFile refuses a path that cannot be written", async () => {
   await using folder = new Folder();

@@ -1,5 +1,5 @@
-import { fill } from "../support/program.ts";
-import { Captured } from "../support/session.ts";
+import { fill } from "../support/processes/program.ts";
+import { Captured } from "../support/processes/session.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

@@ -1,4 +1,4 @@
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { type Certificates, makeCertificates } from "../support/servers/certificates.ts";
 
 /** An issuer of tokens by OpenID Connect on loopback, as `https://oidc.deno.com` is one. */
 export class Issuer implements AsyncDisposable {

@@ -5,8 +5,8 @@ import { ConfigMapCheckpoints } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
-import { Program } from "../support/program.ts";
-import { Folder } from "../support/serve.ts";
+import { Program } from "../support/processes/program.ts";
+import { Folder } from "../support/servers/serve.ts";
 import { clusterTests } from "./_cluster.ts";
 
 const cluster = clusterTests();

@@ -7,7 +7,7 @@ import { type ControlPlane, startControlPlane } from "@kube/informer/testing/con
 import { assertEquals } from "@std/assert";
 import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
-import { Program } from "../support/program.ts";
+import { Program } from "../support/processes/program.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
 /** Returns a kubeconfig with a context for each server. */

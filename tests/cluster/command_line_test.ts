@@ -16,8 +16,8 @@ import { delay } from "@std/async";
 import { differences } from "../support/cluster/compare.ts";
 import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
-import { type Ended, Program } from "../support/program.ts";
-import { Folder } from "../support/serve.ts";
+import { type Ended, Program } from "../support/processes/program.ts";
+import { Folder } from "../support/servers/serve.ts";
 import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 
 const cluster = clusterTests();

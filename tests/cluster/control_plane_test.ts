@@ -7,7 +7,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import { startControlPlane } from "@kube/informer/testing/control-plane";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
-import { definitionOf } from "../support/widgets.ts";
+import { definitionOf } from "../support/sources/widgets.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
 interface Tab extends KubernetesObject {

@@ -12,7 +12,7 @@ import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1"
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { BreakingChangeError, installCrds } from "../../src/operator/schema/install_crds.ts";
 import type { JsonObject } from "../../src/engine/api/json.ts";
-import { definitionOf } from "../support/widgets.ts";
+import { definitionOf } from "../support/sources/widgets.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { clusterTests, report } from "./_cluster.ts";
 

@@ -7,7 +7,7 @@ import { assertEqualToServer } from "../support/cluster/compare.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft, settle } from "../support/cluster/writers.ts";
-import { Scripts } from "../support/plugin.ts";
+import { Scripts } from "../support/servers/plugin.ts";
 import { clusterTests, type PlaneSetting, report, seconds, type Setting } from "./_cluster.ts";
 import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
 import { whoAmI } from "./_who_am_i.ts";

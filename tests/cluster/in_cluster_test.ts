@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { loadAll } from "js-yaml";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
-import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
+import { parseOpenMetrics } from "../support/texts/parse_open_metrics.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Image } from "./_image.ts";
 import { create } from "./_manifests.ts";

@@ -5,7 +5,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import type { LogLine, LogOptions } from "@kube/informer/types";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
-import { LogKubelet } from "../support/logs/kubelet.ts";
+import { LogKubelet } from "./_kubelet.ts";
 import { clusterTests, type PlaneSetting } from "./_cluster.ts";
 
 // Logs on their real way: from a kubelet of these tests through kube-apiserver.

@@ -3,7 +3,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft } from "../support/cluster/writers.ts";
-import { InjectingTransport, oddLines } from "../support/odd_events.ts";
+import { InjectingTransport, oddLines } from "../support/sources/odd_events.ts";
 import { clusterTests } from "./_cluster.ts";
 
 const cluster = clusterTests();

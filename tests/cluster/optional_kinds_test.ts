@@ -16,12 +16,12 @@ import { ConfigMap, Service } from "@kube/informer/kinds/core/v1";
 import { ClusterRole, ClusterRoleBinding } from "@kube/informer/kinds/rbac/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { makeCertificates } from "../support/certificates.ts";
+import { makeCertificates } from "../support/servers/certificates.ts";
 import { define, definitionName, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
-import { MetricsServer, PodMetrics } from "../support/metrics_server.ts";
-import { informer } from "../support/program.ts";
-import { definitionOf } from "../support/widgets.ts";
+import { MetricsServer, PodMetrics } from "../support/servers/metrics_server.ts";
+import { informer } from "../support/processes/program.ts";
+import { definitionOf } from "../support/sources/widgets.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { newAccount } from "./_rights.ts";
 

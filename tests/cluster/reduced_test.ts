@@ -25,7 +25,7 @@ import { pickFields } from "../../src/engine/entry/entry.ts";
 import { define, Definition, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
-import { definitionOf } from "../support/widgets.ts";
+import { definitionOf } from "../support/sources/widgets.ts";
 import { clusterTests, report, type Setting } from "./_cluster.ts";
 import { differencesOf, minorOfServer, needsOf } from "./_versions.ts";
 

@@ -3,7 +3,7 @@ import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
-import { Program } from "../support/program.ts";
+import { Program } from "../support/processes/program.ts";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 
 const cluster = clusterTests();

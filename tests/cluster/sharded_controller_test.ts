@@ -4,7 +4,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
-import { Program } from "../support/program.ts";
+import { Program } from "../support/processes/program.ts";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 
 const cluster = clusterTests();

@@ -9,7 +9,7 @@ import { loadAll } from "js-yaml";
 import { errorLine } from "../../src/engine/errors/errors.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
-import { Program } from "../support/program.ts";
+import { Program } from "../support/processes/program.ts";
 import { clusterTests, MINOR, report, seconds, STREAMS } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
 import { hasFeature } from "./_versions.ts";

@@ -5,7 +5,7 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { NotReadyError, readiness, untilReady } from "@kube/informer/readiness";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
-import { informer } from "../support/program.ts";
+import { informer } from "../support/processes/program.ts";
 import { clusterTests } from "./_cluster.ts";
 
 const cluster = clusterTests();

@@ -9,7 +9,7 @@ import {
 } from "@kube/informer/kinds/admissionregistration/v1";
 import { installWebhooks, refuse, Webhooks } from "@kube/informer/webhooks";
 import { delay } from "@std/async";
-import { makeCertificates } from "../support/certificates.ts";
+import { makeCertificates } from "../support/servers/certificates.ts";
 import { clusterTests } from "./_cluster.ts";
 
 const { withPlane } = clusterTests();

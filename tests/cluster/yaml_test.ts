@@ -1,6 +1,6 @@
 // The dialect of YAML that kubectl reads: the table of the tests of `readYaml`, by kubectl itself. It needs no server.
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { KUBECTL_YAML, manifestOf, sortedJson } from "../support/kubectl_yaml.ts";
+import { KUBECTL_YAML, manifestOf, sortedJson } from "../support/texts/kubectl_yaml.ts";
 import { testOfAssets } from "./_cluster.ts";
 
 testOfAssets("kubectl reads what readYaml reads", async (assets) => {

@@ -6,8 +6,8 @@ import { copyOf } from "../../src/engine/api/written.ts";
 import { Client } from "../../src/engine/client/client.ts";
 import { SharedIndexInformer } from "../../src/engine/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { createWidget, define, undefine, Widget } from "../support/widgets.ts";
+import { FakeTime } from "../support/times/fake_time.ts";
+import { createWidget, define, undefine, Widget } from "../support/sources/widgets.ts";
 
 Deno.test("SharedIndexInformer waits for a kind that is not defined yet, delivers the deletion of its objects, and waits again [F28]", async () => {
   using time = new FakeTime();

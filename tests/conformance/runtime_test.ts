@@ -5,8 +5,8 @@ import { Client } from "../../src/engine/client/client.ts";
 import { SharedIndexInformer } from "../../src/engine/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { deno, printedBy } from "../support/program.ts";
+import { FakeTime } from "../support/times/fake_time.ts";
+import { deno, printedBy } from "../support/processes/program.ts";
 
 Deno.test("the core follows a server with web standards alone, and without a permission [F40]", async () => {
   const program = fileURLToPath(new URL("./_bare.ts", import.meta.url));

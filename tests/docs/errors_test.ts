@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ROOT } from "../support/pages.ts";
+import { ROOT } from "../support/texts/pages.ts";
 
 /** Texts of others that the page explains: of Deno, of Node, and of a user's program. */
 const FOREIGN = new Set([

@@ -2,9 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { OLDEST_DENO } from "../../tools/oldest.ts";
 import { NODE_VERSIONS } from "../../tools/npm.ts";
 import { TESTED } from "../../tools/versions.ts";
-import { RELAY_CLIENT_KB } from "../support/facts.ts";
+import { RELAY_CLIENT_KB } from "../support/texts/facts.ts";
 import { REASONS, reasonsOnBun } from "../support/node/fails_on_bun.ts";
-import { pages, ROOT } from "../support/pages.ts";
+import { pages, ROOT } from "../support/texts/pages.ts";
 
 /** The rows of the page about what is not included, each with the export of `public_api.txt` that contradicts it. */
 const ABSENT: Readonly<Record<string, RegExp>> = {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { referenceNames } from "../../tools/api.ts";
-import { pages, ROOT } from "../support/pages.ts";
+import { pages, ROOT } from "../support/texts/pages.ts";
 
 /** Names of other libraries and of Deno's documentation that pages mention, with their members. */
 const FOREIGN = /^(?:Bun|Deno|React|Temporal|createSubscriber|readable|shallowRef|DiscardResult)$/;

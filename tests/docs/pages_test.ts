@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { proseOf, wordCount } from "../../tools/words.ts";
-import { pages, ROOT } from "../support/pages.ts";
+import { pages, ROOT } from "../support/texts/pages.ts";
 
 /** The lines that README may have; 170 once it is rewritten. */
 const README_LINES = Infinity;

@@ -7,12 +7,12 @@ import { CronJob } from "../../src/engine/kinds/batch/v1.ts";
 import { ConfigMap, Node, Pod, Secret, ServiceAccount } from "../../src/engine/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { entriesIn } from "../../tools/node.ts";
-import { CRONTAB_FILE } from "../support/crontab.ts";
-import { writeKubeconfig } from "../support/host.ts";
-import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "../support/pages.ts";
-import { deno, Program } from "../support/program.ts";
-import { type Folder, serve } from "../support/serve.ts";
-import { run } from "../support/session.ts";
+import { CRONTAB_FILE } from "../support/sources/crontab.ts";
+import { writeKubeconfig } from "../support/processes/host.ts";
+import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "../support/texts/pages.ts";
+import { deno, Program } from "../support/processes/program.ts";
+import { type Folder, serve } from "../support/servers/serve.ts";
+import { run } from "../support/processes/session.ts";
 import { CRONTAB_PROGRAM } from "./_crontab_program.ts";
 
 const CONFIG = new URL("deno.json", ROOT).pathname;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { printedBy } from "../support/program.ts";
+import { printedBy } from "../support/processes/program.ts";
 
 const CHANGES = 400_000;
 

@@ -8,12 +8,12 @@ import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
-import { writeKubeconfig } from "../support/host.ts";
+import { writeKubeconfig } from "../support/processes/host.ts";
 import { BUNDLED_NODE, findNode } from "../support/node/find_node.ts";
-import { programNamed } from "../support/pages.ts";
-import { type Output, outputOf, Process } from "../support/program.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { run } from "../support/session.ts";
+import { programNamed } from "../support/texts/pages.ts";
+import { type Output, outputOf, Process } from "../support/processes/program.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { run } from "../support/processes/session.ts";
 
 const CronTab: Resource = defineResource({ group: "acme.dev", version: "v1", plural: "crontabs", kind: "CronTab" });
 

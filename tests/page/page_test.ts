@@ -4,9 +4,9 @@ import { PAGE_HTML } from "../../src/cli/page_html.ts";
 import { ConfigMap, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/engine/kinds/rbac/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { Folder, serve } from "../support/serve.ts";
-import { browserTest, Changes, closeBrowser, ServedPage, Visit } from "../support/served_page.ts";
-import { Session } from "../support/session.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
+import { browserTest, Changes, closeBrowser, ServedPage, Visit } from "../support/servers/served_page.ts";
+import { Session } from "../support/processes/session.ts";
 
 Deno.test.afterAll(closeBrowser);
 

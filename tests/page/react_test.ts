@@ -1,9 +1,9 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { pages, ROOT } from "../support/pages.ts";
-import { Folder } from "../support/serve.ts";
-import { browserTest, closeBrowser, ServedPage, Visit } from "../support/served_page.ts";
+import { pages, ROOT } from "../support/texts/pages.ts";
+import { Folder } from "../support/servers/serve.ts";
+import { browserTest, closeBrowser, ServedPage, Visit } from "../support/servers/served_page.ts";
 
 const HTML = `<!doctype html><html lang="en"><title>Pods</title><link rel="icon" href="data:,">
   <div id="root"></div><script type="module" src="pods.js"></script></html>`;

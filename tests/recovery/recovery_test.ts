@@ -4,7 +4,7 @@ import { FaultProxy } from "../support/recovery/fault_proxy.ts";
 import { DISCONNECTS } from "../support/recovery/fault_schedule.ts";
 import { MarkerWriter } from "../support/recovery/marker.ts";
 import { assertRecovery, InformerFollower, PATIENCE_MS, recoveriesOf } from "../support/recovery/recovery.ts";
-import { serve } from "../support/serve.ts";
+import { serve } from "../support/servers/serve.ts";
 
 Deno.test("SharedIndexInformer recovers from random network faults over HTTP within seconds, without a relist", async () => {
   await using server = await serve(new FakeApiServer());

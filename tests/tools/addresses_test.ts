@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { addressProblem, readAddresses, withAbsolutePictures } from "../../tools/addresses.ts";
 import { withText } from "../../tools/release.ts";
-import { Program } from "../support/program.ts";
+import { Program } from "../support/processes/program.ts";
 
 const REPOSITORY = "https://github.com/example/informer";
 const SITE = "https://example.github.io/informer";

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { choice, count, helpOf, list, parseFlags, type Program, text, toggle } from "../../tools/flags.ts";
-import { deno } from "../support/program.ts";
+import { deno } from "../support/processes/program.ts";
 
 const FLAGS = {
   seeds: count("number of seeds", 50),

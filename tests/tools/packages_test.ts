@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { deno } from "../support/program.ts";
+import { deno } from "../support/processes/program.ts";
 import { argsOfCheck, argsOfTestTask } from "../../tools/jsr.ts";
 
 const ROOT = new URL("../../", import.meta.url);

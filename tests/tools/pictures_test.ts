@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { htmlOf, PICTURES } from "../../tools/pictures/pictures.ts";
 import { Renderer } from "../../tools/pictures/render.ts";
 import { contrastOf, PALETTES, THEMES } from "../../tools/pictures/theme.ts";
-import { browserTest } from "../support/served_page.ts";
+import { browserTest } from "../support/servers/served_page.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const FOLDER = new URL("docs/pictures/", ROOT);

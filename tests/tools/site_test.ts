@@ -3,9 +3,9 @@ import { extname, join, relative } from "node:path/posix";
 import axe from "npm:axe-core@^4.14.1";
 import type { Addresses } from "../../tools/addresses.ts";
 import { buildSite, install, RegistryError } from "../../tools/site.ts";
-import { pages } from "../support/pages.ts";
-import { Folder } from "../support/serve.ts";
-import { CHROMIUM, closeBrowser, Visit } from "../support/served_page.ts";
+import { pages } from "../support/texts/pages.ts";
+import { Folder } from "../support/servers/serve.ts";
+import { CHROMIUM, closeBrowser, Visit } from "../support/servers/served_page.ts";
 
 const ADDRESSES: Addresses = { repository: "https://git.test/example/informer", site: "https://site.test/informer" };
 

@@ -13,7 +13,7 @@ import { AREAS, borrowed, headless, longSteps, problems } from "../../tools/laye
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
 import { withoutDoor } from "../../tools/test_doors.ts";
 import { summary } from "../../tools/tree.ts";
-import { pages } from "../support/pages.ts";
+import { pages } from "../support/texts/pages.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
   const output = `Warning Publishing (of a library) may take long.

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { deno } from "../support/program.ts";
+import { deno } from "../support/processes/program.ts";
 
 Deno.test("a test without a timeout of its own gets one of two minutes, by its name, options or function", async () => {
   const original = Deno.test;
@@ -7,7 +7,7 @@ Deno.test("a test without a timeout of its own gets one of two minutes, by its n
   const fn = (): void => {};
   try {
     Object.assign(Deno, { test: (definition: Deno.TestDefinition) => defined.push(definition) });
-    await import(`../support/time_limit.ts?${crypto.randomUUID()}`);
+    await import(`../support/times/time_limit.ts?${crypto.randomUUID()}`);
     Deno.test("a name", fn);
     Deno.test("with options", { ignore: true }, fn);
     Deno.test({ name: "a definition", timeout: 5, fn });
@@ -31,7 +31,7 @@ Deno.test("a test that hangs fails by its name and place", async () => {
       file,
       `Deno.test({ name: "waits", timeout: 100, fn: async () => await new Promise((done) => setTimeout(done, 60_000)) });`,
     );
-    const preload = new URL("../support/time_limit.ts", import.meta.url).pathname;
+    const preload = new URL("../support/times/time_limit.ts", import.meta.url).pathname;
     const { code, out: text } = await deno(
       ["test", "--no-config", "--no-check", "--reporter=dot", `--preload=${preload}`, file],
     );

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { INTRODUCED, introducedIn, minorOf } from "../../tools/introduced.ts";
 import { countsOf, TESTED } from "../../tools/versions.ts";
 import { BANS, findingsIn } from "../../tools/words.ts";
-import { Program } from "../support/program.ts";
+import { Program } from "../support/processes/program.ts";
 
 /** `"3 alone"` for each finding, and for each that users read `"3 alone!"`. */
 function found(path: string, source: string, users?: ReadonlySet<string>): string[] {

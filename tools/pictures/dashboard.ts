@@ -10,7 +10,7 @@ import { sleep } from "../../src/engine/async/time.ts";
 import { Client } from "../../src/engine/client/client.ts";
 import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { parseOpenMetrics } from "../../tests/support/parse_open_metrics.ts";
+import { parseOpenMetrics } from "../../tests/support/texts/parse_open_metrics.ts";
 import { rollOut } from "../../examples/website/fake_deployments.ts";
 import { axisOf, chart } from "./chart.ts";
 import { evaluate, type Scrape } from "./queries.ts";

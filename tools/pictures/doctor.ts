@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { makeCertificates } from "../../tests/support/certificates.ts";
-import { kubeconfigText } from "../../tests/support/kubeconfig.ts";
-import { Folder, serve } from "../../tests/support/serve.ts";
+import { makeCertificates } from "../../tests/support/servers/certificates.ts";
+import { kubeconfigText } from "../../tests/support/servers/kubeconfig.ts";
+import { Folder, serve } from "../../tests/support/servers/serve.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { drawScreen, record } from "./terminal.ts";

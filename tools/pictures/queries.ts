@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ParsedSample } from "../../tests/support/parse_open_metrics.ts";
+import type { ParsedSample } from "../../tests/support/texts/parse_open_metrics.ts";
 
 /** The samples that were scraped at one time, in seconds. */
 export interface Scrape {

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Browser, chromium } from "npm:playwright-core@^1.65.1";
-import { CHROMIUM } from "../../tests/support/served_page.ts";
+import { CHROMIUM } from "../../tests/support/servers/served_page.ts";
 import { type Theme, WIDTH } from "./theme.ts";
 
 /** Chromium, until disposed. */

@@ -5,7 +5,7 @@
  */
 import { fillFakeServer, SteadyChurn } from "../../src/cli/shared/fake_server.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { ServedPage } from "../../tests/support/served_page.ts";
+import { ServedPage } from "../../tests/support/servers/served_page.ts";
 import { Renderer } from "./render.ts";
 import type { Theme } from "./theme.ts";
 

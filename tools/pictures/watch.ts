@@ -9,8 +9,8 @@
 import { sleep } from "../../src/engine/async/time.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod, type PodBuildOptions } from "../../src/testing/mod.ts";
-import { kubeconfigText } from "../../tests/support/kubeconfig.ts";
-import { Folder, serve } from "../../tests/support/serve.ts";
+import { kubeconfigText } from "../../tests/support/servers/kubeconfig.ts";
+import { Folder, serve } from "../../tests/support/servers/serve.ts";
 import { type Chapter, drawScreens, type Film, record, shotsOf } from "./terminal.ts";
 import { type Theme, THEMES, type Words } from "./theme.ts";
 

@@ -5,7 +5,7 @@ import { kindsOfCrds } from "../../../src/cli/codegen/read_documents.ts";
 import { DocumentError, type ModuleContent, type TypeModel } from "../../../src/cli/codegen/read_schema.ts";
 import { mutated, mutation } from "../../support/codegen/mutations.ts";
 import { assertTypesOnly } from "../../support/codegen/types_only.ts";
-import { crontabDefinition, type Members } from "../../support/crontab.ts";
+import { crontabDefinition, type Members } from "../../support/sources/crontab.ts";
 
 function read(...definitions: readonly unknown[]): ModuleContent {
   return kindsOfCrds(definitions.map((value, i) => ({ value, path: `crd.yaml, document ${i + 1}#` })));

@@ -5,9 +5,9 @@ import { doctor, type DoctorFlags } from "../../../src/cli/doctor/doctor.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod } from "../../../src/testing/mod.ts";
-import type { Certificates } from "../../support/certificates.ts";
-import { serve, type Served } from "../../support/serve.ts";
-import { Captured } from "../../support/session.ts";
+import type { Certificates } from "../../support/servers/certificates.ts";
+import { serve, type Served } from "../../support/servers/serve.ts";
+import { Captured } from "../../support/processes/session.ts";
 
 /** The report of the doctor, as `-o json` prints it. */
 export interface Examined {

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StatusError } from "../../../src/engine/api/status.ts";
 import { Checkup, type CheckupLimits, expiryOf, type Finding, span } from "../../../src/cli/doctor/checkup.ts";
 import { termOfToken } from "../../../src/host/connect/kubeconfig/secrets.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 import { webToken } from "./_doctor.ts";
 
 const LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };

@@ -3,14 +3,14 @@ import { loadAll } from "js-yaml";
 import { type Report, reportLines } from "../../../src/cli/doctor/doctor.ts";
 import type { Namespace } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { ConfigMap } from "../../support/fake_server.ts";
-import { writeKubeconfig } from "../../support/host.ts";
-import { Scripts, V1 } from "../../support/plugin.ts";
-import { Program } from "../../support/program.ts";
-import { serveProxy } from "../../support/proxy.ts";
-import { Folder, serve } from "../../support/serve.ts";
-import { run, Session } from "../../support/session.ts";
+import { makeCertificates } from "../../support/servers/certificates.ts";
+import { ConfigMap } from "../../support/servers/fake_server.ts";
+import { writeKubeconfig } from "../../support/processes/host.ts";
+import { Scripts, V1 } from "../../support/servers/plugin.ts";
+import { Program } from "../../support/processes/program.ts";
+import { serveProxy } from "../../support/servers/proxy.ts";
+import { Folder, serve } from "../../support/servers/serve.ts";
+import { run, Session } from "../../support/processes/session.ts";
 import {
   BlackHole,
   datedCertificate,

@@ -3,7 +3,7 @@ import { builtInResource } from "../../../src/cli/shared/built_in.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { findResource } from "../../../src/engine/client/find_resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { run } from "../../support/session.ts";
+import { run } from "../../support/processes/session.ts";
 
 Deno.test("builtInResource finds what discovery would find", async () => {
   using client = new Client({ server: "http://fake", transport: new FakeApiServer() });

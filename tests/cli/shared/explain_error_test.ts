@@ -9,10 +9,10 @@ import { ArgumentError, ValueError } from "../../../src/engine/errors/checks.ts"
 import { errorLine } from "../../../src/engine/errors/errors.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { writeKubeconfig } from "../../support/host.ts";
-import { Folder, serve } from "../../support/serve.ts";
-import { run, Session } from "../../support/session.ts";
+import { makeCertificates } from "../../support/servers/certificates.ts";
+import { writeKubeconfig } from "../../support/processes/host.ts";
+import { Folder, serve } from "../../support/servers/serve.ts";
+import { run, Session } from "../../support/processes/session.ts";
 
 function status(code: number, reason: string): StatusError {
   return new StatusError(`Cannot list "pods": ${code} ${reason}: no`, { code, reason, message: "no" });

@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { fillFakeServer, SteadyChurn } from "../../../src/cli/shared/fake_server.ts";
 import { Namespace, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { pods } from "../../support/big_pods.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { pods } from "../../support/sources/big_pods.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("fillFakeServer makes pods, also in the default namespace, and all of their namespaces and nodes", async () => {
   using server = new FakeApiServer();

@@ -7,9 +7,9 @@ import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/engine/informer/status.ts";
 import { ConfigMap, Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { Captured } from "../../support/session.ts";
-import { ShownScreen } from "../../support/shown_screen.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { Captured } from "../../support/processes/session.ts";
+import { ShownScreen } from "../_shown_screen.ts";
 
 function status(part: Partial<InformerStatus>): InformerStatus {
   return {

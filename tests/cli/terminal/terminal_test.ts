@@ -26,7 +26,7 @@ import { yamlText } from "../../../src/cli/terminal/yaml.ts";
 import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { NO_HISTORY, type ReflectorPhase } from "../../../src/engine/reflector/transition.ts";
-import { Captured } from "../../support/session.ts";
+import { Captured } from "../../support/processes/session.ts";
 
 function listen(): { readonly reporter: FailureReporter; readonly said: string[] } {
   const said: string[] = [];

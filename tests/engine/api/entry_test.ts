@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { type CacheEntry, type Identity, sameVersion } from "../../../src/engine/api/entry.ts";
 import { unreadEntry } from "../../../src/engine/entry/entry.ts";
-import { IDENTITY, parses, TEXT, type Thing, unread } from "../../support/unread.ts";
+import { IDENTITY, parses, TEXT, type Thing, unread } from "../_unread.ts";
 
 Deno.test("sameVersion compares uid and resourceVersion, parses nothing, and is false without a version", () => {
   const with_ = (identity: Partial<Identity>): CacheEntry<Thing> =>

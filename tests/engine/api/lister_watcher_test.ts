@@ -2,9 +2,9 @@ import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@
 import { type ListPart, PageProgress } from "../../../src/engine/api/lister_watcher.ts";
 import type { ListOptions } from "../../../src/engine/api/call_options.ts";
 import { DecodeError, StatusError } from "../../../src/engine/api/status.ts";
-import { entry, expired, part, refused, type Thing } from "../../support/fixtures.ts";
-import { pagesOfSource, type ReadPart } from "../../support/read_pages.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
+import { entry, expired, part, refused, type Thing } from "../../support/sources/fixtures.ts";
+import { pagesOfSource, type ReadPart } from "../_read_pages.ts";
+import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
 
 Deno.test("PageProgress fails on a token that is repeated, in a cycle of any length", () => {
   for (const before of [0, 1, 5]) {

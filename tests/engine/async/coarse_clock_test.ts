@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { CoarseClock } from "../../../src/engine/async/coarse_clock.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("a coarse clock advances with time", () => {
   using time = new FakeTime();

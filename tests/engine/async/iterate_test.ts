@@ -8,9 +8,9 @@ import {
   ReadAhead,
   Readers,
 } from "../../../src/engine/async/iterate.ts";
-import { refused, type Thing } from "../../support/fixtures.ts";
-import { CountedController } from "../../support/listeners.ts";
-import { END as ReadAheadEND, ScriptedSource } from "../../support/scripted_source.ts";
+import { refused, type Thing } from "../../support/sources/fixtures.ts";
+import { CountedController } from "../../support/times/listeners.ts";
+import { END as ReadAheadEND, ScriptedSource } from "../../support/sources/scripted_source.ts";
 
 /** A stream over the iterator that `start` creates. */
 function streamOf(

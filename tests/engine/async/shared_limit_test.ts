@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { SharedLimit } from "../../../src/engine/async/shared_limit.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("jobs under a shared limit have one timer, and expire in order unless they have ended", async () => {
   using time = new FakeTime();

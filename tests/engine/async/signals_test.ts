@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import { abortReason, DerivedController, isAbortOf, Latch } from "../../../src/engine/async/signals.ts";
 import { WaitError } from "../../../src/engine/informer/status.ts";
-import { collectHeap } from "../../support/heap.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { collectHeap } from "../../support/times/heap.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 
 Deno.test("DerivedController aborts with its parent, for the same reason", () => {
   const parent = new AbortController();

@@ -11,8 +11,8 @@ import {
   unreachableBackoffMs,
 } from "../../../src/engine/async/time.ts";
 import { seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 
 function waits(options: BackoffOptions, count: number): number[] {
   return Array.from({ length: count }, (_, failures) => backoffMs(failures, options));

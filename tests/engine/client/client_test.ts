@@ -6,9 +6,18 @@ import { VERSION } from "../../../src/engine/client/version.ts";
 import { InformerError } from "../../../src/engine/errors/informer_error.ts";
 import { installCrds } from "../../../src/operator/schema/install_crds.ts";
 import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { json, LiveBody, pod, podList, refusal, ScriptedTransport, text, watchOf } from "../../support/transport.ts";
-import { definitionOf, Gadget, Widget } from "../../support/widgets.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import {
+  json,
+  LiveBody,
+  pod,
+  podList,
+  refusal,
+  ScriptedTransport,
+  text,
+  watchOf,
+} from "../../support/servers/transport.ts";
+import { definitionOf, Gadget, Widget } from "../../support/sources/widgets.ts";
 import config from "../../../deno.json" with { type: "json" };
 
 const ClientPod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -25,7 +25,7 @@ import {
   statusObject,
   text,
   watchOf,
-} from "../../support/transport.ts";
+} from "../../support/servers/transport.ts";
 
 interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };

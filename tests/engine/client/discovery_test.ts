@@ -3,8 +3,8 @@ import type { ApiResource } from "../../../src/engine/api/resource.ts";
 import { isForbidden, StatusError } from "../../../src/engine/api/status.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { type Answer, json, refusal, type Sent, text } from "../../support/transport.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { type Answer, json, refusal, type Sent, text } from "../../support/servers/transport.ts";
 
 type Answers = Record<string, Answer | undefined>;
 

@@ -9,10 +9,10 @@ import { internals } from "../../../src/engine/errors/internals.ts";
 import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { Warnings } from "../../support/console.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { CountedController } from "../../support/listeners.ts";
-import { type Answer, collect, json, LiveBody, type Sent, text } from "../../support/transport.ts";
+import { Warnings } from "../../support/texts/console.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { CountedController } from "../../support/times/listeners.ts";
+import { type Answer, collect, json, LiveBody, type Sent, text } from "../../support/servers/transport.ts";
 
 /** A time in a log: seconds with up to nine digits after the point. */
 const at = (seconds: number): string => {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/engine/api/object.ts";
 import { defineResource, type Resource } from "../../../src/engine/api/resource.ts";
-import { collect, json, podList, scripted } from "../../support/transport.ts";
+import { collect, json, podList, scripted } from "../../support/servers/transport.ts";
 
 interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { defineResource, onlyMetadata } from "../../../src/engine/api/resource.ts";
 import { StatusError } from "../../../src/engine/api/status.ts";
 import { Client } from "../../../src/engine/client/client.ts";
-import { json, pod, podList, refusal, ScriptedTransport } from "../../support/transport.ts";
+import { json, pod, podList, refusal, ScriptedTransport } from "../../support/servers/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 const Deployment = defineResource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" });

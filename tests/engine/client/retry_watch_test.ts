@@ -15,9 +15,9 @@ import {
 import { Client } from "../../../src/engine/client/client.ts";
 import type { Credentials } from "../../../src/engine/client/http/connection.ts";
 import type { FollowOptions } from "../../../src/engine/client/resource_client.ts";
-import { Warnings } from "../../support/console.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { Warnings } from "../../support/texts/console.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 import {
   type Answer,
   bookmark,
@@ -30,7 +30,7 @@ import {
   statusObject,
   text,
   watchOf,
-} from "../../support/transport.ts";
+} from "../../support/servers/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

@@ -21,7 +21,7 @@ import {
   sameFields,
   unreadEntry,
 } from "../../../src/engine/entry/entry.ts";
-import { asFrozen, IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../../support/unread.ts";
+import { asFrozen, IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../_unread.ts";
 
 Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
   const object = JSON.parse(TEXT) as Thing;

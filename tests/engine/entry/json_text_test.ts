@@ -8,9 +8,9 @@ import { JsonWalker, Projector } from "../../../src/engine/entry/json_text.ts";
 import { ListReader, WatchReader } from "../../../src/engine/client/decode/readers.ts";
 import { pickFields, Reduction } from "../../../src/engine/entry/entry.ts";
 import { causesOf } from "../../../src/engine/errors/errors.ts";
-import { Pod, utf8Of } from "../../support/bodies.ts";
-import { ObjectReader } from "../../support/readers.ts";
-import { asRead, chunking, KEYS, memberText, objectText } from "../../support/texts.ts";
+import { Pod, utf8Of } from "../../support/sources/bodies.ts";
+import { ObjectReader } from "../_readers.ts";
+import { asRead, chunking, KEYS, memberText, objectText } from "../_texts.ts";
 
 const decoder = new TextDecoder();
 const FIELDS = ["name", "namespace", "uid", "resourceVersion"] as const;

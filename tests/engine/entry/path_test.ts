@@ -5,7 +5,7 @@ import { fieldValues } from "../../../src/engine/api/selector.ts";
 import { DecodeError } from "../../../src/engine/api/status.ts";
 import { entryOf } from "../../../src/engine/entry/entry.ts";
 import { field, ofEntries, readValues, valuesAt } from "../../../src/engine/entry/path.ts";
-import { asFrozen, METADATA, parses, TEXT, type Thing, unread } from "../../support/unread.ts";
+import { asFrozen, METADATA, parses, TEXT, type Thing, unread } from "../_unread.ts";
 
 const name = field("spec.containers.name");
 

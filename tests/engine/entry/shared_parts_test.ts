@@ -3,9 +3,9 @@ import { DecodeError } from "../../../src/engine/api/status.ts";
 import { frozenEntry, unreadEntry } from "../../../src/engine/entry/entry.ts";
 import { deepFreeze, SharedParts } from "../../../src/engine/entry/shared_parts.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
-import { bigPod } from "../../support/big_pods.ts";
-import { MOVED } from "../../support/moved_parts.ts";
-import { parses, TEXT, type Thing } from "../../support/unread.ts";
+import { bigPod } from "../../support/sources/big_pods.ts";
+import { MOVED } from "../../support/sources/moved_parts.ts";
+import { parses, TEXT, type Thing } from "../_unread.ts";
 
 /** What is read of an entry. */
 interface Read {

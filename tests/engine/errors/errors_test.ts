@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { StatusError, UnreachableError } from "../../../src/engine/api/status.ts";
 import { causesOf, ConsoleReporter, errorLine, errorObserver } from "../../../src/engine/errors/errors.ts";
-import { Warnings } from "../../support/console.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { Warnings } from "../../support/texts/console.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("ConsoleReporter writes each new cause once, and again after a minute with the number of repeats", async () => {
   using time = new FakeTime();

@@ -5,7 +5,7 @@ import { errorLine } from "../../../src/engine/errors/errors.ts";
 import type { SharedInformerFactoryOptions } from "../../../src/engine/informer/options.ts";
 import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 /** A factory on a fake server, under fake time. Disposing it shuts it down, and fails unless nothing is left behind. */
 export class FactoryFixture implements AsyncDisposable {

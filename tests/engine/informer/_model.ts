@@ -4,7 +4,7 @@ import {
   type ViewUpdate,
   type ViewUpdates,
 } from "../../../src/engine/informer/cache_view.ts";
-import type { Thing } from "../../support/fixtures.ts";
+import type { Thing } from "../../support/sources/fixtures.ts";
 
 /** A screen that shows a window by its updates alone. */
 export class Screen {

@@ -1,5 +1,5 @@
 import type { Transport } from "../../../src/engine/api/lister_watcher.ts";
-import type { Thing } from "../../support/fixtures.ts";
+import type { Thing } from "../../support/sources/fixtures.ts";
 
 const encoder = new TextEncoder();
 

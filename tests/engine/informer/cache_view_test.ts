@@ -2,10 +2,10 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import { Readers } from "../../../src/engine/async/iterate.ts";
 import { parseSortKey, type ViewOptions, ViewReader } from "../../../src/engine/informer/cache_view.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/fixtures.ts";
-import { holding, Run } from "../../support/informer.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/sources/fixtures.ts";
+import { holding, Run } from "../../support/sources/informer.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 import { Screen } from "./_model.ts";
 
 const bySize: ViewOptions<Thing> = { sortBy: "spec.size" };

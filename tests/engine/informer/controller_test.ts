@@ -4,11 +4,11 @@ import { Controller } from "../../../src/engine/informer/controller.ts";
 import { DeltaFIFO } from "../../../src/engine/queue/delta_fifo.ts";
 import type { ReflectorPhase } from "../../../src/engine/reflector/transition.ts";
 import { Indexer } from "../../../src/engine/store/indexer.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { added, bookmark, deleted, entry, modified, part, seen, type Thing } from "../../support/fixtures.ts";
-import { PAGES } from "../../support/followed_source.ts";
-import { holding } from "../../support/informer.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { added, bookmark, deleted, entry, modified, part, seen, type Thing } from "../../support/sources/fixtures.ts";
+import { PAGES } from "../../support/sources/followed_source.ts";
+import { holding } from "../../support/sources/informer.ts";
+import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
 
 /** A controller that fills a store; `notes` has the processed keys, and the versions passed to `onProgress`. */
 class Filling implements AsyncDisposable {

@@ -3,9 +3,9 @@ import type { ReadObjects } from "@kube/informer/types";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { DerivationError } from "../../../src/engine/informer/derivation.ts";
-import { WorkTime } from "../../support/fake_time.ts";
-import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
-import { holding, Run, Uncaught } from "../../support/informer.ts";
+import { WorkTime } from "../../support/times/fake_time.ts";
+import { added, deleted, entry, modified, type Thing } from "../../support/sources/fixtures.ts";
+import { holding, Run, Uncaught } from "../../support/sources/informer.ts";
 
 /** An object of any form, under the name and namespace of a thing. */
 function named({ metadata: { name, namespace } }: DerivedObject, more: object = {}): DerivedObject {

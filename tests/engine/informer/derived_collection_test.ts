@@ -10,11 +10,20 @@ import {
 import type { DeriveContext, DeriveOptions, IndexedCollection } from "@kube/informer/types";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { internals } from "../../../src/engine/errors/internals.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { added, deleted, entry, modified, part, refused, type Thing, unparsable } from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import {
+  added,
+  deleted,
+  entry,
+  modified,
+  part,
+  refused,
+  type Thing,
+  unparsable,
+} from "../../support/sources/fixtures.ts";
 import { groupsOf, KINDS } from "../../support/histories/kinds.ts";
-import { holding, Run } from "../../support/informer.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
+import { holding, Run } from "../../support/sources/informer.ts";
+import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
 
 const byTier = {
   indexers: {

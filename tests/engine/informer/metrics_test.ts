@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import { type MetricFamily, openMetricsText } from "../../../src/engine/informer/metrics.ts";
-import { parseOpenMetrics } from "../../support/parse_open_metrics.ts";
+import { parseOpenMetrics } from "../../support/texts/parse_open_metrics.ts";
 
 const family = (more: Partial<MetricFamily>): MetricFamily => ({
   name: "a",

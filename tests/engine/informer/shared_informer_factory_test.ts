@@ -18,8 +18,8 @@ import { WaitError } from "../../../src/engine/informer/status.ts";
 import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { gate, Uncaught } from "../../support/informer.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { gate, Uncaught } from "../../support/sources/informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 function demandOf(idleTimeoutMs: number, cacheTtlMs: number): { readonly demand: Demand; readonly calls: string[] } {

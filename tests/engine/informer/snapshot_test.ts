@@ -13,7 +13,7 @@ import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_i
 import { SnapshotError, type SnapshotHeader, snapshotStream } from "../../../src/engine/informer/snapshot.ts";
 import { Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 import {
   added,
   bookmark,
@@ -26,9 +26,9 @@ import {
   thing,
   unparsable,
   unread,
-} from "../../support/fixtures.ts";
-import { holding, Run } from "../../support/informer.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
+} from "../../support/sources/fixtures.ts";
+import { holding, Run } from "../../support/sources/informer.ts";
+import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
 
 type Options = SharedIndexInformerOptions<Thing>;
 

@@ -27,7 +27,7 @@ import * as schedulingV1 from "../../../src/engine/kinds/scheduling/v1.ts";
 import * as storageV1 from "../../../src/engine/kinds/storage/v1.ts";
 import * as storagemigrationV1 from "../../../src/engine/kinds/storagemigration/v1.ts";
 import { builtInResources, sameResource } from "../../../src/testing/fake/storage/definition.ts";
-import { deno } from "../../support/program.ts";
+import { deno } from "../../support/processes/program.ts";
 
 const ROOT = join(import.meta.dirname!, "../../..");
 const KINDS = join(ROOT, "src/engine/kinds");

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { type Delta, DeltaFIFO, type Deltas } from "../../../src/engine/queue/delta_fifo.ts";
 import { Indexer } from "../../../src/engine/store/indexer.ts";
-import { collectHeap } from "../../support/heap.ts";
+import { collectHeap } from "../../support/times/heap.ts";
 import { keyOf, print, Words } from "./_words.ts";
 
 Deno.test("DeltaFIFO pops keys in the order of their first change, and queues nothing if keyOf throws [C051]", () => {

@@ -10,9 +10,9 @@ import {
   modified,
   part,
   refused,
-} from "../../support/fixtures.ts";
-import { PAGES } from "../../support/followed_source.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
+} from "../../support/sources/fixtures.ts";
+import { PAGES } from "../../support/sources/followed_source.ts";
+import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
 
 /** Options, and answers with batches, errors and ends of every sort, for each way of listing. */
 export const SCRIPTS: Readonly<Record<string, readonly [ReflectorOptions, () => ScriptedSource]>> = {

@@ -8,12 +8,12 @@ import {
   type RequestObserver,
   WatchStream,
 } from "../../../src/engine/reflector/requests.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { added, bookmark, endBookmark, entry, modified, part, type Thing } from "../../support/fixtures.ts";
-import { Follow, PAGES } from "../../support/followed_source.ts";
-import { Uncaught } from "../../support/informer.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
-import { line, pod } from "../../support/transport.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { added, bookmark, endBookmark, entry, modified, part, type Thing } from "../../support/sources/fixtures.ts";
+import { Follow, PAGES } from "../../support/sources/followed_source.ts";
+import { Uncaught } from "../../support/sources/informer.ts";
+import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
+import { line, pod } from "../../support/servers/transport.ts";
 
 /** Notes each call, with the number of the list or watch. */
 function noting(notes: string[]): ObserveRequest {

@@ -21,7 +21,7 @@ import {
   type WatchFacts,
   type WatchingPhase,
 } from "../../../src/engine/reflector/transition.ts";
-import { expired, refused, TOO_LARGE } from "../../support/fixtures.ts";
+import { expired, refused, TOO_LARGE } from "../../support/sources/fixtures.ts";
 
 const error = new Error("it went wrong");
 const FAILURES: readonly Failure[] = ["expired", "throttled", "unreachable", "full", "refused"];

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { DelayQueue } from "../../../src/engine/workqueue/delay_queue.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("DelayQueue uses one timer for any number of delayed keys", () => {
   using time = new FakeTime();

@@ -8,7 +8,7 @@ import {
   tokenBucket,
   withMaxWait,
 } from "../../../src/engine/workqueue/rate_limiter.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("exponentialBackoff doubles the wait of each key until it is forgotten [C126]", () => {
   const limiter = exponentialBackoff<string>({ baseMs: 1, maxMs: 1_000_000 });

@@ -4,8 +4,8 @@ import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { exponentialBackoff } from "../../../src/engine/workqueue/rate_limiter.ts";
 import { requeueAfter, retry } from "../../../src/engine/workqueue/work_item.ts";
 import { WorkQueue, type WorkQueueStatus } from "../../../src/engine/workqueue/work_queue.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { collectHeap } from "../../support/heap.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { collectHeap } from "../../support/times/heap.ts";
 
 Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", () => {
   using time = new FakeTime();

@@ -1,6 +1,6 @@
 import { KvCheckpoints } from "../../../src/host/connect/kv_checkpoints.ts";
 import type { SnapshotKv } from "../../../src/host/connect/kv_store.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
+import { checkCheckpointStore } from "../../support/sources/checkpoint_store.ts";
 
 /** Checks the checkpoints of a database of Deno KV. `deno run --unstable-kv`. */
 

@@ -14,10 +14,10 @@ import {
   httpTransport,
   KubeconfigError,
 } from "../../../src/host/connect/mod.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { hostWith, notCapable, writeKubeconfig } from "../../support/host.ts";
-import { kubeconfigText, pemData } from "../../support/kubeconfig.ts";
-import { type Seen, serve, values } from "../../support/tls_server.ts";
+import { makeCertificates } from "../../support/servers/certificates.ts";
+import { hostWith, notCapable, writeKubeconfig } from "../../support/processes/host.ts";
+import { kubeconfigText, pemData } from "../../support/servers/kubeconfig.ts";
+import { type Seen, serve, values } from "../../support/servers/tls_server.ts";
 
 async function get(client: Client, path = "/version"): Promise<Seen> {
   return await (await client.fetch(path)).json();

@@ -3,8 +3,8 @@ import { ExecLogin, tokenLogin } from "../../../src/host/connect/exec_login.ts";
 import { ExecCredential } from "../../../src/host/connect/kubeconfig/exec_plugin.ts";
 import { Secret } from "../../../src/host/connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../../src/engine/errors/errors.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { authorization, loginBy, pluginOf, Scripts } from "../../support/plugin.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { authorization, loginBy, pluginOf, Scripts } from "../../support/servers/plugin.ts";
 
 /** A login whose plugin is a function that gives `token-1`, `token-2` and so on. */
 class Counted {

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import type { CheckpointRecord } from "../../../src/engine/api/stores.ts";
 import { FileCheckpoints, FileSnapshots } from "../../../src/host/connect/file_stores.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
-import { deno } from "../../support/program.ts";
-import { Folder } from "../../support/serve.ts";
+import { checkCheckpointStore } from "../../support/sources/checkpoint_store.ts";
+import { deno } from "../../support/processes/program.ts";
+import { Folder } from "../../support/servers/serve.ts";
 
 /** Child programs import modules that need it. */
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;

@@ -11,12 +11,12 @@ import type { InformerStatus } from "../../../src/engine/informer/status.ts";
 import type { InformerState } from "../../../src/engine/informer/sync/state_keeper.ts";
 import { type Pod, Pod as PodResource } from "../../../src/engine/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { hostWith, writeKubeconfig } from "../../support/host.ts";
-import { Scripts, V1 } from "../../support/plugin.ts";
-import { REASONS } from "../../support/runtime.ts";
-import { type Caller, serveApi, type TlsApiServer } from "../../support/tls_api_server.ts";
-import { serve } from "../../support/tls_server.ts";
+import { type Certificates, makeCertificates } from "../../support/servers/certificates.ts";
+import { hostWith, writeKubeconfig } from "../../support/processes/host.ts";
+import { Scripts, V1 } from "../../support/servers/plugin.ts";
+import { REASONS } from "./_runtime.ts";
+import { type Caller, serveApi, type TlsApiServer } from "./_tls_api_server.ts";
+import { serve } from "../../support/servers/tls_server.ts";
 
 /** A client by a kubeconfig that changes, and the server that it is for. */
 class Rotation implements AsyncDisposable {

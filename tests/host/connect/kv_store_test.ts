@@ -2,8 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { KvCheckpoints } from "../../../src/host/connect/kv_checkpoints.ts";
 import { KvSnapshots } from "../../../src/host/connect/kv_snapshots.ts";
 import { MemoryCheckpoints } from "../../../src/engine/informer/events/checkpoint.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
-import { printedBy } from "../../support/program.ts";
+import { checkCheckpointStore } from "../../support/sources/checkpoint_store.ts";
+import { printedBy } from "../../support/processes/program.ts";
 
 Deno.test("KvSnapshots and KvCheckpoints name the flag that they need", async () => {
   for (const store of [KvSnapshots, KvCheckpoints]) {

@@ -3,11 +3,11 @@ import { findConnection, findInClusterConnection } from "../../../src/host/conne
 import { ConnectError, type ConnectOptions } from "../../../src/host/connect/connect_options.ts";
 import type { Host } from "../../../src/host/connect/host.ts";
 import { KubeconfigError } from "../../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { ask, hostWith, notCapable, writeKubeconfig } from "../../support/host.ts";
-import { REASONS } from "../../support/runtime.ts";
-import { serve, values } from "../../support/tls_server.ts";
+import { type Certificates, makeCertificates } from "../../support/servers/certificates.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { ask, hostWith, notCapable, writeKubeconfig } from "../../support/processes/host.ts";
+import { REASONS } from "./_runtime.ts";
+import { serve, values } from "../../support/servers/tls_server.ts";
 
 /** A folder for kubeconfigs, removed on disposal. */
 async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable> {

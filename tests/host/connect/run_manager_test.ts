@@ -12,8 +12,8 @@ import { httpTransport } from "../../../src/host/connect/transport.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { makeCertificates } from "../../support/servers/certificates.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("a FetchServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import { CredentialPluginError, pluginCommand, redactMessage } from "../../../src/host/connect/run_plugin.ts";
 import type { Program } from "../../../src/host/connect/runtime/programs.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { notCapable } from "../../support/host.ts";
-import { pluginOf, run, Scripts, V1 } from "../../support/plugin.ts";
+import { makeCertificates } from "../../support/servers/certificates.ts";
+import { notCapable } from "../../support/processes/host.ts";
+import { pluginOf, run, Scripts, V1 } from "../../support/servers/plugin.ts";
 
 const NOTHING = { args: [], env: [] };
 

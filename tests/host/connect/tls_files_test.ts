@@ -3,10 +3,10 @@ import { findConnection } from "../../../src/host/connect/connect.ts";
 import { KubeconfigError } from "../../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
 import { validityOf } from "../../../src/host/connect/kubeconfig/certificates.ts";
 import { validityProblem } from "../../../src/host/connect/tls_files.ts";
-import { makeCertificates, openssl } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
-import { serve } from "../../support/tls_server.ts";
+import { makeCertificates, openssl } from "../../support/servers/certificates.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { ask, hostWith, writeKubeconfig } from "../../support/processes/host.ts";
+import { serve } from "../../support/servers/tls_server.ts";
 
 /** Commands that make keys and write them in a form, and the label of that form. */
 const FORMS: Readonly<Record<string, { readonly make: string[]; readonly write: string[]; readonly label: string }>> = {

@@ -6,8 +6,8 @@ import { TokenFile } from "../../../src/host/connect/token_file.ts";
 import type { FileProblem } from "../../../src/host/connect/files.ts";
 import { Secret } from "../../../src/host/connect/kubeconfig/secrets.ts";
 import { InformerError } from "../../../src/engine/errors/informer_error.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { hostWith } from "../../support/host.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { hostWith } from "../../support/processes/host.ts";
 
 const explained = (cause: FileProblem): Error =>
   new InformerError(`Cannot use the token file: ${cause.message}`, { cause });

@@ -5,11 +5,11 @@ import { UnreachableError } from "../../../src/engine/api/status.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import type { TlsMaterial } from "../../../src/host/connect/runtime/connections.ts";
 import { HttpTransport, httpTransport } from "../../../src/host/connect/transport.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { collectHeap } from "../../support/heap.ts";
-import { REASONS } from "../../support/runtime.ts";
-import { type Seen, serve, values } from "../../support/tls_server.ts";
+import { makeCertificates } from "../../support/servers/certificates.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { collectHeap } from "../../support/times/heap.ts";
+import { REASONS } from "./_runtime.ts";
+import { type Seen, serve, values } from "../../support/servers/tls_server.ts";
 
 /** A server that answers on command, and whose bodies stay open until then. */
 class SlowServer implements AsyncDisposable {

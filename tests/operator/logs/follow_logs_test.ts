@@ -14,9 +14,9 @@ import {
 } from "../../../src/operator/logs/mod.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { Warnings } from "../../support/console.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { Warnings } from "../../support/texts/console.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 import { CuttingTransport, problemsOf, Writers } from "../../support/logs/play.ts";
 
 const at = (seconds: number): string => `2026-01-01T00:00:${String(seconds).padStart(2, "0")}Z`;

@@ -12,8 +12,8 @@ import {
   type PodLogLine,
 } from "../../../src/operator/logs/mod.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { Warnings } from "../../support/console.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { Warnings } from "../../support/texts/console.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 import { groupsOf, KINDS } from "../../support/histories/kinds.ts";
 import { Writers } from "../../support/logs/play.ts";
 import { Random } from "../../../src/testing/fake/random.ts";

@@ -3,7 +3,7 @@ import type { SharedInformerFactoryOptions } from "../../../src/engine/informer/
 import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
 import { observeRequests } from "../../../src/operator/otel/otel.ts";
 import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 import { Recorder } from "./_recorder.ts";
 
 /** A fake server and a factory of informers under fake time, whose requests, lists and watches are recorded. */

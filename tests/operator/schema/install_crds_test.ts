@@ -7,8 +7,8 @@ import { BreakingChangeError, installCrds } from "../../../src/operator/schema/i
 import { defineKind } from "../../../src/operator/schema/mod.ts";
 import { installWebhooks, Webhooks } from "../../../src/operator/webhooks/mod.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { definitionOf, Gadget, Widget } from "../../support/widgets.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { definitionOf, Gadget, Widget } from "../../support/sources/widgets.ts";
 
 /** The definition of widgets, whose `spec` has these fields. */
 function widgets(properties: object): ReturnType<typeof definitionOf> {

@@ -7,8 +7,8 @@ import { rewrite } from "../../../src/operator/schema/rules/expression.ts";
 import { registerFunctions } from "../../../src/operator/schema/rules/functions.ts";
 import { hasRules, loadedRules, loadRules } from "../../../src/operator/schema/rules/load.ts";
 import { RULED_KINDS, schemaOfRuled } from "../../support/schema/public_rules.ts";
-import { ANSWERS } from "../../support/schema/rule_answers.ts";
-import { EXPRESSIONS, SCHEMA, VALUE } from "../../support/schema/rule_expressions.ts";
+import { ANSWERS } from "./_rule_answers.ts";
+import { EXPRESSIONS, SCHEMA, VALUE } from "./_rule_expressions.ts";
 import { casesOf, checkerOf, fieldsOf } from "../../support/schema/ruled.ts";
 import { RULE_SCHEMAS } from "../../support/schema/wrong_rules.ts";
 

@@ -11,7 +11,7 @@ import {
 import { applyPatch } from "../../../src/testing/fake/apply/patches.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { patchOf } from "../../../src/operator/webhooks/json_patch.ts";
-import { bigPod } from "../../support/big_pods.ts";
+import { bigPod } from "../../support/sources/big_pods.ts";
 import { randomSchema, randomValue } from "../../support/schema/random_schemas.ts";
 
 const SCHEMA = { type: "any" } as unknown as Parameters<typeof applyPatch>[3];

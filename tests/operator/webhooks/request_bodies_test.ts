@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { StatusError } from "../../../src/engine/api/status.ts";
 import { RequestBodies } from "../../../src/operator/webhooks/request_bodies.ts";
 import { Webhooks } from "../../../src/operator/webhooks/webhooks.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 import { ADMISSION, requestOf, Website } from "./_reviews.ts";
 
 const LONGEST = 1_000_000;

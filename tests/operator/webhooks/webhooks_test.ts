@@ -6,8 +6,8 @@ import { Secret } from "../../../src/engine/kinds/core/v1.ts";
 import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
 import { AdmissionError, refuse, type ValidateRequest, Webhooks } from "../../../src/operator/webhooks/mod.ts";
 import { ADMISSION, pathOf, post, requestOf, review, Website, website } from "./_reviews.ts";
-import { Warnings } from "../../support/console.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { Warnings } from "../../support/texts/console.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("a handler sees typed objects, user, options and the rest of the request", async () => {
   const seen: ValidateRequest<Website, "CREATE" | "UPDATE" | "DELETE">[] = [];

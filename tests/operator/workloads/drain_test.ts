@@ -11,8 +11,8 @@ import { errorLine } from "../../../src/engine/errors/errors.ts";
 import { InformerError } from "../../../src/engine/errors/informer_error.ts";
 import { Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { cordon, drain, type DrainOptions, type DrainProgress, uncordon } from "../../../src/operator/workloads/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 import { Shop } from "./_shop.ts";
 
 /** A drain in the background. */

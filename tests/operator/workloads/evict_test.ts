@@ -2,8 +2,8 @@ import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/as
 import { isForbidden, isThrottled, StatusError } from "../../../src/engine/api/status.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { evict } from "../../../src/operator/workloads/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { CountedController } from "../../support/listeners.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { CountedController } from "../../support/times/listeners.ts";
 import { Shop } from "./_shop.ts";
 
 const isEviction = ({ path }: { readonly path: string }): boolean => path.endsWith("/eviction");

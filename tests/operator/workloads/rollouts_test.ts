@@ -8,8 +8,8 @@ import { Job } from "../../../src/engine/kinds/batch/v1.ts";
 import { ConfigMap } from "../../../src/engine/kinds/core/v1.ts";
 import { deployment } from "../../../src/testing/mod.ts";
 import { restart, scale } from "../../../src/operator/workloads/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { Widget } from "../../support/fake_server.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { Widget } from "../../support/servers/fake_server.ts";
 import { Shop } from "./_shop.ts";
 
 const RESTARTED = "kubectl.kubernetes.io/restartedAt";

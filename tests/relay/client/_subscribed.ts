@@ -2,8 +2,8 @@ import { nextTurn } from "../../../src/engine/async/turns.ts";
 import type { FetchLike } from "../../../src/relay/client/server_events.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { LOCAL, Relayed } from "../../support/relayed.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { LOCAL, Relayed } from "../../support/servers/relayed.ts";
 
 /** A relay of a fake server, and a network to it that can be cut, under fake time. */
 export class Network implements AsyncDisposable {

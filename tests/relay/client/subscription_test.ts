@@ -8,8 +8,8 @@ import { RelayError, ServerEvents } from "../../../src/relay/client/server_event
 import { subscribe, type SubscribeOptions, type Subscription } from "../../../src/relay/client/subscription.ts";
 import { subscribeViews } from "../../../src/relay/client/view_subscription.ts";
 import { pod } from "../../../src/testing/mod.ts";
-import { CountedController } from "../../support/listeners.ts";
-import { Relayed, threePods } from "../../support/relayed.ts";
+import { CountedController } from "../../support/times/listeners.ts";
+import { Relayed, threePods } from "../../support/servers/relayed.ts";
 import { Network } from "./_subscribed.ts";
 
 const ADDRESS = "http://localhost";

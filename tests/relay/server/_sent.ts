@@ -1,5 +1,5 @@
 import type { ConnectionInfo, RelayOptions } from "../../../src/relay/server/options.ts";
-import { LOCAL, Relayed } from "../../support/relayed.ts";
+import { LOCAL, Relayed } from "../../support/servers/relayed.ts";
 
 /** A request, by default a GET of a list from this machine. */
 export interface Sent {

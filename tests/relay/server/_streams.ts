@@ -1,7 +1,7 @@
 import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import type { Relayed } from "../../support/relayed.ts";
+import type { Relayed } from "../../support/servers/relayed.ts";
 
 /** A server with `count` pods, `shop/cart-0` and so on. */
 export function shop(count: number): FakeApiServer {

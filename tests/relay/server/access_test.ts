@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { ConfigMap, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type { RequestedData } from "../../../src/relay/server/options.ts";
 import { FakeTime, pod } from "../../../src/testing/mod.ts";
-import { Events, Relayed } from "../../support/relayed.ts";
+import { Events, Relayed } from "../../support/servers/relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
 
 const REMOTE = { remoteAddr: { hostname: "203.0.113.7" } };

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ConfigMap, Node, Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import { refuseRequest } from "../../../src/relay/server/answers.ts";
-import { Relayed } from "../../support/relayed.ts";
+import { Relayed } from "../../support/servers/relayed.ts";
 import { answerOf } from "./_sent.ts";
 
 Deno.test("a refusal is JSON with the reason, is not kept, and drops the body of the request", async () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeTime, pod } from "../../../src/testing/mod.ts";
-import { Relayed } from "../../support/relayed.ts";
+import { Relayed } from "../../support/servers/relayed.ts";
 import { label, settled, shop } from "./_streams.ts";
 
 Deno.test("a client that falls behind the changes that are kept is disconnected with the reason", async () => {

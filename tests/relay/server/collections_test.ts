@@ -3,7 +3,7 @@ import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type { RelayList } from "../../../src/relay/server/format.ts";
 import { FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";
-import { LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";
+import { LOCAL, names, refusal, Relayed, threePods } from "../../support/servers/relayed.ts";
 
 Deno.test("a list has the objects of the cache and the state of the informer", async () => {
   await using relayed = new Relayed({}, { server: threePods() });

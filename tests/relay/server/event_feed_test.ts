@@ -5,7 +5,7 @@ import { SharedInformerFactory } from "../../../src/engine/informer/shared_infor
 import { Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { InformerRelay } from "../../../src/relay/server/informer_relay.ts";
 import { type FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";
-import { Events, LOCAL, Relayed } from "../../support/relayed.ts";
+import { Events, LOCAL, Relayed } from "../../support/servers/relayed.ts";
 import { label, shop } from "./_streams.ts";
 
 Deno.test("a client that reconnects continues behind the last change, without a snapshot", async () => {

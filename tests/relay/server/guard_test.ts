@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../../src/cli/serve.ts";
 import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
-import { LOCAL, Relayed, threePods } from "../../support/relayed.ts";
+import { LOCAL, Relayed, threePods } from "../../support/servers/relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
 
 Deno.test("where redact may hide objects, no number tells how many there are", async () => {

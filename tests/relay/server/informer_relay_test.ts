@@ -2,8 +2,8 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { informerProbes, InformerRelay } from "../../../src/relay/server/informer_relay.ts";
 import { FakeTime } from "../../../src/testing/mod.ts";
-import { parseOpenMetrics } from "../../support/parse_open_metrics.ts";
-import { refusal, Relayed, threePods } from "../../support/relayed.ts";
+import { parseOpenMetrics } from "../../support/texts/parse_open_metrics.ts";
+import { refusal, Relayed, threePods } from "../../support/servers/relayed.ts";
 
 async function ask({ informers }: Relayed, path: string, method = "GET"): Promise<[number, string]> {
   const response = informerProbes(informers, { maxStaleMs: 5_000 })(new Request(`http://pod${path}`, { method }));

@@ -3,7 +3,7 @@ import { ConfigMap, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
 import type { RelayOptions } from "@kube/informer/relay";
 import { FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { LOCAL, names, Relayed, threePods } from "../../support/relayed.ts";
+import { LOCAL, names, Relayed, threePods } from "../../support/servers/relayed.ts";
 
 const PODS = "/kubernetes/api/v1/pods";
 const SHOP = "/kubernetes/api/v1/namespaces/shop/pods";

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigMap, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import { ObjectSelection } from "../../../src/relay/server/objects.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
-import { names, Relayed, threePods } from "../../support/relayed.ts";
+import { names, Relayed, threePods } from "../../support/servers/relayed.ts";
 
 const parse = (query: string): ObjectSelection => ObjectSelection.parse(new URLSearchParams(query));
 

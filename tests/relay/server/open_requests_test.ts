@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { OpenRequests } from "../../../src/relay/server/open_requests.ts";
-import { names, refusal, Relayed, threePods } from "../../support/relayed.ts";
+import { names, refusal, Relayed, threePods } from "../../support/servers/relayed.ts";
 
 Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
   await using relayed = new Relayed({ maxConnections: 2 }, { server: threePods() });

@@ -13,7 +13,7 @@ import type {
 } from "../../../src/relay/server/options.ts";
 import { accessReview } from "../../../src/relay/server/rights.ts";
 import { configMap, FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
-import { Events, LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";
+import { Events, LOCAL, names, refusal, Relayed, threePods } from "../../support/servers/relayed.ts";
 
 /** A predicate on the label `app`, and one on the kind. */
 const PREDICATES: Readonly<Record<string, ObjectPredicate>> = {

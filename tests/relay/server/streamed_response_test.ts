@@ -5,8 +5,8 @@ import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { OpenRequest, OpenRequests } from "../../../src/relay/server/open_requests.ts";
 import { StreamedResponse } from "../../../src/relay/server/streamed_response.ts";
 import { pod } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { Relayed, threePods } from "../../support/relayed.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
+import { Relayed, threePods } from "../../support/servers/relayed.ts";
 
 const decoder = new TextDecoder();
 

@@ -8,8 +8,8 @@ import { OpenRequest } from "../../../src/relay/server/open_requests.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { type ViewHub, ViewSelection, ViewStream } from "../../../src/relay/server/views.ts";
 import { FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
-import { FakeTime as ViewStreamFakeTime } from "../../support/fake_time.ts";
-import { type Events, LOCAL, Relayed } from "../../support/relayed.ts";
+import { FakeTime as ViewStreamFakeTime } from "../../support/times/fake_time.ts";
+import { type Events, LOCAL, Relayed } from "../../support/servers/relayed.ts";
 
 type Views = Readonly<Record<string, ViewRequest>>;
 

@@ -2,7 +2,7 @@ import { Client, type KubernetesObject, type Resource, type Transport } from "@k
 import { Namespace } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import type { CrashableServer, LimitedUser } from "../../support/scenarios/scenario_server.ts";
-import { onServeError } from "../../support/serve.ts";
+import { onServeError } from "../../support/servers/serve.ts";
 
 const ADMIN = "admin-token";
 const LIMITED_USER = "limited-token";

@@ -1,4 +1,4 @@
-import { openssl } from "../certificates.ts";
+import { openssl } from "../servers/certificates.ts";
 
 /** The certificates and keys of users, PEM. */
 export interface Keys {

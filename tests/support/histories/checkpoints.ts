@@ -14,7 +14,7 @@ import { FakeApiServer, history, type HistoryStep, perform, type WriteStep } fro
 import { assert, assertEquals } from "@std/assert";
 import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 import { bytesOf, chunksOf } from "./snapshot.ts";
 
 /** The behaviour of a process, each time it is started. */

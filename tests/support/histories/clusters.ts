@@ -7,7 +7,7 @@ import { history, type HistoryStep, perform } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
 import { sleep } from "../../../src/engine/async/time.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
-import { Clusters } from "../clusters.ts";
+import { Clusters } from "../servers/clusters.ts";
 
 const NAMES = ["berlin", "paris", "rome"];
 

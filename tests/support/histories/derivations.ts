@@ -7,9 +7,9 @@ import type { WatchChange } from "../../../src/engine/api/lister_watcher.ts";
 import { internals } from "../../../src/engine/errors/internals.ts";
 import { DerivationError } from "../../../src/engine/informer/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
-import { WorkTime } from "../fake_time.ts";
-import { added, deleted, entry, expired, modified, type ThingOptions } from "../fixtures.ts";
-import { holding, Run } from "../informer.ts";
+import { WorkTime } from "../times/fake_time.ts";
+import { added, deleted, entry, expired, modified, type ThingOptions } from "../sources/fixtures.ts";
+import { holding, Run } from "../sources/informer.ts";
 
 /** An object of any of the collections. */
 interface Item {

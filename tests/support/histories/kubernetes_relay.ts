@@ -13,7 +13,7 @@ import { FakeApiServer, history, perform } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions } from "../../../src/engine/api/status.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 
 const LOCAL = { remoteAddr: { hostname: "127.0.0.1" } };
 

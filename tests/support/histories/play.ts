@@ -8,7 +8,7 @@ import { pickFields } from "../../../src/engine/entry/entry.ts";
 import { causesOf } from "../../../src/engine/errors/errors.ts";
 import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 import { FaultyTransport, MOST_REQUESTS } from "./faulty_transport.ts";
 import {
   cacheStateOf,

@@ -3,7 +3,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, history, perform } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 import { CheckedCopy, type Reconnections, totalOf } from "../replicas/checked_copy.ts";
 import { Balancer, FakeReplica } from "../replicas/fake_replicas.ts";
 

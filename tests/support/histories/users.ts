@@ -5,7 +5,7 @@ import { ConfigMap } from "../../../src/engine/kinds/core/v1.ts";
 import type { ObjectPredicate, ObjectRight } from "../../../src/relay/server/options.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { configMap, FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";
-import { Events, LOCAL, Relayed } from "../relayed.ts";
+import { Events, LOCAL, Relayed } from "../servers/relayed.ts";
 
 const USERS = 25;
 const ROUNDS = 12;

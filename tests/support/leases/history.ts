@@ -6,7 +6,7 @@ import { UnreachableError } from "../../../src/engine/api/status.ts";
 import type { GroupLeaseClient } from "../../../src/operator/controllers/reconcile/group_leases.ts";
 import type { ElectionClock } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 import type { LeaseServer } from "./servers.ts";
 import { SimulatedProcess, Timeline } from "./timeline.ts";
 

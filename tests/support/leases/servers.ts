@@ -2,7 +2,7 @@ import { Client } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import type { LeaseDraft } from "../../../src/operator/controllers/reconcile/lease_lock.ts";
-import { refused } from "../fixtures.ts";
+import { refused } from "../sources/fixtures.ts";
 
 type Answer<R> = R | Promise<R>;
 

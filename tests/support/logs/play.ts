@@ -3,7 +3,7 @@ import { Client } from "../../../src/engine/client/client.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 
 /** A line as a test has received it. */
 export interface Received {

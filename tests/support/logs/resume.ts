@@ -13,7 +13,7 @@ import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { followLogs, type PodLogLine } from "../../../src/operator/logs/mod.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../fake_time.ts";
+import { FakeTime } from "../times/fake_time.ts";
 import { CuttingTransport } from "./play.ts";
 
 /** The lines of one pod, which have the numbers from 1 on. */

@@ -19,33 +19,33 @@ export const REASONS = {
 
 /** Tests that fail on Bun 1.4, by file: each with its name, or the beginning of it, and the reason. */
 export const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "client/http/request_log_test.ts": { "logRequests": CANCELLED },
-  "connect/connect_test.ts": {
+  "engine/client/http/connection_request_log_test.ts": { "logRequests": CANCELLED },
+  "host/connect/connect_test.ts": {
     "connect makes a client from a kubeconfig, which sends each impersonated group": CERTIFICATE,
     "the stacks of errors of connect": TEXTS,
   },
-  "connect/file_stores_test.ts": {
+  "host/connect/file_stores_test.ts": {
     "FileSnapshots leaves the old file when the process is killed": FLAGS,
   },
-  "connect/kubeconfig_login_test.ts": {
+  "host/connect/kubeconfig_login_test.ts": {
     "KubeconfigLogin": FAKE_TIME,
     "SharedIndexInformer": FAKE_TIME,
     "(file)": FAKE_TIME,
   },
-  "connect/plan_test.ts": {
+  "host/connect/plan_test.ts": {
     "connect presents a client certificate": CERTIFICATE,
     "connect follows the rotation of token and CA in a pod": FAKE_TIME,
   },
-  "connect/runtime/connections_test.ts": {
+  "host/connect/runtime/connections_test.ts": {
     "connect uses the proxy of proxy-url": PROXY,
   },
-  "connect/runtime/tls_name_proxy_test.ts": {
+  "host/connect/runtime/tls_name_proxy_test.ts": {
     "connect verifies the certificate against tls-server-name": CERTIFICATE,
     "connect uses a CA file that changes": FAKE_TIME,
   },
-  "connect/secrets_test.ts": { "connect and SharedIndexInformer never show a secret": CERTIFICATE },
-  "connect/tls_files_test.ts": { "connect accepts client keys of every form": CERTIFICATE },
-  "connect/transport_test.ts": {
+  "host/connect/connect_secrets_test.ts": { "connect and SharedIndexInformer never show a secret": CERTIFICATE },
+  "host/connect/tls_files_test.ts": { "connect accepts client keys of every form": CERTIFICATE },
+  "host/connect/transport_test.ts": {
     "httpTransport gives up after 65 s": FAKE_TIME,
     "httpTransport sets no time limit on a response's body": FAKE_TIME,
     "httpTransport has no deadline for logs": FAKE_TIME,
@@ -53,17 +53,19 @@ export const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "httpTransport presents its client certificate": CERTIFICATE,
     "HttpTransport": FAKE_TIME,
   },
-  "entry/entry_test.ts": { "an object that JSON does not have": TEXTS },
-  "errors/informer_error_test.ts": { "InformerError is printed with the frames": TEXTS },
-  "informer/cache_test.ts": { "SharedIndexInformer quarantines an object that cannot be frozen": TEXTS },
-  "informer/events/processor_test.ts": { "Processor keeps nothing of a handler that was removed": MEMORY },
-  "informer/frames_test.ts": { "From": TEXTS },
-  "reflector/watch_test.ts": { "Reflector keeps no memory of a watch that has ended": MEMORY },
+  "engine/entry/entry_test.ts": { "an object that JSON does not have": TEXTS },
+  "engine/errors/informer_error_test.ts": { "InformerError is printed with the frames": TEXTS },
+  "engine/informer/shared_index_informer_cache_test.ts": {
+    "SharedIndexInformer quarantines an object that cannot be frozen": TEXTS,
+  },
+  "engine/informer/events/processor_test.ts": { "Processor keeps nothing of a handler that was removed": MEMORY },
+  "engine/informer/shared_informer_factory_frames_test.ts": { "From": TEXTS },
+  "engine/reflector/reflector_watch_test.ts": { "Reflector keeps no memory of a watch that has ended": MEMORY },
   "relay/server/collections_test.ts": {
     "a stream does not begin where its relay is disposed": CHARSET,
   },
   "relay/server/guard_test.ts": { "what is longer than its bound": METHODS },
-  "testing/control_plane/control_plane_test.ts": {
+  "testing/control_plane/mod_test.ts": {
     "the servers of a program that is killed": FLAGS,
   },
 };

@@ -3,7 +3,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { InformerRelay, type RelayOptions } from "@kube/informer/relay";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { abortable } from "@std/async";
-import { LOCAL } from "../relayed.ts";
+import { LOCAL } from "../servers/relayed.ts";
 
 /** One of several relays of a fake server, which is killed and started again, and whose watches can be held back. */
 export class FakeReplica implements AsyncDisposable {

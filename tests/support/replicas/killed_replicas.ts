@@ -5,7 +5,7 @@ import { delay } from "@std/async";
 import { backoffMs } from "../../../src/engine/async/time.ts";
 import { withDeadline } from "../cluster/with_deadline.ts";
 import { writeAtRandom } from "../cluster/writers.ts";
-import { Program } from "../program.ts";
+import { Program } from "../processes/program.ts";
 import { CheckedCopy, type Reconnections, totalOf } from "./checked_copy.ts";
 import { TcpBalancer } from "./tcp_balancer.ts";
 

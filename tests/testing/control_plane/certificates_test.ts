@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { X509Certificate } from "node:crypto";
 import { makeCertificates } from "../../../src/testing/control_plane/mod.ts";
-import { openssl } from "../../support/certificates.ts";
+import { openssl } from "../../support/servers/certificates.ts";
 
 Deno.test("makeCertificates makes a certificate of its authority for addresses and names", async () => {
   const hosts = ["127.0.0.1", "::1", "fd00:1::a", "::ffff:10.0.0.1", "hooks.shop.svc"];

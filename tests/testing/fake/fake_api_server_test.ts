@@ -4,8 +4,8 @@ import { defineResource } from "../../../src/engine/api/resource.ts";
 import { Client } from "../../../src/engine/client/client.ts";
 import { Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, node, pod } from "../../../src/testing/mod.ts";
-import { ConfigMap, CONTAINERS, fiveMaps, MAPS } from "../../support/fake_server.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { ConfigMap, CONTAINERS, fiveMaps, MAPS } from "../../support/servers/fake_server.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 Deno.test("FakeApiServer until() resolves with the object once the predicate holds, now or after a write", async () => {
   using time = new FakeTime();

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { Client, DecodeError } from "../../../mod.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { onBoth } from "../../support/both_transports.ts";
-import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "../../support/fake_server.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { onBoth } from "./_both_transports.ts";
+import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "../../support/servers/fake_server.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 const WATCH = `${MAPS}?watch=1&resourceVersion=6`;
 const STREAM = `${MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;

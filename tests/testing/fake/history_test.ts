@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeApiServer, history, type HistoryStep, perform, type ProtocolMoment } from "../../../src/testing/mod.ts";
-import { ask, ConfigMap } from "../../support/fake_server.ts";
+import { ask, ConfigMap } from "../../support/servers/fake_server.ts";
 
 const KINDS = {
   writes: ["delete", "write", "writeAt"],

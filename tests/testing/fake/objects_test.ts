@@ -3,7 +3,7 @@ import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
 import { Lease } from "../../../src/engine/kinds/coordination/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { churn, configMap, deployment, FakeApiServer, lease, namespace, node, pod } from "../../../src/testing/mod.ts";
-import { bigPod, pods } from "../../support/big_pods.ts";
+import { bigPod, pods } from "../../support/sources/big_pods.ts";
 
 Deno.test("pod fills in the members that a server's object has", () => {
   const built: Pod = pod({ name: "web-0", namespace: "shop", node: "worker-1", labels: { app: "web" } });

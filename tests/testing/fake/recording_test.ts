@@ -2,7 +2,7 @@ import { Client, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals, assertRejects } from "@std/assert";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 const KINDS = [
   { group: "", version: "v1", plural: "pods", kind: "Pod", scope: "Namespaced" },

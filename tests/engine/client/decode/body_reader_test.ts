@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../../../src/engine/api/status.ts";
 import { ByteBuffer, chunksOf, LineSplitter } from "../../../../src/engine/client/decode/body_reader.ts";
-import { bodyOf, inChunksOf, Pod, readChanges, readList, utf8Of } from "../../../support/bodies.ts";
+import { bodyOf, inChunksOf, Pod, readChanges, readList, utf8Of } from "../../../support/sources/bodies.ts";
 
 const decoder = new TextDecoder();
 

@@ -2,9 +2,9 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import fc from "npm:fast-check@^4.10.2";
 import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
 import { DecodeError, UnexpectedKindError } from "../../../../src/engine/api/status.ts";
-import { Pod, portrait, utf8Of } from "../../../support/bodies.ts";
-import { ObjectReader } from "../../../support/readers.ts";
-import { asRead, memberText } from "../../../support/texts.ts";
+import { Pod, portrait, utf8Of } from "../../../support/sources/bodies.ts";
+import { ObjectReader } from "../../_readers.ts";
+import { asRead, memberText } from "../../_texts.ts";
 
 function reader(managedFields: "drop" | "keep" = "drop"): ObjectReader<KubernetesObject> {
   return new ObjectReader<KubernetesObject>({ resource: Pod, managedFields });

@@ -28,8 +28,8 @@ import {
   readChanges,
   utf8Of,
   watchReading,
-} from "../../../support/bodies.ts";
-import { asRead, chunking, memberText } from "../../../support/texts.ts";
+} from "../../../support/sources/bodies.ts";
+import { asRead, chunking, memberText } from "../../_texts.ts";
 
 const encoder = new TextEncoder();
 const OPTIONS: ReadOptions = { resource: asTable(ConfigMap), expectedKind: "ConfigMap", managedFields: "drop" };

@@ -5,8 +5,8 @@ import { isForbidden, isUnauthorized, StatusError, UnreachableError } from "../.
 import { Client, type ClientOptions } from "../../../../src/engine/client/client.ts";
 import type { Credentials } from "../../../../src/engine/client/http/connection.ts";
 import type { ResourceClient } from "../../../../src/engine/client/resource_client.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { CountedController } from "../../../support/listeners.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { CountedController } from "../../../support/times/listeners.ts";
 import {
   type Answer,
   collect,
@@ -18,7 +18,7 @@ import {
   ScriptedTransport,
   text,
   watchOf,
-} from "../../../support/transport.ts";
+} from "../../../support/servers/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

@@ -6,7 +6,7 @@ import { Client } from "../../../../src/engine/client/client.ts";
 import { SharedIndexInformer } from "../../../../src/engine/informer/shared_index_informer.ts";
 import { ConfigMap, Node, Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../../src/testing/mod.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

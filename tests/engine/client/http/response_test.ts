@@ -14,7 +14,7 @@ import {
 import { Client } from "../../../../src/engine/client/client.ts";
 import { retryAfterMsOf, statusErrorOf, warningsOf } from "../../../../src/engine/client/http/response.ts";
 import type { ResourceClient } from "../../../../src/engine/client/resource_client.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 import {
   type Answer,
   json,
@@ -25,7 +25,7 @@ import {
   statusObject,
   text,
   watchOf,
-} from "../../../support/transport.ts";
+} from "../../../support/servers/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

@@ -3,7 +3,7 @@ import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
 import { DecodeError } from "../../../../src/engine/api/status.ts";
 import { brokenEntry, unreadEntry } from "../../../../src/engine/entry/entry.ts";
 import { Quarantine, unknownFields } from "../../../../src/engine/informer/cache/entry_transform.ts";
-import { type Thing, unparsable } from "../../../support/fixtures.ts";
+import { type Thing, unparsable } from "../../../support/sources/fixtures.ts";
 
 const READS: Readonly<Record<string, (quarantine: Quarantine<Thing>, entry: CacheEntry<Thing>) => unknown>> = {
   object: (quarantine, entry) => quarantine.objectOf(entry),

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/ass
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
 import { DecodeError } from "../../../../src/engine/api/status.ts";
 import { unreadEntry } from "../../../../src/engine/entry/entry.ts";
-import { entry, type Thing, thing, unread } from "../../../support/fixtures.ts";
-import { holding, Run } from "../../../support/informer.ts";
+import { entry, type Thing, thing, unread } from "../../../support/sources/fixtures.ts";
+import { holding, Run } from "../../../support/sources/informer.ts";
 
 Deno.test("Lister list parses only the labels of objects that a selector does not match", async () => {
   const labels = [{ app: "web" }, { app: "api" }, undefined];

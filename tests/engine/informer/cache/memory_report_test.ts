@@ -9,9 +9,9 @@ import {
 } from "../../../../src/engine/informer/cache/memory_report.ts";
 import { SharedInformerFactory } from "../../../../src/engine/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ConfigMap } from "../../../support/fake_server.ts";
-import { thing, unparsable, unread } from "../../../support/fixtures.ts";
-import { asFrozen } from "../../../support/unread.ts";
+import { ConfigMap } from "../../../support/servers/fake_server.ts";
+import { thing, unparsable, unread } from "../../../support/sources/fixtures.ts";
+import { asFrozen } from "../../_unread.ts";
 
 Deno.test("bytesText has the unit in which a size has one to three digits before the point", () => {
   const sizes = [0, 999, 1_000, 5_678, 99_499, 99_500, 999_499, 999_500, 2.5e9, 4e13];

@@ -10,7 +10,7 @@ import type { SharedIndexInformerOptions } from "../../../../src/engine/informer
 import { SharedIndexInformer } from "../../../../src/engine/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 /** A server under fake time, and a store of checkpoints that records the writes. */
 class Fixture implements AsyncDisposable {

@@ -11,9 +11,9 @@ import {
 } from "../../../../src/engine/informer/events/cursors.ts";
 import { Added, Deleted, Updated } from "../../../../src/engine/informer/events/event.ts";
 import { EventLog, type LogFollower } from "../../../../src/engine/informer/events/event_log.ts";
-import { entry, type Thing } from "../../../support/fixtures.ts";
-import { collectHeap } from "../../../support/heap.ts";
-import { line } from "../../../support/informer.ts";
+import { entry, type Thing } from "../../../support/sources/fixtures.ts";
+import { collectHeap } from "../../../support/times/heap.ts";
+import { line } from "../../../support/sources/informer.ts";
 
 const event = new Added(entry("a", 1), new Quarantine<Thing>(() => {}, () => true), false);
 

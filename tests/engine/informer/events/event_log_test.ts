@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { EventLog } from "../../../../src/engine/informer/events/event_log.ts";
-import { entry, type Thing } from "../../../support/fixtures.ts";
+import { entry, type Thing } from "../../../support/sources/fixtures.ts";
 
 Deno.test("EventLog wakes a waiting reader, once, when the entries of a first list are appended", () => {
   const log = new EventLog<Thing>();

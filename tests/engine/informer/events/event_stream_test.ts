@@ -13,10 +13,10 @@ import {
   part,
   type Thing,
   unparsable,
-} from "../../../support/fixtures.ts";
-import { holding, line, Run } from "../../../support/informer.ts";
-import { CountedController } from "../../../support/listeners.ts";
-import { END, ScriptedSource } from "../../../support/scripted_source.ts";
+} from "../../../support/sources/fixtures.ts";
+import { holding, line, Run } from "../../../support/sources/informer.ts";
+import { CountedController } from "../../../support/times/listeners.ts";
+import { END, ScriptedSource } from "../../../support/sources/scripted_source.ts";
 
 async function take(events: AsyncIterator<InformerEvent<Thing>>, count: number): Promise<string[]> {
   const lines: string[] = [];

@@ -11,8 +11,8 @@ import {
   nameless,
   type Thing,
   unparsable,
-} from "../../../support/fixtures.ts";
-import { gate, holding, Notes, Run, Uncaught } from "../../../support/informer.ts";
+} from "../../../support/sources/fixtures.ts";
+import { gate, holding, Notes, Run, Uncaught } from "../../../support/sources/informer.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
 Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and then changes", async () => {

@@ -3,8 +3,8 @@ import { Quarantine } from "../../../../src/engine/informer/cache/entry_transfor
 import { ObjectCache } from "../../../../src/engine/informer/cache/object_cache.ts";
 import { Added } from "../../../../src/engine/informer/events/event.ts";
 import { Processor } from "../../../../src/engine/informer/events/processor.ts";
-import { entry, type Thing } from "../../../support/fixtures.ts";
-import { collectHeap } from "../../../support/heap.ts";
+import { entry, type Thing } from "../../../support/sources/fixtures.ts";
+import { collectHeap } from "../../../support/times/heap.ts";
 
 const quarantine = new Quarantine<Thing>(() => {}, () => true);
 

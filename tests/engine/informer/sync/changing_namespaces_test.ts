@@ -6,8 +6,8 @@ import type { NamespaceFinder } from "../../../../src/engine/informer/cache/cach
 import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
 import { Indexer } from "../../../../src/engine/store/indexer.ts";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { entry, type Thing } from "../../../support/fixtures.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { entry, type Thing } from "../../../support/sources/fixtures.ts";
 
 Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
   const store = new Indexer<string>({ keyOf: (word) => word[0] });

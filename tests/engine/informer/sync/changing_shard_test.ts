@@ -16,9 +16,9 @@ import { ChangingShard, writerOfLists } from "../../../../src/engine/informer/sy
 import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { Random } from "../../../../src/testing/fake/random.ts";
 import { pod } from "../../../../src/testing/mod.ts";
-import { entry, part, type Thing } from "../../../support/fixtures.ts";
-import { END, ScriptedSource } from "../../../support/scripted_source.ts";
-import { createWidget, define, undefine, Widget } from "../../../support/widgets.ts";
+import { entry, part, type Thing } from "../../../support/sources/fixtures.ts";
+import { END, ScriptedSource } from "../../../support/sources/scripted_source.ts";
+import { createWidget, define, undefine, Widget } from "../../../support/sources/widgets.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
 const COUNT = 8;

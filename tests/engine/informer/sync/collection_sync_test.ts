@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { internals } from "../../../../src/engine/errors/internals.ts";
-import { entry } from "../../../support/fixtures.ts";
-import { holding, Run } from "../../../support/informer.ts";
+import { entry } from "../../../support/sources/fixtures.ts";
+import { holding, Run } from "../../../support/sources/informer.ts";
 
 Deno.test("PartSync that is paused before its resume has begun ends a check, as that phase is not entered again", async () => {
   await using run = await new Run(holding(entry("a", 1))).start();

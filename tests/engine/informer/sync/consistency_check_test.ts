@@ -8,7 +8,7 @@ import { SharedIndexInformer } from "../../../../src/engine/informer/shared_inde
 import { CacheDifferenceError, type CheckResult } from "../../../../src/engine/informer/sync/consistency_check.ts";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ConfigMap } from "../../../support/fake_server.ts";
+import { ConfigMap } from "../../../support/servers/fake_server.ts";
 import {
   added,
   bookmark,
@@ -22,9 +22,9 @@ import {
   type Thing,
   TOO_LARGE,
   unparsable,
-} from "../../../support/fixtures.ts";
-import { holding, Run } from "../../../support/informer.ts";
-import { END, ScriptedSource } from "../../../support/scripted_source.ts";
+} from "../../../support/sources/fixtures.ts";
+import { holding, Run } from "../../../support/sources/informer.ts";
+import { END, ScriptedSource } from "../../../support/sources/scripted_source.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
 /** An informer at version 10 on a scripted server, which has lists for the check behind those of `source`. */

@@ -9,11 +9,11 @@ import { InformerRelay } from "@kube/informer/relay";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { PolledSource } from "../../../../src/engine/informer/sync/polled_source.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { entry, part, type Thing, unparsable } from "../../../support/fixtures.ts";
-import { line, Run } from "../../../support/informer.ts";
-import { MetricsServer, PodMetrics } from "../../../support/metrics_server.ts";
-import { END, ScriptedSource } from "../../../support/scripted_source.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { entry, part, type Thing, unparsable } from "../../../support/sources/fixtures.ts";
+import { line, Run } from "../../../support/sources/informer.ts";
+import { MetricsServer, PodMetrics } from "../../../support/servers/metrics_server.ts";
+import { END, ScriptedSource } from "../../../support/sources/scripted_source.ts";
 
 /** An informer of the metrics, and the events that its handler gets. */
 function follow(server: MetricsServer): { informer: SharedIndexInformer<PodMetrics>; seen: string[]; client: Client } {

@@ -4,8 +4,8 @@ import type { IdentitySource } from "../../../../src/engine/api/lister_watcher.t
 import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
 import type { ListOptions } from "../../../../src/engine/api/call_options.ts";
 import { snapshotMismatch } from "../../../../src/engine/informer/sync/server_state.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { entry, refused, type Thing, TOO_LARGE } from "../../../support/fixtures.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { entry, refused, type Thing, TOO_LARGE } from "../../../support/sources/fixtures.ts";
 
 /** Answers each question with what `answer` returns for a name: an entry, nothing, or an error. */
 class Server implements IdentitySource {

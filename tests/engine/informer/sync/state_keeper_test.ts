@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { StateKeeper } from "../../../../src/engine/informer/sync/state_keeper.ts";
 import type { AttemptHistory } from "../../../../src/engine/reflector/transition.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 Deno.test("StateKeeper counts the time in a state from when that was entered, not from a repetition of it", () => {
   using time = new FakeTime();

@@ -4,7 +4,7 @@ import {
   lastCertificate,
   privateKeyProblem,
 } from "../../../../src/host/connect/kubeconfig/certificates.ts";
-import { pem } from "../../../support/kubeconfig.ts";
+import { pem } from "../../../support/servers/kubeconfig.ts";
 
 Deno.test("certificateProblem accepts one certificate or several, with text between them", () => {
   assertEquals(certificateProblem(pem("CERTIFICATE")), undefined);

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/host/connect/kubeconfig/exec_plugin.ts";
 import { KubeconfigError, parseKubeconfig } from "../../../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../../../src/host/connect/kubeconfig/resolve_context.ts";
-import { kubeconfig, pem, pemData } from "../../../support/kubeconfig.ts";
+import { kubeconfig, pem, pemData } from "../../../support/servers/kubeconfig.ts";
 
 const V1 = "client.authentication.k8s.io/v1";
 const V1BETA1 = "client.authentication.k8s.io/v1beta1";

@@ -22,7 +22,7 @@ import {
 } from "../../../../src/host/connect/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../../../src/host/connect/kubeconfig/resolve_context.ts";
 import { nearest } from "../../../../src/engine/errors/errors.ts";
-import { kubeconfigObject, kubeconfigText, pemData } from "../../../support/kubeconfig.ts";
+import { kubeconfigObject, kubeconfigText, pemData } from "../../../support/servers/kubeconfig.ts";
 
 Deno.test("mergeKubeconfigs takes each entry entirely from the first file that defines its name", () => {
   const config = mergeKubeconfigs([

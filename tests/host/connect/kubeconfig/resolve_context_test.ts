@@ -12,7 +12,7 @@ import {
   type ResolveOptions,
 } from "../../../../src/host/connect/kubeconfig/resolve_context.ts";
 import { tokenProblem } from "../../../../src/host/connect/kubeconfig/secrets.ts";
-import { kubeconfig, type Parts, pem, pemData } from "../../../support/kubeconfig.ts";
+import { kubeconfig, type Parts, pem, pemData } from "../../../support/servers/kubeconfig.ts";
 
 function resolved(user: Record<string, unknown>, server = "https://farm.example"): ResolvedUser {
   const context = resolveContext(kubeconfig({ user, cluster: { server } }));

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { yamlText } from "../../../../src/cli/terminal/yaml.ts";
 import { readYaml, yamlNumber } from "../../../../src/host/connect/kubeconfig/yaml.ts";
-import { KUBECTL_YAML, manifestOf, sortedJson } from "../../../support/kubectl_yaml.ts";
+import { KUBECTL_YAML, manifestOf, sortedJson } from "../../../support/texts/kubectl_yaml.ts";
 
 Deno.test("readYaml reads what kubectl reads", () => {
   for (const [text, json] of KUBECTL_YAML) {

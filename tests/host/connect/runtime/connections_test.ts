@@ -4,11 +4,11 @@ import { Client } from "../../../../src/engine/client/client.ts";
 import { findConnection } from "../../../../src/host/connect/connect.ts";
 import { clientOptionsOf } from "../../../../src/host/connect/connect_options.ts";
 import { httpTransport } from "../../../../src/host/connect/transport.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
-import { ask, hostWith, writeKubeconfig } from "../../../support/host.ts";
-import { serveProxy } from "../../../support/proxy.ts";
-import { ON_DENO } from "../../../support/runtime.ts";
-import { serve } from "../../../support/tls_server.ts";
+import { makeCertificates } from "../../../support/servers/certificates.ts";
+import { ask, hostWith, writeKubeconfig } from "../../../support/processes/host.ts";
+import { serveProxy } from "../../../support/servers/proxy.ts";
+import { ON_DENO } from "../_runtime.ts";
+import { serve } from "../../../support/servers/tls_server.ts";
 
 Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
   await using certificates = await makeCertificates();

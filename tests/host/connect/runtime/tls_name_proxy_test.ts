@@ -5,11 +5,11 @@ import { findConnection } from "../../../../src/host/connect/connect.ts";
 import { clientOptionsOf } from "../../../../src/host/connect/connect_options.ts";
 import { TlsNameProxy } from "../../../../src/host/connect/runtime/tls_name_proxy.ts";
 import { httpTransport } from "../../../../src/host/connect/transport.ts";
-import { type Certificates, makeCertificates } from "../../../support/certificates.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { ask, hostWith, writeKubeconfig } from "../../../support/host.ts";
-import { REASONS } from "../../../support/runtime.ts";
-import { serve, type TestServer, values } from "../../../support/tls_server.ts";
+import { type Certificates, makeCertificates } from "../../../support/servers/certificates.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { ask, hostWith, writeKubeconfig } from "../../../support/processes/host.ts";
+import { REASONS } from "../_runtime.ts";
+import { serve, type TestServer, values } from "../../../support/servers/tls_server.ts";
 
 /** A connection to `server`, whose certificate is to have the name `name`. */
 async function connectAs(

@@ -10,7 +10,7 @@ import {
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { configMap } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Clusters, listen } from "../../../support/clusters.ts";
+import { Clusters, listen } from "../../../support/servers/clusters.ts";
 
 Deno.test("ClusterInformer.events() yields the events of all clusters, and a cluster does not wait for another", async () => {
   await using clusters = new Clusters();

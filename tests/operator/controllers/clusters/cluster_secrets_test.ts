@@ -3,7 +3,7 @@ import { followClusterSecrets } from "@kube/informer/clusters";
 import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
-import { Clusters } from "../../../support/clusters.ts";
+import { Clusters } from "../../../support/servers/clusters.ts";
 
 const LABELS = { "sigs.k8s.io/multicluster-runtime-kubeconfig": "true" };
 

@@ -5,7 +5,7 @@ import { Reconciler } from "@kube/informer/reconcile";
 import { configMap } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { sleep } from "../../../../src/engine/async/time.ts";
-import { Clusters, listen } from "../../../support/clusters.ts";
+import { Clusters, listen } from "../../../support/servers/clusters.ts";
 
 Deno.test("ClusterSet joins the informers of a kind: events, objects, indexes and status name their cluster", async () => {
   await using clusters = new Clusters();

@@ -21,7 +21,7 @@ import { WaitError } from "../../../../src/engine/informer/status.ts";
 import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
 import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { deployment, FakeApiServer, pod } from "../../../../src/testing/mod.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 import { KSTATUS_CASES, VERSIONS } from "./_kstatus_cases.ts";
 
 /** An object of a kind, made a long time ago, at generation 1. */

@@ -8,7 +8,7 @@ import { Reconciler } from "../../../../src/operator/controllers/reconcile/recon
 import { ShardGroup, type ShardGroupOptions } from "../../../../src/operator/controllers/reconcile/shard_group.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/fake/fake_api_server.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 /** One process: its client, its group, its reconciler and the calls of that. */
 export class SharedWork {

@@ -6,7 +6,7 @@ import type { ReconcileFunction, ReconcilerOptions } from "../../../../src/opera
 import { Reconciler } from "../../../../src/operator/controllers/reconcile/reconciler.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/fake/fake_api_server.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 type Started = AsyncDisposable & Pick<Reconciler<KubernetesObject>, "run" | "status">;
 

@@ -1,6 +1,6 @@
 import { type Condition, findCondition, setCondition } from "@kube/informer/reconcile";
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 const START = "2026-01-01T00:00:00Z";
 

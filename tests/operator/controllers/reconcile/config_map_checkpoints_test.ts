@@ -7,8 +7,8 @@ import { Checkpoint } from "../../../../src/engine/informer/events/checkpoint.ts
 import { SharedIndexInformer } from "../../../../src/engine/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { checkCheckpointStore } from "../../../support/checkpoint_store.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { checkCheckpointStore } from "../../../support/sources/checkpoint_store.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 function storeOf(server: FakeApiServer): ConfigMapCheckpoints {
   const client = new Client({ server: "http://fake", transport: server });

@@ -4,8 +4,8 @@ import { type EventDetails, EventRecorder, type EventRecorderOptions } from "@ku
 import { FakeApiServer, type FakeApiServerOptions } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { thing } from "../../../support/fixtures.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { thing } from "../../../support/sources/fixtures.ts";
 
 const MINUTE = 60_000;
 const DETAILS: EventDetails = { reason: "Painted", action: "Paint", note: "It is red." };

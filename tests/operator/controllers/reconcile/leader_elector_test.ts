@@ -10,7 +10,7 @@ import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { sleep } from "../../../../src/engine/async/time.ts";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -14,9 +14,9 @@ import { SharedInformerFactory } from "../../../../src/engine/informer/shared_in
 import { WaitError } from "../../../../src/engine/informer/status.ts";
 import { Lease } from "../../../../src/engine/kinds/coordination/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../../../src/engine/kinds/core/v1.ts";
-import { Warnings } from "../../../support/console.ts";
-import { parseOpenMetrics } from "../../../support/parse_open_metrics.ts";
-import { Widget } from "../../../support/widgets.ts";
+import { Warnings } from "../../../support/texts/console.ts";
+import { parseOpenMetrics } from "../../../support/texts/parse_open_metrics.ts";
+import { Widget } from "../../../support/sources/widgets.ts";
 import { Session } from "./_session.ts";
 
 /** A manager under fake time, whose phases and whose requests are recorded. */

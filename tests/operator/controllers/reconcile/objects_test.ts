@@ -18,9 +18,9 @@ import { timestampNow } from "../../../../src/operator/controllers/reconcile/con
 import { mergeDiff, microTimestampNow } from "../../../../src/operator/controllers/reconcile/objects.ts";
 import { mergePatch } from "../../../../src/testing/fake/apply/patches.ts";
 import type { Json } from "../../../../src/engine/api/json.ts";
-import { ConfigMap, Pod } from "../../../support/fake_server.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { refused } from "../../../support/fixtures.ts";
+import { ConfigMap, Pod } from "../../../support/servers/fake_server.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
+import { refused } from "../../../support/sources/fixtures.ts";
 
 const draft = { metadata: { name: "settings", namespace: "shop" }, data: { colour: "red" } };
 const paint = (colour: string) => (map: ConfigMap): ConfigMap => ({ ...map, data: { ...map.data, colour } });

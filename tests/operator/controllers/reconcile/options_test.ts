@@ -4,7 +4,7 @@ import { Client } from "../../../../src/engine/client/client.ts";
 import { Reconciler } from "../../../../src/operator/controllers/reconcile/reconciler.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../../../src/testing/mod.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 Deno.test("Reconciler of fields reconciles changes of them alone, and sees its own writes of other fields", async () => {
   using time = new FakeTime();

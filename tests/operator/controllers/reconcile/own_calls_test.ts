@@ -9,7 +9,7 @@ import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Pod, Secret } from "../../../../src/engine/kinds/core/v1.ts";
 import { pod } from "../../../../src/testing/fake/objects.ts";
 import { requeueAfter } from "../../../../src/engine/workqueue/work_item.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 import { Session } from "./_session.ts";
 
 const IN = { namespace: "default" };

@@ -12,7 +12,7 @@ import {
 } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { thing } from "../../../support/fixtures.ts";
+import { thing } from "../../../support/sources/fixtures.ts";
 
 const owner = thing("owner", 5, { namespace: "shop" });
 

@@ -17,7 +17,7 @@ import { SharedInformerFactory } from "../../../../src/engine/informer/shared_in
 import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../../../src/engine/kinds/core/v1.ts";
 import { pod } from "../../../../src/testing/fake/objects.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 import { Session } from "./_session.ts";
 
 /** A cache whose state is set by hand, and whose waits end by hand. */

@@ -16,7 +16,7 @@ import type { FakeApiServer } from "../../../../src/testing/fake/fake_api_server
 import { configMap, pod } from "../../../../src/testing/fake/objects.ts";
 import type { Trigger } from "../../../../src/engine/workqueue/triggers.ts";
 import { requeueAfter, retry } from "../../../../src/engine/workqueue/work_item.ts";
-import { Uncaught } from "../../../support/informer.ts";
+import { Uncaught } from "../../../support/sources/informer.ts";
 import { Session } from "./_session.ts";
 
 Deno.test("a reconciler calls its function for each object, and again for each that changes or is deleted", async () => {

@@ -4,7 +4,7 @@ import { ShardGroup, type ShardGroupOptions } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { hashRange } from "../../../../src/engine/api/shard.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 /** Groups of one name on a fake server under fake time. */
 class Groups implements AsyncDisposable {

@@ -4,7 +4,7 @@ import { schemaOf, structNamed } from "../../../../src/testing/fake/schema/schem
 import { schemaOfKind, type Struct } from "../../../../src/operator/schema/values/object_schema.ts";
 import type { JsonObject } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/fake_server.ts";
+import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/servers/fake_server.ts";
 import { readDrafts } from "../../../support/twin/drafts.ts";
 
 const PATH = `${MAPS}/settings`;

@@ -4,7 +4,7 @@ import { applyPatch as applyTo, mergePatch } from "../../../../src/testing/fake/
 import { schemaOf } from "../../../../src/testing/fake/schema/schema.ts";
 import type { Json, JsonObject } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, ConfigMap, MAPS, patch, Pod, Widget } from "../../../support/fake_server.ts";
+import { ask, ConfigMap, MAPS, patch, Pod, Widget } from "../../../support/servers/fake_server.ts";
 
 const POD = schemaOf("", "v1", "Pod")!;
 

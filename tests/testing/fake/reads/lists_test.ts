@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, ConfigMap, fiveMaps, MAPS, Pod, Widget } from "../../../support/fake_server.ts";
-import { statusObject } from "../../../support/transport.ts";
+import { ask, ConfigMap, fiveMaps, MAPS, Pod, Widget } from "../../../support/servers/fake_server.ts";
+import { statusObject } from "../../../support/servers/transport.ts";
 
 const NOW = (): number => Date.UTC(2026, 10, 21, 13, 6, 37, 123);
 

@@ -3,8 +3,8 @@ import { nextTurn } from "../../../../src/engine/async/turns.ts";
 import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { Backend } from "../../../../src/testing/fake/backend.ts";
 import { FakeApiServer, pod } from "../../../../src/testing/mod.ts";
-import { onBoth } from "../../../support/both_transports.ts";
-import { ask } from "../../../support/fake_server.ts";
+import { onBoth } from "../_both_transports.ts";
+import { ask } from "../../../support/servers/fake_server.ts";
 
 const LOG = "/api/v1/namespaces/shop/pods/web-0/log";
 const KEY = "shop/web-0";

@@ -5,8 +5,8 @@ import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { builtInResources } from "../../../../src/testing/fake/storage/definition.ts";
 import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from "../../../../src/testing/mod.ts";
-import { ask, ConfigMap, Lines, Widget } from "../../../support/fake_server.ts";
-import { definitionOf } from "../../../support/widgets.ts";
+import { ask, ConfigMap, Lines, Widget } from "../../../support/servers/fake_server.ts";
+import { definitionOf } from "../../../support/sources/widgets.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const TABLE = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };

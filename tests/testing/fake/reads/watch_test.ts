@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod, Widget } from "../../../support/fake_server.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod, Widget } from "../../../support/servers/fake_server.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 const STREAM = "watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan";
 

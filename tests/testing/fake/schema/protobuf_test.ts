@@ -6,7 +6,7 @@ import type { Schema, Struct } from "../../../../src/operator/schema/values/obje
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
 import type { Json, JsonObject, MutableJson } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { type Answer, MAPS, Widget } from "../../../support/fake_server.ts";
+import { type Answer, MAPS, Widget } from "../../../support/servers/fake_server.ts";
 import { body, encode, message } from "./_protobuf.ts";
 
 Deno.test("readProtobuf reads strings, maps, bytes and times, and leaves out zero values", () => {

@@ -5,7 +5,7 @@ import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { formFaults, readAddress } from "../../../../src/testing/fake/schema/checks.ts";
 import { schedule, timeZone } from "../../../../src/testing/fake/schema/rules_workloads.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask } from "../../../support/fake_server.ts";
+import { ask } from "../../../support/servers/fake_server.ts";
 import { REFUSED } from "./_refused.ts";
 
 // deno-lint-ignore no-explicit-any -- each test knows the members that it reads

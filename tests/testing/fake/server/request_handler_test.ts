@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { type Answer, ask, CONTAINERS, MAPS, patch, WORKLOAD } from "../../../support/fake_server.ts";
+import { type Answer, ask, CONTAINERS, MAPS, patch, WORKLOAD } from "../../../support/servers/fake_server.ts";
 
 // deno-lint-ignore no-explicit-any -- answers in JSON
 type Document = any;

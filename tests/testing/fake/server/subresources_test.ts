@@ -6,7 +6,7 @@ import { CertificateSigningRequest } from "../../../../src/engine/kinds/certific
 import { Pod, ServiceAccount } from "../../../../src/engine/kinds/core/v1.ts";
 import { PodDisruptionBudget } from "../../../../src/engine/kinds/policy/v1.ts";
 import { deployment, FakeApiServer, pod } from "../../../../src/testing/mod.ts";
-import { ask, Widget } from "../../../support/fake_server.ts";
+import { ask, Widget } from "../../../support/servers/fake_server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const NOW = Date.parse("2026-01-02T03:04:05Z");

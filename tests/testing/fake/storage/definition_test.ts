@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { Event as CoreEvent } from "../../../../src/engine/kinds/core/v1.ts";
 import { Event } from "../../../../src/engine/kinds/events/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, Lines, patch } from "../../../support/fake_server.ts";
+import { ask, Lines, patch } from "../../../support/servers/fake_server.ts";
 
 const CORE = "/api/v1/namespaces/t/events";
 const NEWER = "/apis/events.k8s.io/v1/namespaces/t/events";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer, type RequestAttributes } from "../../../../src/testing/mod.ts";
-import { ask, MAPS } from "../../../support/fake_server.ts";
-import { statusObject } from "../../../support/transport.ts";
+import { ask, MAPS } from "../../../support/servers/fake_server.ts";
+import { statusObject } from "../../../support/servers/transport.ts";
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "../../../support/fake_server.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
+import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "../../../support/servers/fake_server.ts";
+import { FakeTime } from "../../../support/times/fake_time.ts";
 
 function maps(options = {}): FakeApiServer {
   const server = new FakeApiServer(options);

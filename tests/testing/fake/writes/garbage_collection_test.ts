@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ConfigMap, Namespace } from "../../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { type Answer, ask, MAPS, patch, Pod } from "../../../support/fake_server.ts";
+import { type Answer, ask, MAPS, patch, Pod } from "../../../support/servers/fake_server.ts";
 
 /** A config map that those of the other names own. */
 function owned(

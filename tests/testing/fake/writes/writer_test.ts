@@ -15,8 +15,8 @@ import {
   Pod,
   Widget,
   WORKLOAD,
-} from "../../../support/fake_server.ts";
-import { statusObject } from "../../../support/transport.ts";
+} from "../../../support/servers/fake_server.ts";
+import { statusObject } from "../../../support/servers/transport.ts";
 
 function post(server: FakeApiServer, body: unknown): Promise<Answer> {
   return ask(server, MAPS, { method: "POST", body });
