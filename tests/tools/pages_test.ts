@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 
 /** The pages for contributors, and the lines that each may have. */
 const PAGES: readonly (readonly [page: string, lines: number])[] = [
-  ["ARCHITECTURE.md", 170],
+  ["ARCHITECTURE.md", 120],
   ["CHANGELOG.md", 60],
-  ["CONTRIBUTING.md", 120],
+  ["CONTRIBUTING.md", 160],
 ];
 
 function filesBelow(folder: string): string[] {
@@ -23,6 +23,7 @@ Deno.test("pages: those for contributors are short, and name files, functions an
     const text = Deno.readTextFileSync(page);
     const { length } = text.trimEnd().split("\n");
     if (length > most) wrong.push(`${page}: ${length} lines, at most ${most}`);
+    if (text.split("\n").some((line) => line.length > 120)) wrong.push(`${page}: has a line above 120 columns`);
     if (page === "CHANGELOG.md") continue;
     for (const [, quoted] of text.matchAll(/`([^`\n]+)`/g)) {
       if (/^[\w./-]+\.(?:ts|md|json|yaml)$/.test(quoted)) {
