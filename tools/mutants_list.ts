@@ -29,7 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/engine/informer/events/checkpoint_reader.ts",
     line: "this.#missing = new Set(this.#checkpoint.objects.keys());",
     find: /$/,
-    replace: " this.#position.reached(this.#options.resourceVersion());",
+    replace: " this.#writer.reached(this.#options.resourceVersion());",
   },
   {
     id: "checkpoint-gone-not-named",
