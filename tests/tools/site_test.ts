@@ -230,6 +230,7 @@ siteTest(
       for (const path of ["", "start/concepts.html", "reference/options-by-task.html", "api/index.html"]) {
         await visit.page.goto(site.address(path));
         await visit.until(`document.documentElement.classList.contains("dark") === ${colorScheme === "dark"}`);
+        await visit.until('document.querySelector("pre.diagram") === null'); // Mermaid has drawn them
         await visit.page.evaluate(axe.source);
         // deno-lint-ignore no-explicit-any
         const { violations } = await visit.page.evaluate("axe.run()") as any;
