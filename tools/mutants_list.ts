@@ -57,8 +57,9 @@ export const MUTANTS: readonly Mutant[] = [
     id: "checkpoint-addition-not-announced",
     breaks: "an addition whose call is interrupted leaves no trace, so that its deletion is not delivered",
     file: "src/engine/informer/events/checkpoint_reader.ts",
-    line: 'this.#writer.delivered(key, [uid, ""]);',
-    replace: "",
+    line: "this.#saving = this.#writer.saveSoon().finally(() => this.#saving = undefined);",
+    find: /this\.#writer\.saveSoon\(\)/,
+    replace: "Promise.resolve()",
   },
   {
     id: "checkpoint-failed-call-recorded",
