@@ -13,7 +13,7 @@ import { encoder, type KubernetesObject, type ObjectKey } from "../../engine/api
 import { apiVersionOf, type Resource } from "../../engine/api/resource.ts";
 import { isOlder, type StatusError } from "../../engine/api/status.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
-import { badRequest, expired, statusJson } from "../../engine/protocol/refusal.ts";
+import { knownRefusal, refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { entryText, entryWithin } from "../../engine/entry/entry.ts";
 import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
@@ -66,7 +66,7 @@ export class KubernetesSelection {
     try {
       this.#selector = new EntrySelector({ namespace, labelSelector, fieldSelector });
     } catch (error) {
-      throw badRequest((error as SyntaxError).message);
+      throw refusal(400, (error as SyntaxError).message);
     }
   }
 
@@ -177,7 +177,10 @@ export class KubernetesWatch extends StreamedResponse {
 
   /** Ends with the error 410. */
   expire(): void {
-    this.#failure = expired(`too old resource version: the changes before ${this.#ring.base} are not known`);
+    this.#failure = knownRefusal(
+      "expired",
+      `too old resource version: the changes before ${this.#ring.base} are not known`,
+    );
     this.end("closed");
   }
 

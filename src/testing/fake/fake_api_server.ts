@@ -14,7 +14,7 @@ import { defineResource, type Resource, resourceName } from "../../engine/api/re
 import { StatusError, statusMessage } from "../../engine/api/status.ts";
 import { withResolvers } from "../../engine/async/signals.ts";
 import { timedController } from "../../engine/async/time.ts";
-import { notFound } from "../../engine/protocol/refusal.ts";
+import { knownRefusal } from "../../engine/protocol/refusal.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { mergePatch } from "./apply/patches.ts";
@@ -618,7 +618,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   ): R {
     return this.#explain(`${verb} ${resourceName(resource)} "${key}"`, () => {
       const collection = this.#store.collection(resource);
-      if (collection === undefined) throw notFound(resource, key);
+      if (collection === undefined) throw knownRefusal("notFound", resource, key);
       return perform(collection, this.#key(collection, key));
     });
   }

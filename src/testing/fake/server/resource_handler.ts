@@ -10,16 +10,11 @@ import { decoder, encoder } from "../../../engine/api/object.ts";
 import { isBuiltInGroup } from "../../../engine/api/resource.ts";
 import type { Discovery } from "../../../engine/protocol/discovery.ts";
 import {
-  badRequest,
   type Causes,
   detailsOf,
   fieldCause,
-  invalid,
-  noMethod,
-  noPath,
-  noResource,
-  notFound,
-  noVerb,
+  knownRefusal,
+  PlainRefusal,
   refusal,
 } from "../../../engine/protocol/refusal.ts";
 import { negotiateRepresentation, type Representation } from "../../../engine/protocol/requests.ts";
@@ -88,7 +83,7 @@ export async function requestBodyText(request: Request, isRemote: boolean): Prom
   try {
     return JSON.stringify(readProtobuf(bytes));
   } catch (error) {
-    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+    throw refusal(400, `the object provided is unrecognized: ${(error as Error).message}`);
   }
 }
 
@@ -131,7 +126,7 @@ function strictBody({ body, definition }: ResourceRequest, object: JsonObject): 
 }
 
 function objectOrRefuse(value: Json): JsonObject {
-  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
+  if (!isObject(value)) throw refusal(400, "the body of the request must be a JSON object");
   return value;
 }
 
@@ -145,11 +140,11 @@ function requestBodyJson(text: string, message?: string): Json {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(message ?? `the object provided is unrecognized: ${(error as Error).message}`);
+    throw refusal(400, message ?? `the object provided is unrecognized: ${(error as Error).message}`);
   }
   // Each level takes two characters.
   if (text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)) {
-    throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+    throw refusal(400, "the object provided is unrecognized: json: exceeded max depth");
   }
   return value;
 }
@@ -264,13 +259,15 @@ export class ResourceHandler {
     if (collection === undefined) {
       // Missing resources of a built-in group get a Status; a custom group's paths exist only while its definitions
       // do.
-      throw isBuiltInGroup(group) && discovery.has(group, version) ? noResource() : noPath();
+      throw isBuiltInGroup(group) && discovery.has(group, version) ? knownRefusal("noResource") : PlainRefusal.noPath();
     }
     const { scope, parts } = collection.definition;
-    if (namespace !== "" && scope === "Cluster") throw noResource();
-    if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
+    if (namespace !== "" && scope === "Cluster") throw knownRefusal("noResource");
+    if (namespace === "" && scope === "Namespaced" && name !== undefined) throw knownRefusal("noResource");
     if (subresource !== undefined && !parts.some(({ name }) => name === subresource)) {
-      throw collection.definition.custom ? notFound(collection.definition, name!) : noResource();
+      throw collection.definition.custom
+        ? knownRefusal("notFound", collection.definition, name!)
+        : knownRefusal("noResource");
     }
     return collection;
   }
@@ -278,18 +275,20 @@ export class ResourceHandler {
   #perform(request: ResourceRequest, verb: string): Response {
     const { definition, route: { subresource } } = request;
     if (subresource !== undefined) {
-      if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) throw noMethod();
+      if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) {
+        throw knownRefusal("noMethod");
+      }
       const answer = this.#part(request, verb, subresource);
       if (answer !== undefined) return answer;
     } else if (!definition.verbs.includes(verb)) {
       // Kinds that are no objects have no other methods.
-      throw definition.verbs.includes("get") ? noVerb(definition, verb) : noMethod();
+      throw definition.verbs.includes("get") ? knownRefusal("noVerb", definition, verb) : knownRefusal("noMethod");
     }
     const isNamed = request.route.name !== undefined;
-    if (verb === "create" && isNamed) throw noMethod();
-    if (!isNamed && (verb === "update" || verb === "patch")) throw noVerb(definition, verb);
+    if (verb === "create" && isNamed) throw knownRefusal("noMethod");
+    if (!isNamed && (verb === "update" || verb === "patch")) throw knownRefusal("noVerb", definition, verb);
     const perform = this.#verbs[verb];
-    if (perform === undefined) throw noMethod();
+    if (perform === undefined) throw knownRefusal("noMethod");
     return perform(request);
   }
 
@@ -310,7 +309,7 @@ export class ResourceHandler {
     if (OF_KUBELETS.includes(subresource)) {
       if (plural === "pods" && subresource !== "proxy") {
         const { nodeName } = objectOr(parseStored(collection.existing(key)).spec);
-        if (!nodeName) throw badRequest(`pod ${nameIn(key)} does not have a host assigned`);
+        if (!nodeName) throw refusal(400, `pod ${nameIn(key)} does not have a host assigned`);
       }
       throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
     }
@@ -529,7 +528,7 @@ function writeMode(
     causes.push(fieldCause.unsupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
   }
   if (causes.length > 0 || !isFieldValidation(fieldValidation)) {
-    throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+    throw knownRefusal("invalid", { group: "meta.k8s.io", kind, name: "" }, causes);
   }
   return {
     manager: manager || agent || "unknown",
@@ -564,7 +563,7 @@ function deleteOptions(text: string): JsonObject {
   const options = objectOrRefuse(value);
   const { kind = "", apiVersion = "v1" } = options;
   if (kind !== "" && kind !== DELETE_OPTIONS.kind) {
-    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+    throw refusal(400, `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
   }
   return decodeTyped(structNamed("meta/v1.DeleteOptions"), options, DELETE_OPTIONS).object;
 }
@@ -583,6 +582,8 @@ function deleteMode({ context: { url: { searchParams } }, body: text, review }: 
     causes.push(fieldCause.unsupported("propagationPolicy", policy, POLICIES));
   }
   checkDryRun(listOr(dryRun).map(textOf), causes);
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
+  if (causes.length > 0) {
+    throw knownRefusal("invalid", { group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
+  }
   return { ...deleteModeOf(options), review };
 }

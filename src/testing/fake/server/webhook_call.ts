@@ -12,7 +12,7 @@ import { apiVersionOf, resourceName } from "../../../engine/api/resource.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
 import { timedController } from "../../../engine/async/time.ts";
-import { badRequest, detailsOf, refusal } from "../../../engine/protocol/refusal.ts";
+import { detailsOf, refusal } from "../../../engine/protocol/refusal.ts";
 import { loadRules } from "../../../operator/schema/rules/load.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
@@ -203,7 +203,7 @@ export async function call(
   try {
     if (asked.dryRun && sideEffects === undefined) throw new CallFailure("Webhook SideEffects is nil");
     if (asked.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun") {
-      throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+      throw refusal(400, `admission webhook ${JSON.stringify(name)} does not support dry run`);
     }
     response = await answerOf(hook, versioned, means);
     checkForm(response, isMutating);

@@ -8,17 +8,7 @@
  */
 import { resourceName } from "../../../engine/api/resource.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
-import {
-  badRequest,
-  type Causes,
-  detailsOf,
-  fieldCause,
-  forbidden,
-  invalid,
-  noMethod,
-  notFound,
-  refusal,
-} from "../../../engine/protocol/refusal.ts";
+import { type Causes, detailsOf, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
@@ -45,7 +35,7 @@ interface CheckedUpdate extends CheckedWrite {
 
 /** 400: the object's namespace differs from that of the request. */
 function namespaceMismatch(): StatusError {
-  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  return refusal(400, "the namespace of the provided object does not match the namespace sent on the request");
 }
 
 /**
@@ -55,7 +45,7 @@ function namespaceMismatch(): StatusError {
  */
 export function namespaceOf(namespace: string, metadata: JsonObject, { direct }: { readonly direct: boolean }): string {
   const named = textOf(metadata.namespace);
-  if (namespace === "" && !direct) throw noMethod();
+  if (namespace === "" && !direct) throw knownRefusal("noMethod");
   if (named !== "" && namespace !== "" && named !== namespace) throw namespaceMismatch();
   return namespace || named || "default";
 }
@@ -72,16 +62,16 @@ export function checkObjectIdentity({ definition, before, given, mode: { direct 
   if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
   if (direct || unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const causes = [fieldCause.invalid("metadata.resourceVersion", "0", "must be specified for an update")];
-  throw invalid({ group, kind: plural, name: before.name }, causes);
+  throw knownRefusal("invalid", { group, kind: plural, name: before.name }, causes);
 }
 
 /** @throws {StatusError} 400 if an object has no name, or another one than its path. */
 export function checkUrlName(name: string, { name: found }: JsonObject): void {
   if ((found ?? "") === "") {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    throw refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   if (found !== name) {
-    throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
+    throw refusal(400, `the name of the object (${found}) does not match the name on the URL (${name})`);
   }
 }
 
@@ -98,7 +88,7 @@ export function checkObjectType({ definition, object: body, schema }: CheckedWri
   const metadata = isTyped ? {} : objectOr(body.metadata);
   const refuse = (why: string): never => {
     const version = JSON.stringify(definition.version);
-    throw badRequest(`${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
+    throw refusal(400, `${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
   };
   for (const field of STRINGS) {
     const value = metadata[field] ?? "";
@@ -119,7 +109,8 @@ export function checkObjectType({ definition, object: body, schema }: CheckedWri
   if (kind === definition.kind && apiVersion === definition.apiVersion) return;
   // checkCustomType looks at texts.
   if (definition.custom && isTyped && isText(kind) && isText(apiVersion)) return;
-  throw badRequest(
+  throw refusal(
+    400,
     `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
       `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
   );
@@ -139,7 +130,11 @@ export function checkCustomType({ definition, object: { kind, apiVersion, metada
     causes.push(fieldCause.invalid(field, JSON.stringify(value), `must be ${wanted}`));
   }
   if (causes.length === 0) return;
-  throw invalid({ group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
+  throw knownRefusal(
+    "invalid",
+    { group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) },
+    causes,
+  );
 }
 
 /** The requirements of a deletion: it deletes no other object, and no other version of it. */
@@ -228,12 +223,12 @@ export class NamespaceLifecycle {
   checkOpen({ group, plural }: Definition, { namespace, name, generateName }: JsonObject): void {
     const space = textOf(namespace);
     const stored = this.#store.collection(NAMESPACES)?.get(space);
-    if (stored === undefined) throw notFound(NAMESPACES, space);
+    if (stored === undefined) throw knownRefusal("notFound", NAMESPACES, space);
     if (objectOr(parseStored(stored).status).phase !== "Terminating") return;
     const message = `namespace ${space} is being terminated`;
     const causes = [{ reason: "NamespaceTerminating", message, field: "metadata.namespace" }];
     const why = `unable to create new content in namespace ${space} because it is being terminated`;
-    throw forbidden({ group, plural }, textOf(name) || textOf(generateName) || "Unknown", why, causes);
+    throw knownRefusal("forbidden", { group, plural }, textOf(name) || textOf(generateName) || "Unknown", why, causes);
   }
 
   /**
@@ -243,7 +238,7 @@ export class NamespaceLifecycle {
    */
   checkDeletable(definition: Definition, name: string): void {
     if (isNamespaces(definition) && FIRST_NAMESPACES.includes(name)) {
-      throw forbidden(NAMESPACES, name, "this namespace may not be deleted");
+      throw knownRefusal("forbidden", NAMESPACES, name, "this namespace may not be deleted");
     }
   }
 

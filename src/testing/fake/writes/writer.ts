@@ -10,7 +10,7 @@
 import { resourceName } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { detailsOf, fieldCause, invalid, notFound, refusal } from "../../../engine/protocol/refusal.ts";
+import { detailsOf, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import { applyConfiguration } from "../apply/managed_fields.ts";
 import { mergePatch } from "../apply/patches.ts";
 import {
@@ -169,7 +169,7 @@ export class Writer {
       if (!(error instanceof StatusError) || mode.direct) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
       const causes = [fieldCause.invalid("patch", goJson(goJson(sortChanged(next, old))), why)];
-      throw invalid({ group: "", kind: "", name: "" }, causes);
+      throw knownRefusal("invalid", { group: "", kind: "", name: "" }, causes);
     }
     return this.#update(draft, before, old);
   }
@@ -183,7 +183,7 @@ export class Writer {
     const { definition } = collection;
     const mode = { ...given, operation: "Apply" } as const;
     const before = collection.get(storedKey({ namespace, name }));
-    if (before === undefined && mode.subresource !== "") throw notFound(definition, name);
+    if (before === undefined && mode.subresource !== "") throw knownRefusal("notFound", definition, name);
     const old = before && parseStored(before);
     const manager = managerOf(mode, rfc3339(this.#options.now()));
     const next = applyConfiguration(old, config, definition, manager, mode.force === true);
