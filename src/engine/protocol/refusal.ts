@@ -98,7 +98,7 @@ export function statusJson(status: StatusError["status"]): StatusJson {
 type Named = { readonly group: string; readonly plural: string };
 
 /** Returns Status details that name a resource or an object. */
-export function detailsOf(resource: Named, name?: string): StatusDetails {
+function detailsOf(resource: Named, name?: string): StatusDetails {
   return {
     ...(name === undefined ? {} : { name }),
     ...(resource.group === "" ? {} : { group: resource.group }),
@@ -108,10 +108,14 @@ export function detailsOf(resource: Named, name?: string): StatusDetails {
 
 /** What the known refusals are about, by their name. */
 interface Subjects {
-  /** Admission refuses the request. */
+  /** The request is not allowed. An empty name is that of none, and an empty plural that of a path. */
   readonly forbidden: [resource: Named, name: string, why: string, causes?: Causes];
   /** The object does not exist. */
   readonly notFound: [resource: Named, name: string];
+  /** The object exists already. */
+  readonly alreadyExists: [resource: Named, name: string];
+  /** The object is not as the request says. */
+  readonly conflict: [resource: Named, name: string, why: string];
   /** The group and version have no such resource. */
   readonly noResource: [];
   /** The path does not support the method. */
@@ -133,12 +137,23 @@ interface Subjects {
 const REFUSALS: { readonly [Name in keyof Subjects]: (...subject: Subjects[Name]) => Parameters<typeof refusal> } = {
   forbidden: (resource, name, why, causes) => [
     403,
-    `${resourceName(resource)} ${JSON.stringify(name)} is forbidden: ${why}`,
+    (resource.plural === "" ? "" : `${resourceName(resource)}${name && ` ${JSON.stringify(name)}`} is `) +
+    `forbidden: ${why}`,
     { details: defined({ ...detailsOf(resource, name), causes }) },
   ],
   notFound: (resource, name) => [
     404,
     `${resourceName(resource)} "${name}" not found`,
+    { details: detailsOf(resource, name) },
+  ],
+  alreadyExists: (resource, name) => [
+    409,
+    `${resourceName(resource)} "${name}" already exists`,
+    { reason: "AlreadyExists", details: detailsOf(resource, name) },
+  ],
+  conflict: (resource, name, why) => [
+    409,
+    `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`,
     { details: detailsOf(resource, name) },
   ],
   noResource: () => [404, "the server could not find the requested resource", { details: {} }],

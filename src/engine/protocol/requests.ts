@@ -176,37 +176,42 @@ function watchCauses(options: ServerListOptions, streamingList: boolean): Requir
   return causes;
 }
 
-/** The position after a page. */
-export interface ContinueToken {
+/** The position after a page, as a continue token has it. */
+export class ContinueToken {
   /** The list's revision, or -1 for the current one, which makes the list inconsistent. */
   readonly revision: number;
   /** The next page's first key, relative to the listed namespace. */
   readonly start: string;
-}
 
-/** Formats a token like kube-apiserver: JSON in base64url, without padding. */
-export function formatContinueToken({ revision, start }: ContinueToken): string {
-  // The last character of `start` is U+0000: the first possible key after the last one of the page.
-  const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
-  return base64Of(json).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-/**
- * Parses a token.
- *
- * @throws {StatusError} 400 if it is invalid.
- */
-export function parseContinueToken(text: string): ContinueToken {
-  const { v, rv, start } = decodeToken(text);
-  if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
-    throw refusal(
-      400,
-      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion " +
-        `(version ${quoted(String(v))})`,
-    );
+  constructor(revision: number, start: string) {
+    this.revision = revision;
+    this.start = start;
   }
-  // Tokens from the watch cache begin with a slash, tokens from etcd do not.
-  return { revision: rv, start: start.startsWith("/") ? start.slice(1) : start };
+
+  /**
+   * Parses a token.
+   *
+   * @throws {StatusError} 400 if it is invalid.
+   */
+  static parse(text: string): ContinueToken {
+    const { v, rv, start } = decodeToken(text);
+    if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
+      throw refusal(
+        400,
+        "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion " +
+          `(version ${quoted(String(v))})`,
+      );
+    }
+    // Tokens from the watch cache begin with a slash, tokens from etcd do not.
+    return new ContinueToken(rv, start.startsWith("/") ? start.slice(1) : start);
+  }
+
+  /** Formats a token like kube-apiserver: JSON in base64url, without padding. */
+  toString(): string {
+    // The last character of `start` is U+0000: the first possible key after the last one of the page.
+    const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: this.revision, start: this.start });
+    return base64Of(json).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  }
 }
 
 function decodeToken(text: string): { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } {

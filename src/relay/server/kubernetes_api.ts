@@ -12,10 +12,8 @@ import { nextTurn } from "../../engine/async/turns.ts";
 import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../engine/protocol/discovery.ts";
 import { knownRefusal, PlainRefusal, refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import {
-  type ContinueToken,
-  formatContinueToken,
+  ContinueToken,
   negotiateRepresentation,
-  parseContinueToken,
   parseListOptions,
   parseRevision,
   parseRoute,
@@ -175,7 +173,7 @@ class KubernetesCollection implements Disposable {
     if (request.method === "HEAD") return this.#answered(feed, request, "");
     if (limit > 0 && Number.isSafeInteger(Number(version))) {
       const { texts, start } = await pageOf(feed, version, { selection, limit, from: token?.start ?? "" });
-      const next = start === undefined ? {} : { continue: formatContinueToken({ revision: Number(version), start }) };
+      const next = start === undefined ? {} : { continue: `${new ContinueToken(Number(version), start)}` };
       const head = JSON.stringify({ ...type, metadata: { resourceVersion: version, ...next } });
       return this.#answered(feed, request, `${head.slice(0, -1)},"items":[${texts.join(",")}]}`);
     }
@@ -251,7 +249,7 @@ function continued(options: ServerListOptions): ContinueToken {
   if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
     throw refusal(400, "specifying resource version is not allowed when using continue");
   }
-  const token = parseContinueToken(options.continue);
+  const token = ContinueToken.parse(options.continue);
   if (!(token.revision > 0)) throw refusal(400, "invalid continue token: this relay did not issue it");
   return token;
 }

@@ -14,7 +14,7 @@ import { apiVersionOf, type Resource } from "../../engine/api/resource.ts";
 import { isOlder, type StatusError } from "../../engine/api/status.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
 import { knownRefusal, refusal, statusJson } from "../../engine/protocol/refusal.ts";
-import { entryText, entryWithin } from "../../engine/entry/entry.ts";
+import { entryText } from "../../engine/entry/entry.ts";
 import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../engine/informer/events/event.ts";
@@ -378,7 +378,7 @@ export class KubernetesFeed implements Disposable {
 
   /** Takes over a new or changed object. */
   put(event: ObjectEvent<KubernetesObject>): void {
-    const entry = entryWithin(entryOfEvent(event));
+    const entry = entryOfEvent(event);
     const before = this.#objects.get(event.key);
     this.#objects.set(event.key, entry);
     if (before === undefined) this.#keys = undefined;
@@ -390,7 +390,7 @@ export class KubernetesFeed implements Disposable {
     const { key } = event;
     const before = this.#objects.get(key);
     if (this.#objects.delete(key)) this.#keys = undefined;
-    this.#changed(event, { before, entry: entryWithin(entryOfEvent(event)), isDeletion: true });
+    this.#changed(event, { before, entry: entryOfEvent(event), isDeletion: true });
   }
 
   #changed(event: ObjectEvent<KubernetesObject>, change: Omit<VersionedChange, keyof LoggedChange>): void {

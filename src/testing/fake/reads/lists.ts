@@ -10,12 +10,7 @@ import { LabelSelector } from "../../../engine/api/selector.ts";
 import { hashOf, type HashRange } from "../../../engine/api/shard.ts";
 import { EntrySelector } from "../../../engine/entry/entry_selector.ts";
 import { knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
-import {
-  formatContinueToken,
-  parseContinueToken,
-  parseRevision,
-  type ServerListOptions,
-} from "../../../engine/protocol/requests.ts";
+import { ContinueToken, parseRevision, type ServerListOptions } from "../../../engine/protocol/requests.ts";
 import type { Definition } from "../storage/definition.ts";
 import {
   type CollectionSlice,
@@ -225,10 +220,10 @@ export class CollectionLister {
       if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
         throw refusal(400, "specifying resource version is not allowed when using continue");
       }
-      const token = parseContinueToken(options.continue);
+      const token = ContinueToken.parse(options.continue);
       if (token.revision > 0) this.checkReached(token.revision);
       if (token.revision > 0 && token.revision < this.#store.history.compacted) {
-        throw knownRefusal("expired", CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
+        throw knownRefusal("expired", CONTINUE_EXPIRED, `${new ContinueToken(-1, token.start)}`);
       }
       const revision = token.revision > 0 ? token.revision : this.#store.revision;
       const from = namespace === "" ? token.start : `${namespace}/${token.start}`;
@@ -271,7 +266,7 @@ export class CollectionLister {
     if (!more) return { objects, revision };
     const next = `${objects[objects.length - 1].key}\0`;
     const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
-    const page = { objects, revision, continue: formatContinueToken({ revision, start }) };
+    const page = { objects, revision, continue: `${new ContinueToken(revision, start)}` };
     if (selection.selects) return page;
     const left = this.#left.get(collection);
     const known = left?.namespace === namespace && left.revision === revision && left.from === from;

@@ -9,16 +9,9 @@
 import { decoder, encoder } from "../../../engine/api/object.ts";
 import { isBuiltInGroup } from "../../../engine/api/resource.ts";
 import type { Discovery } from "../../../engine/protocol/discovery.ts";
+import { type Causes, fieldCause, knownRefusal, PlainRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import {
-  type Causes,
-  detailsOf,
-  fieldCause,
-  knownRefusal,
-  PlainRefusal,
-  refusal,
-} from "../../../engine/protocol/refusal.ts";
-import { negotiateRepresentation, type Representation } from "../../../engine/protocol/requests.ts";
-import {
+  negotiateRepresentation,
   parseListOptions,
   parseRevision,
   type ResourceRoute,
@@ -148,6 +141,9 @@ function requestBodyJson(text: string, message?: string): Json {
   }
   return value;
 }
+
+/** The representations that an answer may have. */
+type Offered = Parameters<typeof negotiateRepresentation>[1];
 
 /** Components of the server that answers to requests for resources need. */
 export interface ResourceParts {
@@ -360,7 +356,7 @@ export class ResourceHandler {
   #watch(request: ResourceRequest): Response {
     const { context, collection } = request;
     const accept = context.request.headers.get("accept");
-    const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
+    const offered: Offered = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
     const representation = negotiateRepresentation(accept, offered);
     const view = this.#view(context, offered);
     const { options, selection } = this.#listRequest(request);
@@ -430,8 +426,7 @@ export class ResourceHandler {
     const deletion = this.#parts.writer.delete(collection, key, deleteMode(request));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
-    const { group, kind } = detailsOf(definition);
-    const details = { name, group, kind, uid };
+    const details = { name, group: definition.group || undefined, kind: definition.plural, uid };
     return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
   }
 
@@ -464,7 +459,7 @@ export class ResourceHandler {
   }
 
   /** Negotiates the representation of objects. */
-  #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
+  #view({ request, url }: RequestContext, offered: Offered): ResponseView {
     const representation = negotiateRepresentation(request.headers.get("accept"), offered);
     if (representation === "object") return { as: "object" };
     if (representation !== "Table") return { as: "partial" };

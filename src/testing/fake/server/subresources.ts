@@ -14,7 +14,6 @@ import { fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refu
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { conflict } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 
@@ -173,7 +172,7 @@ export class PostedSubresources {
     const change = (pod: JsonObject): JsonObject => {
       const spec = objectOr(pod.spec);
       const refuse = (why: string): never => {
-        throw conflict(binding, stored.name, `pod ${stored.name} ${why}`);
+        throw knownRefusal("conflict", binding, stored.name, `pod ${stored.name} ${why}`);
       };
       if (objectOr(pod.metadata).deletionTimestamp) refuse("is being deleted, cannot be assigned to a host");
       if (spec.nodeName) refuse(`is already assigned to node ${JSON.stringify(spec.nodeName)}`);

@@ -6,9 +6,8 @@
  *
  * @module
  */
-import { resourceName } from "../../../engine/api/resource.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
-import { type Causes, detailsOf, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
@@ -160,21 +159,21 @@ export function checkPreconditions(
     const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). ` +
       `The object might have ${cause}`;
     // The server names the kind here, in place of the resource.
-    throw conflict({ group, plural: kind }, before.name, why);
+    throw knownRefusal("conflict", { group, plural: kind }, before.name, why);
   }
 }
 
 /** @throws {StatusError} 409 if an update is of an object with another uid. */
 export function checkUid(definition: Definition, before: StoredObject, uid: Json | undefined): void {
   if (textOf(uid) === "" || uid === before.uid) return;
-  throw conflict(definition, before.name, uidDiffers(uid, before.uid));
+  throw knownRefusal("conflict", definition, before.name, uidDiffers(uid, before.uid));
 }
 
 /** @throws {StatusError} 409 if an update that creates its object has a uid. */
 export function checkNoUid(definition: Definition, name: string, uid: Json | undefined): void {
   if (textOf(uid) === "") return;
   const why = uidDiffers(uid, "");
-  throw conflict(definition, name, `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${why}`);
+  throw knownRefusal("conflict", definition, name, `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${why}`);
 }
 
 function uidDiffers(wanted: Json | undefined, found: string): string {
@@ -187,7 +186,7 @@ export function checkNewApplied(definition: Definition, name: string, metadata: 
   const uid = textOf(metadata.uid);
   if (uid === "") return;
   const why = `the provided object specified uid ${uid}, and no existing object was found`;
-  throw conflict(definition, name, `uid mismatch: ${why}`);
+  throw knownRefusal("conflict", definition, name, `uid mismatch: ${why}`);
 }
 
 /** @throws {StatusError} 409 if an object has changed since the version that an update is of, 500 if that is none. */
@@ -197,7 +196,7 @@ export function checkVersion({ definition, before, given: { resourceVersion: ver
     throw refusal(500, `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`, { reason: "" });
   }
   const why = "the object has been modified; please apply your changes to the latest version and try again";
-  throw conflict(definition, before.name, why);
+  throw knownRefusal("conflict", definition, before.name, why);
 }
 
 /** The resource of namespaces. */
@@ -252,11 +251,4 @@ export class NamespaceLifecycle {
 
 function isNamespaces({ group, plural }: Definition): boolean {
   return group === "" && plural === "namespaces";
-}
-
-/** 409: the resourceVersion is stale, or a precondition failed. */
-export function conflict(resource: Parameters<typeof detailsOf>[0], name: string, why: string): StatusError {
-  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
-    details: detailsOf(resource, name),
-  });
 }

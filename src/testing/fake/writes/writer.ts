@@ -7,10 +7,9 @@
  *
  * @module
  */
-import { resourceName } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { detailsOf, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
+import { fieldCause, knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { applyConfiguration } from "../apply/managed_fields.ts";
 import { mergePatch } from "../apply/patches.ts";
 import {
@@ -116,7 +115,9 @@ export class Writer {
       performSteps("create", draft);
       const { collection, definition, mode, object, forms } = draft;
       const metadata = objectOr(object.metadata);
-      if (collection.get(storedKey(metadata)) !== undefined) throw alreadyExists(definition, textOf(metadata.name));
+      if (collection.get(storedKey(metadata)) !== undefined) {
+        throw knownRefusal("alreadyExists", definition, textOf(metadata.name));
+      }
       return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object, forms);
     } catch (error) {
       if (!(error instanceof Pause)) this.#options.addresses.release(draft.object);
@@ -293,12 +294,4 @@ export class Writer {
 function sortChanged(given: Json, old: Json | undefined): Json {
   if (!isObject(given) || !isObject(old) || given === old) return given;
   return Object.fromEntries(Object.keys(given).sort().map((key) => [key, sortChanged(given[key] ?? null, old[key])]));
-}
-
-/** 409: the object exists. */
-function alreadyExists(resource: Parameters<typeof detailsOf>[0], name: string): StatusError {
-  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
-    reason: "AlreadyExists",
-    details: detailsOf(resource, name),
-  });
 }
