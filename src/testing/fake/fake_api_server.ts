@@ -12,7 +12,7 @@ import type { Abortable, Selection } from "../../engine/api/call_options.ts";
 import { preciseTime } from "../../engine/api/precise_time.ts";
 import { defineResource, type Resource, resourceName } from "../../engine/api/resource.ts";
 import { StatusError, statusMessage } from "../../engine/api/status.ts";
-import { withResolvers } from "../../engine/async/signals.ts";
+import { Latch } from "../../engine/async/signals.ts";
 import { timedController } from "../../engine/async/time.ts";
 import { knownRefusal } from "../../engine/protocol/refusal.ts";
 import { internals } from "../../engine/errors/internals.ts";
@@ -360,26 +360,29 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     checkNames("wait for an object", options, "signal timeoutMs");
     const { signal, timeoutMs = 5_000 } = options;
     const { listeners } = this.#backend;
-    const { promise, resolve, reject } = withResolvers<T | undefined>();
+    const found = new Latch();
+    let object: T | undefined;
     const look = (): void => {
+      if (found.isOpen) return;
       try {
-        const object = this.get(resource, key);
-        if (predicate(object)) resolve(object);
+        object = this.get(resource, key);
+        if (predicate(object)) found.open();
       } catch (error) {
-        reject(error);
+        found.fail(error);
       }
     };
     using limit = timedController(timeoutMs, "the time is over", signal);
     listeners.add(look);
     try {
       if (!signal?.aborted) look();
-      return await abortable(promise, limit.signal);
+      await found.wait(limit);
+      return object;
     } catch (error) {
       if (signal?.aborted || error !== limit.signal.reason) throw error;
-      const object = this.get(resource, key);
-      const found = object === undefined ? "the object does not exist" : `the object is ${JSON.stringify(object)}`;
+      const last = this.get(resource, key);
+      const state = last === undefined ? "the object does not exist" : `the object is ${JSON.stringify(last)}`;
       const what = `${resourceName(resource)} "${key}"`;
-      throw new Error(`Cannot wait for ${what} longer than ${timeoutMs} ms: ${found}`);
+      throw new Error(`Cannot wait for ${what} longer than ${timeoutMs} ms: ${state}`);
     } finally {
       listeners.delete(look);
     }

@@ -6,12 +6,7 @@
  * @module
  */
 import type { Json, JsonObject } from "../../../engine/api/json.ts";
-import {
-  type Field,
-  type ScalarSchema,
-  type Schema,
-  type Struct,
-} from "../../../operator/schema/values/object_schema.ts";
+import type { Field, ScalarSchema, Schema, Struct } from "../../../operator/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
 /** The zero values of types that Go has no pointers for. */
