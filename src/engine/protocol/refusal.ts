@@ -99,11 +99,7 @@ type Named = { readonly group: string; readonly plural: string };
 
 /** Returns Status details that name a resource or an object. */
 function detailsOf(resource: Named, name?: string): StatusDetails {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(resource.group === "" ? {} : { group: resource.group }),
-    kind: resource.plural,
-  };
+  return defined({ name, group: resource.group || undefined, kind: resource.plural });
 }
 
 /** What the known refusals are about, by their name. */
@@ -141,28 +137,19 @@ const REFUSALS: { readonly [Name in keyof Subjects]: (...subject: Subjects[Name]
     `forbidden: ${why}`,
     { details: defined({ ...detailsOf(resource, name), causes }) },
   ],
-  notFound: (resource, name) => [
-    404,
-    `${resourceName(resource)} "${name}" not found`,
-    { details: detailsOf(resource, name) },
-  ],
-  alreadyExists: (resource, name) => [
-    409,
-    `${resourceName(resource)} "${name}" already exists`,
-    { reason: "AlreadyExists", details: detailsOf(resource, name) },
-  ],
-  conflict: (resource, name, why) => [
-    409,
-    `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`,
-    { details: detailsOf(resource, name) },
-  ],
+  notFound: (of, name) => [404, `${resourceName(of)} "${name}" not found`, { details: detailsOf(of, name) }],
+  alreadyExists: (resource, name) => [409, `${resourceName(resource)} "${name}" already exists`, {
+    reason: "AlreadyExists",
+    details: detailsOf(resource, name),
+  }],
+  conflict: (of, name, why) => [409, `Operation cannot be fulfilled on ${resourceName(of)} "${name}": ${why}`, {
+    details: detailsOf(of, name),
+  }],
   noResource: () => [404, "the server could not find the requested resource", { details: {} }],
   noMethod: () => [405, "the server does not allow this method on the requested resource", { details: {} }],
-  noVerb: (resource, verb) => [
-    405,
-    `${verb} is not supported on resources of kind "${resourceName(resource)}"`,
-    { details: detailsOf(resource) },
-  ],
+  noVerb: (of, verb) => [405, `${verb} is not supported on resources of kind "${resourceName(of)}"`, {
+    details: detailsOf(of),
+  }],
   expired: (message, token) => [410, message, { reason: "Expired", continue: token }],
   invalid: ({ group, kind, name }, given) => {
     // The server says nothing twice.
