@@ -7,8 +7,8 @@ import process from "node:process";
 import { FieldSelector, LabelSelector, SharedInformerFactory } from "../../mod.ts";
 import { Client } from "../../src/engine/client/client.ts";
 import {
+  ContinueToken,
   negotiateRepresentation,
-  parseContinueToken,
   parseListOptions,
   parseRoute,
 } from "../../src/engine/protocol/requests.ts";
@@ -133,7 +133,7 @@ async function main(): Promise<void> {
     route: (text) => parseRoute(`/api/v1/${text}`),
     options: (text) => parseListOptions(new URLSearchParams(text), true),
     representation: (text) => negotiateRepresentation(text, ["PartialObjectMetadata"]),
-    continue: (text) => parseContinueToken(text),
+    continue: (text) => ContinueToken.parse(text),
     token: (text) => parseToken(text),
   }, async (cost) => {
     let least = Infinity;

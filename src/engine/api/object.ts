@@ -252,7 +252,8 @@ export const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
  */
 export const decoder: TextDecoder = /* @__PURE__ */ new TextDecoder();
 
-/** Encodes a text as base64 of its UTF-8 bytes, like the data in Secrets. */
-export function base64Of(text: string): string {
-  return btoa(Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join(""));
+/** Encodes bytes, or a text's UTF-8 bytes, as base64, like the data in Secrets. */
+export function base64Of(data: string | Uint8Array): string {
+  const bytes = typeof data === "string" ? encoder.encode(data) : data;
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }

@@ -29,7 +29,7 @@ import {
 import { ArgumentError, checkCounts, checkDurations } from "../errors/checks.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
-import { type Causes, invalid } from "../protocol/refusal.ts";
+import { type Causes, knownRefusal } from "../protocol/refusal.ts";
 import type { RequestSpec } from "./http/connection.ts";
 import { failureOf } from "./http/response.ts";
 import type { DeleteOptions, FollowOptions, GetOptions, Patch, WriteOptions } from "./resource_client.ts";
@@ -302,7 +302,7 @@ export async function refuseInvalid(
   const object: KubernetesObject = JSON.parse(init.body as string);
   const { name = "" } = object.metadata ?? {};
   const causes = validate(object, init.method === "PUT" ? cached(keyOf(object)) : undefined) as Causes;
-  if (causes.length > 0) throw failureOf(action, invalid({ group, kind, name }, causes).status);
+  if (causes.length > 0) throw failureOf(action, knownRefusal("invalid", { group, kind, name }, causes).status);
 }
 
 /** Returns a selector for objects that match both. */

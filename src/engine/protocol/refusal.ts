@@ -1,8 +1,8 @@
 /**
  * The errors that a Kubernetes API server sends, with the texts from kube-apiserver.
  *
- * {@linkcode refusal} creates an error to throw, and {@linkcode statusJson} creates its body. The relay and the fake
- * server use both. This file does not read errors: for clients, `api/status.ts` does.
+ * {@linkcode refusal} and {@linkcode knownRefusal} create an error to throw, and {@linkcode statusJson} its body. The
+ * relay and the fake server use them. This file does not read errors: for clients, `api/status.ts` does.
  *
  * @module
  */
@@ -44,6 +44,11 @@ export class PlainRefusal extends Error {
     super(text);
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** 404: the group does not exist. */
+  static noPath(): PlainRefusal {
+    return new PlainRefusal(404, "404 page not found");
   }
 }
 
@@ -93,65 +98,78 @@ export function statusJson(status: StatusError["status"]): StatusJson {
 type Named = { readonly group: string; readonly plural: string };
 
 /** Returns Status details that name a resource or an object. */
-export function detailsOf(resource: Named, name?: string): StatusDetails {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(resource.group === "" ? {} : { group: resource.group }),
-    kind: resource.plural,
-  };
+function detailsOf(resource: Named, name?: string): StatusDetails {
+  return defined({ name, group: resource.group || undefined, kind: resource.plural });
 }
 
-/** 403: admission refuses the request. */
-export function forbidden(resource: Named, name: string, why: string, causes?: Causes): StatusError {
-  const details = { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) };
-  return refusal(403, `${resourceName(resource)} ${JSON.stringify(name)} is forbidden: ${why}`, { details });
+/** What the known refusals are about, by their name. */
+interface Subjects {
+  /** The request is not allowed. An empty name is that of none, and an empty plural that of a path. */
+  readonly forbidden: [resource: Named, name: string, why: string, causes?: Causes];
+  /** The object does not exist. */
+  readonly notFound: [resource: Named, name: string];
+  /** The object exists already. */
+  readonly alreadyExists: [resource: Named, name: string];
+  /** The object is not as the request says. */
+  readonly conflict: [resource: Named, name: string, why: string];
+  /** The group and version have no such resource. */
+  readonly noResource: [];
+  /** The path does not support the method. */
+  readonly noMethod: [];
+  /** The resource does not support the verb. */
+  readonly noVerb: [resource: Named, verb: string];
+  /** The version is compacted; a list may go on with another token. */
+  readonly expired: [message: string, token?: string];
+  /** An object or its options are invalid. `kind` is a kind, or a plural if the server uses the plural. */
+  readonly invalid: [
+    subject: { readonly group: string; readonly kind: string; readonly name: string },
+    causes: readonly Required<StatusCause>[],
+  ];
+  /** The version is in the future. */
+  readonly tooLarge: [asked: number | string, current: number | string];
 }
 
-/** 404: the object does not exist. */
-export function notFound(resource: Named, name: string): StatusError {
-  return refusal(404, `${resourceName(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
-}
+/** The known refusals: the code, and what message and details are made of. */
+const REFUSALS: { readonly [Name in keyof Subjects]: (...subject: Subjects[Name]) => Parameters<typeof refusal> } = {
+  forbidden: (resource, name, why, causes) => [
+    403,
+    (resource.plural === "" ? "" : `${resourceName(resource)}${name && ` ${JSON.stringify(name)}`} is `) +
+    `forbidden: ${why}`,
+    { details: defined({ ...detailsOf(resource, name), causes }) },
+  ],
+  notFound: (of, name) => [404, `${resourceName(of)} "${name}" not found`, { details: detailsOf(of, name) }],
+  alreadyExists: (resource, name) => [409, `${resourceName(resource)} "${name}" already exists`, {
+    reason: "AlreadyExists",
+    details: detailsOf(resource, name),
+  }],
+  conflict: (of, name, why) => [409, `Operation cannot be fulfilled on ${resourceName(of)} "${name}": ${why}`, {
+    details: detailsOf(of, name),
+  }],
+  noResource: () => [404, "the server could not find the requested resource", { details: {} }],
+  noMethod: () => [405, "the server does not allow this method on the requested resource", { details: {} }],
+  noVerb: (of, verb) => [405, `${verb} is not supported on resources of kind "${resourceName(of)}"`, {
+    details: detailsOf(of),
+  }],
+  expired: (message, token) => [410, message, { reason: "Expired", continue: token }],
+  invalid: ({ group, kind, name }, given) => {
+    // The server says nothing twice.
+    const byText = new Map(given.map((cause) => [`${cause.field}: ${cause.message}`, cause]));
+    const [texts, causes] = [[...byText.keys()], [...byText.values()]];
+    const why = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+    const details = { ...detailsOf({ group, plural: kind }, name || undefined), causes };
+    return [422, `${resourceName({ group, plural: kind })} "${name}" is invalid: ${why}`, { details }];
+  },
+  tooLarge: (asked, current) => [504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  }],
+};
 
-/** 404: the group and version have no such resource. */
-export function noResource(): StatusError {
-  return refusal(404, "the server could not find the requested resource", { details: {} });
-}
-
-/** 404: the group does not exist; plain text. */
-export function noPath(): PlainRefusal {
-  return new PlainRefusal(404, "404 page not found");
-}
-
-/** 405: the path does not support the method. */
-export function noMethod(): StatusError {
-  return refusal(405, "the server does not allow this method on the requested resource", { details: {} });
-}
-
-/** 405: the resource does not support the verb. */
-export function noVerb(resource: Named, verb: string): StatusError {
-  return refusal(405, `${verb} is not supported on resources of kind "${resourceName(resource)}"`, {
-    details: detailsOf(resource),
-  });
-}
-
-/** 400: the request is malformed. */
-export function badRequest(message: string): StatusError {
-  return refusal(400, message);
-}
-
-/** 422: an object or its options are invalid. `kind` is a kind, or a plural if the server uses the plural. */
-export function invalid(
-  subject: { readonly group: string; readonly kind: string; readonly name: string },
-  given: readonly Required<StatusCause>[],
-): StatusError {
-  const { group, kind, name } = subject;
-  // The server says nothing twice.
-  const byText = new Map(given.map((cause) => [`${cause.field}: ${cause.message}`, cause]));
-  const [texts, causes] = [[...byText.keys()], [...byText.values()]];
-  const why = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  return refusal(422, `${resourceName({ group, plural: kind })} "${name}" is invalid: ${why}`, {
-    details: { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind, causes },
-  });
+/** Creates the error of a known refusal, by its name and what it is about. */
+export function knownRefusal<Name extends keyof Subjects>(name: Name, ...subject: Subjects[Name]): StatusError {
+  return refusal(...REFUSALS[name](...subject));
 }
 
 /** An object's faults, with one cause for each. */
@@ -185,18 +203,3 @@ export const fieldCause = {
     return causeOf("NotSupported", field, "Unsupported value", `${JSON.stringify(value)}: supported values: ${values}`);
   },
 };
-
-/** 410: the version is compacted. */
-export function expired(message: string, token?: string): StatusError {
-  return refusal(410, message, { reason: "Expired", continue: token });
-}
-
-/** 504: the version is in the future. */
-export function tooLarge(asked: number | string, current: number | string): StatusError {
-  return refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
-    details: {
-      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-      retryAfterSeconds: 1,
-    },
-  });
-}

@@ -12,7 +12,7 @@ import { base64Of } from "../api/object.ts";
 import { placeOf, type ResourcePlace } from "../api/resource.ts";
 import type { StatusCause } from "../api/status.ts";
 import { quoted } from "../errors/errors.ts";
-import { badRequest, fieldCause, invalid, noPath, refusal } from "./refusal.ts";
+import { fieldCause, knownRefusal, PlainRefusal, refusal } from "./refusal.ts";
 
 /** The path of a collection, an object or a subresource. */
 export interface ResourceRoute extends ResourcePlace {
@@ -43,7 +43,7 @@ export function parseRoute(pathname: string): Route {
   if (root === "api") {
     return rest.length === 0 ? { type: "versions" } : { type: "resources", group: "", version: rest[0] };
   }
-  if (root !== "apis") throw noPath();
+  if (root !== "apis") throw PlainRefusal.noPath();
   const [group, version] = rest;
   if (group === undefined) return { type: "groups" };
   return version === undefined ? { type: "group", group } : { type: "resources", group, version };
@@ -53,7 +53,7 @@ function placeIn(pathname: string): ResourcePlace | undefined {
   try {
     return placeOf(pathname);
   } catch {
-    throw noPath(); // invalid percent-encoding matches no path
+    throw PlainRefusal.noPath(); // invalid percent-encoding matches no path
   }
 }
 
@@ -104,7 +104,7 @@ export function parseListOptions(parameters: URLSearchParams, streamingList: boo
     timeoutSeconds: integer(text("timeoutSeconds")),
   };
   const causes = options.watch ? watchCauses(options, streamingList) : listCauses(options);
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions", name: "" }, causes);
+  if (causes.length > 0) throw knownRefusal("invalid", { group: "meta.k8s.io", kind: "ListOptions", name: "" }, causes);
   return options;
 }
 
@@ -115,7 +115,7 @@ export function parseRevision(resourceVersion: string, watch: boolean): number {
   const text = JSON.stringify(resourceVersion);
   const why = `resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`;
   // A watch answers without a reason: the error of the storage layer is passed on as it is.
-  throw watch ? refusal(500, why, { reason: "" }) : badRequest(`invalid resource version: ${why}`);
+  throw watch ? refusal(500, why, { reason: "" }) : refusal(400, `invalid resource version: ${why}`);
 }
 
 function flag(parameters: URLSearchParams, name: string): boolean | undefined {
@@ -128,7 +128,7 @@ function flag(parameters: URLSearchParams, name: string): boolean | undefined {
 function integer(text: string): number {
   if (text === "") return 0;
   if (!/^[+-]?[0-9]{1,15}$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw refusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   }
   return Number(text);
 }
@@ -176,36 +176,42 @@ function watchCauses(options: ServerListOptions, streamingList: boolean): Requir
   return causes;
 }
 
-/** The position after a page. */
-export interface ContinueToken {
+/** The position after a page, as a continue token has it. */
+export class ContinueToken {
   /** The list's revision, or -1 for the current one, which makes the list inconsistent. */
   readonly revision: number;
   /** The next page's first key, relative to the listed namespace. */
   readonly start: string;
-}
 
-/** Formats a token like kube-apiserver: JSON in base64url, without padding. */
-export function formatContinueToken({ revision, start }: ContinueToken): string {
-  // The last character of `start` is U+0000: the first possible key after the last one of the page.
-  const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
-  return base64Of(json).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-/**
- * Parses a token.
- *
- * @throws {StatusError} 400 if it is invalid.
- */
-export function parseContinueToken(text: string): ContinueToken {
-  const { v, rv, start } = decodeToken(text);
-  if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
-    throw badRequest(
-      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion " +
-        `(version ${quoted(String(v))})`,
-    );
+  constructor(revision: number, start: string) {
+    this.revision = revision;
+    this.start = start;
   }
-  // Tokens from the watch cache begin with a slash, tokens from etcd do not.
-  return { revision: rv, start: start.startsWith("/") ? start.slice(1) : start };
+
+  /**
+   * Parses a token.
+   *
+   * @throws {StatusError} 400 if it is invalid.
+   */
+  static parse(text: string): ContinueToken {
+    const { v, rv, start } = decodeToken(text);
+    if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
+      throw refusal(
+        400,
+        "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion " +
+          `(version ${quoted(String(v))})`,
+      );
+    }
+    // Tokens from the watch cache begin with a slash, tokens from etcd do not.
+    return new ContinueToken(rv, start.startsWith("/") ? start.slice(1) : start);
+  }
+
+  /** Formats a token like kube-apiserver: JSON in base64url, without padding. */
+  toString(): string {
+    // The last character of `start` is U+0000: the first possible key after the last one of the page.
+    const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: this.revision, start: this.start });
+    return base64Of(json).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  }
 }
 
 function decodeToken(text: string): { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } {
@@ -213,7 +219,7 @@ function decodeToken(text: string): { readonly v?: unknown; readonly rv?: unknow
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
     return Object(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
   } catch (error) {
-    throw badRequest(`invalid continue token: continue key is not valid: ${(error as Error).message}`);
+    throw refusal(400, `invalid continue token: continue key is not valid: ${(error as Error).message}`);
   }
 }
 

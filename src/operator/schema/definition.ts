@@ -9,7 +9,7 @@
 import { hasRules, type RuleCompiler } from "./rules/load.ts";
 import { type Causes, fieldCause } from "../../engine/protocol/refusal.ts";
 import { clientConfigCauses } from "./values/client_config.ts";
-import { letterLabel, subdomain } from "./values/forms.ts";
+import { FORMS } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "../../engine/api/json.ts";
 import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
 import { FieldFaults, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
@@ -34,7 +34,7 @@ export function definitionCauses(crd: JsonObject, rules?: RuleCompiler): Causes 
   nameCauses(crd, spec, causes);
   for (const [index, version] of versions.entries()) {
     const place = `versions[${index}]`;
-    for (const why of letterLabel(textOf(version.name))) {
+    for (const why of FORMS.letterLabel(textOf(version.name))) {
       faults.refuse(true, `${place}.name`, why);
       faults.refuse(index === 0 && isSet(version.name), "version", why);
     }
@@ -79,8 +79,8 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
   const isGivenName = ([name]: readonly [string, unknown]): boolean => isSet(given[name]);
   const names: JsonObject = { ...defaults, ...Object.fromEntries(Object.entries(given).filter(isGivenName)) };
   faults.require(group === "", "group");
-  for (const why of group === "" ? [] : subdomain(group)) faults.refuse(true, "group", why);
-  const isLabel = subdomain(group).length === 0 && !group.includes(".");
+  for (const why of group === "" ? [] : FORMS.subdomain(group)) faults.refuse(true, "group", why);
+  const isLabel = FORMS.subdomain(group).length === 0 && !group.includes(".");
   faults.refuse(isLabel, "group", "should be a domain with at least one dot");
   faults.require(!isSet(spec.scope), "scope");
   if (isSet(spec.scope)) faults.oneOf("scope", ["Cluster", "Namespaced"]);
@@ -90,7 +90,7 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
     const isKind = name.endsWith("ind");
     const texts = typeof value === "string" ? [value].filter(isSet) : textsOf(value);
     for (const [index, text] of texts.entries()) {
-      const why = letterLabel(isKind ? text.toLowerCase() : text).join(",");
+      const why = FORMS.letterLabel(isKind ? text.toLowerCase() : text).join(",");
       const place = typeof value === "string" ? name : `${name}[${index}]`;
       own.refuse(why !== "", place, isKind ? `may have mixed case, but should otherwise match: ${why}` : why);
     }
@@ -98,7 +98,7 @@ function nameCauses({ metadata }: JsonObject, spec: JsonObject, causes: Causes):
   own.refuse(kind !== "" && names.listKind === kind, "listKind", "kind and listKind may not be the same");
   const whole = new FieldFaults(objectOr(metadata), "metadata", causes);
   const name = textOf(objectOr(metadata).name);
-  for (const why of name === "" ? [] : subdomain(name)) whole.refuse(true, "name", why);
+  for (const why of name === "" ? [] : FORMS.subdomain(name)) whole.refuse(true, "name", why);
   whole.refuse(name !== `${textOf(names.plural)}.${group}`, "name", 'must be spec.names.plural+"."+spec.group');
   const approval = textOf(memberAt(metadata, "annotations", APPROVAL));
   const isProtected = /(^|\.)(k8s|kubernetes)\.io$/.test(group);
@@ -236,7 +236,7 @@ function conversionCauses({ strategy = "None", webhook }: JsonObject, causes: Ca
   faults.require(versions.length === 0, place);
   for (const [index, version] of versions.entries()) {
     faults.refuse(versions.indexOf(version) < index, `${place}[${index}]`, "duplicate version");
-    for (const why of letterLabel(version)) faults.refuse(true, `${place}[${index}]`, why);
+    for (const why of FORMS.letterLabel(version)) faults.refuse(true, `${place}[${index}]`, why);
   }
   const isKnown = versions.includes("v1") || versions.includes("v1beta1");
   faults.refuse(versions.length > 0 && !isKnown, place, "must include at least one of v1, v1beta1");

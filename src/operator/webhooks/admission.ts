@@ -11,7 +11,7 @@ import { base64Of, keyOf } from "../../engine/api/object.ts";
 import { type Resource, resourceName } from "../../engine/api/resource.ts";
 import { reasonOf, type StatusCause } from "../../engine/api/status.ts";
 import type { Mutable } from "../../engine/api/written.ts";
-import { badRequest, refusal, statusJson } from "../../engine/protocol/refusal.ts";
+import { refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
@@ -232,7 +232,7 @@ type Lists = AdmissionUser["extra"];
 function checkRequest(given: JsonObject, kind: Resource, operations: readonly AdmissionOperation[]): void {
   const check = (isRight: boolean, what: string, expected: string, ...found: readonly unknown[]): void => {
     if (isRight) return;
-    throw badRequest(`the review's ${what} must be ${expected}, but it is ${found.map(shown).join(", ")}`);
+    throw refusal(400, `the review's ${what} must be ${expected}, but it is ${found.map(shown).join(", ")}`);
   };
   const { uid, operation, subResource } = given;
   const { group, version, resource } = objectOr(given.resource);
@@ -255,7 +255,7 @@ function shown(value: unknown): string {
 function objectIn({ operation, ...given }: JsonObject, name: "object" | "oldObject"): JsonObject {
   const value = given[name];
   if (isObject(value)) return value;
-  throw badRequest(`the review of ${operation} must have ${name}`);
+  throw refusal(400, `the review of ${operation} must have ${name}`);
 }
 
 /** Collects warnings up to the API server's limits. */

@@ -8,7 +8,7 @@
  */
 import { monotonicMs } from "../../engine/async/time.ts";
 import { ByteBuffer } from "../../engine/client/decode/body_reader.ts";
-import { badRequest, refusal } from "../../engine/protocol/refusal.ts";
+import { refusal } from "../../engine/protocol/refusal.ts";
 
 /** A body that is being read. */
 interface OpenBody {
@@ -65,7 +65,7 @@ export class RequestBodies {
     try {
       for (;;) {
         const { done, value } = await reader.read().catch(() => {
-          throw failure ?? badRequest("the body has broken off");
+          throw failure ?? refusal(400, "the body has broken off");
         });
         if (failure !== undefined) throw failure;
         if (done) return decoder.decode(buffer.bytes.subarray(0, buffer.length));
@@ -77,7 +77,7 @@ export class RequestBodies {
     } finally {
       this.#close(open);
       signal.removeEventListener("abort", late);
-      end(badRequest("the body was not read")); // drops the rest
+      end(refusal(400, "the body was not read")); // drops the rest
     }
   }
 

@@ -14,7 +14,7 @@ import { Histogram } from "../../engine/async/histogram.ts";
 import { Latch } from "../../engine/async/signals.ts";
 import { monotonicMs, timedController } from "../../engine/async/time.ts";
 import { checkCounts } from "../../engine/errors/checks.ts";
-import { badRequest, refusal, statusJson } from "../../engine/protocol/refusal.ts";
+import { refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";
@@ -360,26 +360,26 @@ async function reviewOf(request: Request, hook: Hook, bodies: RequestBodies, sig
     throw refusal(415, "the content type must be application/json");
   }
   const text = await bodies.text(request, MAX_BODY, signal);
-  if (text === "") throw badRequest("the body is empty");
-  if (isNestedDeeper(text, MAX_DEPTH)) throw badRequest(`the body is nested more than ${MAX_DEPTH} deep`);
+  if (text === "") throw refusal(400, "the body is empty");
+  if (isNestedDeeper(text, MAX_DEPTH)) throw refusal(400, `the body is nested more than ${MAX_DEPTH} deep`);
   let review: JsonObject;
   try {
     review = objectOr(JSON.parse(text));
   } catch {
-    throw badRequest(`the body is not JSON, in ${text.length} characters`);
+    throw refusal(400, `the body is not JSON, in ${text.length} characters`);
   }
   if (review.apiVersion !== apiVersion || review.kind !== kind) {
-    throw badRequest(`the body must be of kind ${kind} and version ${apiVersion}`);
+    throw refusal(400, `the body must be of kind ${kind} and version ${apiVersion}`);
   }
   if (isCustom(hook.kind)) keepLiterals(review, text);
-  if (!isObject(review.request)) throw badRequest(`the ${kind} has no request`);
+  if (!isObject(review.request)) throw refusal(400, `the ${kind} has no request`);
   return review.request;
 }
 
 function convertAll(converter: Converter, request: JsonObject, lost: (path: string) => void): Outcome {
   const { uid, objects, desiredAPIVersion } = request;
-  if (typeof uid !== "string") throw badRequest("the review's uid must be a string");
-  if (listOr(objects).length === 0) throw badRequest("the review must have objects");
+  if (typeof uid !== "string") throw refusal(400, "the review's uid must be a string");
+  if (listOr(objects).length === 0) throw refusal(400, "the review must have objects");
   try {
     const convertedObjects = objectsOf(objects).map((object) =>
       withLiterals(object, converter.convert(object, desiredAPIVersion), lost)

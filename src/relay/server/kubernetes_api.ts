@@ -10,25 +10,10 @@ import { type ApiResource, verbOf } from "../../engine/api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../../engine/api/status.ts";
 import { nextTurn } from "../../engine/async/turns.ts";
 import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../../engine/protocol/discovery.ts";
+import { knownRefusal, PlainRefusal, refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import {
-  badRequest,
-  expired,
-  forbidden,
-  noMethod,
-  noPath,
-  noResource,
-  notFound,
-  noVerb,
-  PlainRefusal,
-  refusal,
-  statusJson,
-  tooLarge,
-} from "../../engine/protocol/refusal.ts";
-import {
-  type ContinueToken,
-  formatContinueToken,
+  ContinueToken,
   negotiateRepresentation,
-  parseContinueToken,
   parseListOptions,
   parseRevision,
   parseRoute,
@@ -146,7 +131,7 @@ class KubernetesCollection implements Disposable {
     { namespace, name = "" }: ResourceRoute,
   ): void {
     const [{ namespace: only }] = selections;
-    const refused = (why: string): StatusError => forbidden(this.collection.resource, name, why);
+    const refused = (why: string): StatusError => knownRefusal("forbidden", this.collection.resource, name, why);
     const problem = this.#problem(sync.collection.scope.reduction);
     if (problem !== undefined) throw refused(problem);
     if (selections.length > 1) {
@@ -171,7 +156,7 @@ class KubernetesCollection implements Disposable {
   ): Promise<Response> {
     await this.#reach(feed, versionOf(options), options);
     const entry = feed.get(route.namespace === "" ? name : `${route.namespace}/${name}`);
-    if (entry === undefined || !selection.shows(entry)) throw notFound(this.collection.resource, name);
+    if (entry === undefined || !selection.shows(entry)) throw knownRefusal("notFound", this.collection.resource, name);
     return this.#answered(feed, request, selection.text(entry));
   }
 
@@ -188,7 +173,7 @@ class KubernetesCollection implements Disposable {
     if (request.method === "HEAD") return this.#answered(feed, request, "");
     if (limit > 0 && Number.isSafeInteger(Number(version))) {
       const { texts, start } = await pageOf(feed, version, { selection, limit, from: token?.start ?? "" });
-      const next = start === undefined ? {} : { continue: formatContinueToken({ revision: Number(version), start }) };
+      const next = start === undefined ? {} : { continue: `${new ContinueToken(Number(version), start)}` };
       const head = JSON.stringify({ ...type, metadata: { resourceVersion: version, ...next } });
       return this.#answered(feed, request, `${head.slice(0, -1)},"items":[${texts.join(",")}]}`);
     }
@@ -238,7 +223,7 @@ class KubernetesCollection implements Disposable {
     if (resourceVersion === "") await feed.refresh(signal);
     const isThere = await feed.log.reach(version, signal);
     const reached = feed.version;
-    if (!isThere || reached === "") throw tooLarge(version, feed.log.reached);
+    if (!isThere || reached === "") throw knownRefusal("tooLarge", version, feed.log.reached);
     return reached;
   }
 
@@ -262,16 +247,18 @@ function versionOf({ resourceVersion, watch }: ServerListOptions): string {
 /** Reads the continue token of a request. @throws {StatusError} where it is none, or comes with a version. */
 function continued(options: ServerListOptions): ContinueToken {
   if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
-    throw badRequest("specifying resource version is not allowed when using continue");
+    throw refusal(400, "specifying resource version is not allowed when using continue");
   }
-  const token = parseContinueToken(options.continue);
-  if (!(token.revision > 0)) throw badRequest("invalid continue token: this relay did not issue it");
+  const token = ContinueToken.parse(options.continue);
+  if (!(token.revision > 0)) throw refusal(400, "invalid continue token: this relay did not issue it");
   return token;
 }
 
 /** @throws {StatusError} 410 where the state of a version is not known any more. */
 function checkKept(feed: KubernetesFeed, version: string): void {
-  if (isOlder(version, feed.log.ring.base)) throw expired("The resourceVersion for the provided list is too old.");
+  if (isOlder(version, feed.log.ring.base)) {
+    throw knownRefusal("expired", "The resourceVersion for the provided list is too old.");
+  }
 }
 
 /** A part of a list at one version. */
@@ -380,15 +367,15 @@ export class KubernetesApi implements Disposable {
     const route = parseRoute(pathname.slice(KUBERNETES_PREFIX.length));
     const accept = request.headers.get("accept");
     if (route.type !== "resource") {
-      if (request.method !== "GET" && request.method !== "HEAD") throw noMethod();
+      if (request.method !== "GET" && request.method !== "HEAD") throw knownRefusal("noMethod");
       const document = this.#document(route, host, accept);
       return planWithoutData(() => answerDocument(request, document));
     }
     const served = this.#collections.get(idOf(route));
-    if (served === undefined || route.subresource !== undefined) throw noResource();
+    if (served === undefined || route.subresource !== undefined) throw knownRefusal("noResource");
     const { collection } = served;
     if (request.method !== "GET" && request.method !== "HEAD") {
-      throw noVerb(collection.resource, verbOf(request.method, route, searchParams));
+      throw knownRefusal("noVerb", collection.resource, verbOf(request.method, route, searchParams));
     }
     checkLengths(route, searchParams);
     const options = parseListOptions(searchParams, true);
@@ -429,7 +416,7 @@ export class KubernetesApi implements Disposable {
       : route.type === "resources"
       ? discovery.resources(route.group, route.version)
       : undefined;
-    if (document === undefined) throw noPath();
+    if (document === undefined) throw PlainRefusal.noPath();
     return document;
   }
 }
@@ -441,10 +428,10 @@ const LONG = ["labelSelector", "fieldSelector", "shardSelector", "continue"];
 
 /** @throws {StatusError} when a name or a parameter is longer than any that the API has, which errors would repeat. */
 function checkLengths({ name = "" }: ResourceRoute, parameters: URLSearchParams): void {
-  if (name.length > MAX_NAME) throw noResource();
+  if (name.length > MAX_NAME) throw knownRefusal("noResource");
   for (const [parameter, value] of parameters) {
     if (value.length <= MAX_VALUE || LONG.includes(parameter)) continue;
-    throw badRequest(`the parameter ${JSON.stringify(quoted(parameter))} is longer than ${MAX_VALUE} characters`);
+    throw refusal(400, `the parameter ${JSON.stringify(quoted(parameter))} is longer than ${MAX_VALUE} characters`);
   }
 }
 

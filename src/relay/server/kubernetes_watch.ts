@@ -13,8 +13,8 @@ import { encoder, type KubernetesObject, type ObjectKey } from "../../engine/api
 import { apiVersionOf, type Resource } from "../../engine/api/resource.ts";
 import { isOlder, type StatusError } from "../../engine/api/status.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
-import { badRequest, expired, statusJson } from "../../engine/protocol/refusal.ts";
-import { entryText, entryWithin } from "../../engine/entry/entry.ts";
+import { knownRefusal, refusal, statusJson } from "../../engine/protocol/refusal.ts";
+import { entryText } from "../../engine/entry/entry.ts";
 import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../engine/informer/events/event.ts";
@@ -66,7 +66,7 @@ export class KubernetesSelection {
     try {
       this.#selector = new EntrySelector({ namespace, labelSelector, fieldSelector });
     } catch (error) {
-      throw badRequest((error as SyntaxError).message);
+      throw refusal(400, (error as SyntaxError).message);
     }
   }
 
@@ -177,7 +177,10 @@ export class KubernetesWatch extends StreamedResponse {
 
   /** Ends with the error 410. */
   expire(): void {
-    this.#failure = expired(`too old resource version: the changes before ${this.#ring.base} are not known`);
+    this.#failure = knownRefusal(
+      "expired",
+      `too old resource version: the changes before ${this.#ring.base} are not known`,
+    );
     this.end("closed");
   }
 
@@ -375,7 +378,7 @@ export class KubernetesFeed implements Disposable {
 
   /** Takes over a new or changed object. */
   put(event: ObjectEvent<KubernetesObject>): void {
-    const entry = entryWithin(entryOfEvent(event));
+    const entry = entryOfEvent(event);
     const before = this.#objects.get(event.key);
     this.#objects.set(event.key, entry);
     if (before === undefined) this.#keys = undefined;
@@ -387,7 +390,7 @@ export class KubernetesFeed implements Disposable {
     const { key } = event;
     const before = this.#objects.get(key);
     if (this.#objects.delete(key)) this.#keys = undefined;
-    this.#changed(event, { before, entry: entryWithin(entryOfEvent(event)), isDeletion: true });
+    this.#changed(event, { before, entry: entryOfEvent(event), isDeletion: true });
   }
 
   #changed(event: ObjectEvent<KubernetesObject>, change: Omit<VersionedChange, keyof LoggedChange>): void {

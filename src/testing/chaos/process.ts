@@ -8,7 +8,7 @@
  */
 import { abortable } from "@std/async/abortable";
 import { verbOf } from "../../engine/api/resource.ts";
-import { isAbortOf, withResolvers } from "../../engine/async/signals.ts";
+import { isAbortOf, Latch } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
 import { parseRoute, type ResourceRoute } from "../../engine/protocol/requests.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
@@ -29,7 +29,7 @@ class ControllerProcess {
   #state: "running" | "stopping" | "crashed" | "ended" = "running";
   #ended: Promise<void> = Promise.resolve();
   /** Set while the network is cut off. */
-  #cutOff: PromiseWithResolvers<void> | undefined;
+  #cutOff: Latch | undefined;
 
   /** The part of the exchanges about Leases that is lost; undefined if none is. */
   lostRenewals: "requests" | "answers" | undefined;
@@ -100,18 +100,18 @@ class ControllerProcess {
 
   /** Cuts the network off until the returned value is disposed. */
   cutOff(): Disposable {
-    const cutOff = this.#cutOff ??= withResolvers<void>();
+    const cutOff = this.#cutOff ??= new Latch();
     return {
       [Symbol.dispose]: (): void => {
         if (this.#cutOff === cutOff) this.#cutOff = undefined;
-        cutOff.resolve();
+        cutOff.open();
       },
     };
   }
 
   /** Resolves when the network is there. */
   async connected(): Promise<void> {
-    while (this.#cutOff !== undefined) await this.#cutOff.promise;
+    while (this.#cutOff !== undefined) await this.#cutOff.wait();
   }
 
   /**

@@ -128,3 +128,8 @@ function addressBytes(address: string): Uint8Array<ArrayBuffer> {
   const groups = tail === undefined ? head : [...head, ...Array(8 - head.length - tail.length).fill("0"), ...tail];
   return new Uint8Array(groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]));
 }
+
+/** Returns the last certificate of a PEM text, of a chain the one of the authority; `undefined` if there is none. */
+export function lastCertificate(text: string): string | undefined {
+  return text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1);
+}

@@ -41,7 +41,6 @@ import type { ObjectDraft } from "../../engine/api/written.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../engine/async/time.ts";
 import { Client, type ClientOptions } from "../../engine/client/client.ts";
-import { lastCertificate } from "../../host/connect/kubeconfig/certificates.ts";
 import { readYaml } from "../../host/connect/kubeconfig/yaml.ts";
 import { httpTransport } from "../../host/connect/transport.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
@@ -49,7 +48,7 @@ import { checkNames } from "../../engine/errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
 import { Namespace } from "../../engine/kinds/core/v1.ts";
 import { installCrds } from "../../operator/schema/install_crds.ts";
-import { generateKeys, pem } from "./certificates.ts";
+import { generateKeys, lastCertificate, pem } from "./certificates.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
 import { serveWebhooks, type TestWebhooks } from "./webhooks.ts";
 

@@ -12,9 +12,9 @@ import type { Abortable, Selection } from "../../engine/api/call_options.ts";
 import { preciseTime } from "../../engine/api/precise_time.ts";
 import { defineResource, type Resource, resourceName } from "../../engine/api/resource.ts";
 import { StatusError, statusMessage } from "../../engine/api/status.ts";
-import { withResolvers } from "../../engine/async/signals.ts";
+import { Latch } from "../../engine/async/signals.ts";
 import { timedController } from "../../engine/async/time.ts";
-import { notFound } from "../../engine/protocol/refusal.ts";
+import { knownRefusal } from "../../engine/protocol/refusal.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { mergePatch } from "./apply/patches.ts";
@@ -360,26 +360,29 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     checkNames("wait for an object", options, "signal timeoutMs");
     const { signal, timeoutMs = 5_000 } = options;
     const { listeners } = this.#backend;
-    const { promise, resolve, reject } = withResolvers<T | undefined>();
+    const found = new Latch();
+    let object: T | undefined;
     const look = (): void => {
+      if (found.isOpen) return;
       try {
-        const object = this.get(resource, key);
-        if (predicate(object)) resolve(object);
+        object = this.get(resource, key);
+        if (predicate(object)) found.open();
       } catch (error) {
-        reject(error);
+        found.fail(error);
       }
     };
     using limit = timedController(timeoutMs, "the time is over", signal);
     listeners.add(look);
     try {
       if (!signal?.aborted) look();
-      return await abortable(promise, limit.signal);
+      await found.wait(limit);
+      return object;
     } catch (error) {
       if (signal?.aborted || error !== limit.signal.reason) throw error;
-      const object = this.get(resource, key);
-      const found = object === undefined ? "the object does not exist" : `the object is ${JSON.stringify(object)}`;
+      const last = this.get(resource, key);
+      const state = last === undefined ? "the object does not exist" : `the object is ${JSON.stringify(last)}`;
       const what = `${resourceName(resource)} "${key}"`;
-      throw new Error(`Cannot wait for ${what} longer than ${timeoutMs} ms: ${found}`);
+      throw new Error(`Cannot wait for ${what} longer than ${timeoutMs} ms: ${state}`);
     } finally {
       listeners.delete(look);
     }
@@ -618,7 +621,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   ): R {
     return this.#explain(`${verb} ${resourceName(resource)} "${key}"`, () => {
       const collection = this.#store.collection(resource);
-      if (collection === undefined) throw notFound(resource, key);
+      if (collection === undefined) throw knownRefusal("notFound", resource, key);
       return perform(collection, this.#key(collection, key));
     });
   }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { X509Certificate } from "node:crypto";
+import { lastCertificate } from "../../../src/testing/control_plane/certificates.ts";
 import { makeCertificates } from "../../../src/testing/control_plane/mod.ts";
 import { openssl } from "../../support/servers/certificates.ts";
 
@@ -30,4 +31,12 @@ Deno.test("makeCertificates makes another authority each time, and needs hosts",
   assertEquals(new X509Certificate(one.cert).verify(new X509Certificate(other.ca).publicKey), false);
   for (const host of ["127.0.0.1", "::1"]) assertEquals(new X509Certificate(one.cert).checkIP(host), host);
   await assertRejects(() => makeCertificates({ hosts: [] }), Error, '"hosts" is empty. Add at least one');
+});
+
+Deno.test("the last certificate of a chain is complete, also where its base64 has END", () => {
+  const own = "-----BEGIN CERTIFICATE-----\nMIIBENDx\n-----END CERTIFICATE-----";
+  const authority = "-----BEGIN CERTIFICATE-----\nMIIC\nENDz\nMIID\n-----END CERTIFICATE-----";
+  assertEquals(lastCertificate(`${own}\n${authority}\n`), authority);
+  assertEquals(lastCertificate(`${authority}\n-----BEGIN CERTIFICATE-----\nMIIC`), authority);
+  assertEquals(lastCertificate("-----BEGIN CERTIFICATE-----\nMIIC\nENDz\n"), undefined);
 });

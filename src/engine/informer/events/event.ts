@@ -12,6 +12,7 @@ import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { DecodeError } from "../../api/status.ts";
+import { entryWithin } from "../../entry/entry.ts";
 import { ofEntries, valuesAt } from "../../entry/path.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -226,9 +227,9 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
   }
 }
 
-/** Returns the entry of an event, which has the text of its object. */
+/** Returns the entry of an event's object itself, which has its text. */
 export function entryOfEvent<T extends KubernetesObject>(event: ObjectEvent<T>): CacheEntry<T> {
-  return event instanceof EntryEvent ? event.entry : event;
+  return entryWithin(event instanceof EntryEvent ? event.entry : event) as CacheEntry<T>;
 }
 
 /** The entries of lists, and of objects that were read one by one. */

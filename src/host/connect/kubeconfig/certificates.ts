@@ -33,11 +33,6 @@ export function certificateProblem(text: string): string | undefined {
   return broken === -1 ? undefined : `certificate ${broken + 1} of ${certificates.length} is cut short or damaged`;
 }
 
-/** Returns the last certificate of a PEM text, of a chain the one of the authority; `undefined` if there is none. */
-export function lastCertificate(text: string): string | undefined {
-  return [...text.matchAll(BLOCK)].findLast(([, label]) => label === "CERTIFICATE")?.[0];
-}
-
 /** Returns the problem with a text that should hold a private key; `undefined` if it is valid. */
 export function privateKeyProblem(text: string): string | undefined {
   const blocks = blocksOf(text);

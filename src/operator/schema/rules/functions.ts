@@ -10,6 +10,7 @@ import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { equalJson, isObject, type Json } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
+import { type Form, FORMS } from "../values/forms.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
@@ -94,19 +95,16 @@ class Format {
   }
 }
 
-const LABEL = /^[a-z\d]([-a-z\d]*[a-z\d])?$/;
-const SUBDOMAIN = /^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/;
-const LABEL_1035 = /^[a-z]([-a-z\d]*[a-z\d])?$/;
-const NAME = /^([A-Za-z\d][-\w.]*)?[A-Za-z\d]$/;
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-\d\d$/;
-const fitting = (pattern: RegExp, most = Infinity) => (text: string): boolean =>
-  text.length <= most && pattern.test(text);
+const fitting = (pattern: RegExp) => (text: string): boolean => pattern.test(text);
+/** Longer texts are not looked at. */
+const having = (form: Form, most: number) => (text: string): boolean => text.length <= most && form(text).length === 0;
 /** The server replaces a `-` at the end of a prefix by a letter. */
 const prefixOf = (fits: (text: string) => boolean) => (text: string): boolean => fits(text.replace(/-$/, "a"));
 const isDate = (text: string): boolean => DATE.test(text) && new Date(text).toISOString().startsWith(text);
-const label = fitting(LABEL, 63);
-const subdomain = fitting(SUBDOMAIN, 253);
-const label1035 = fitting(LABEL_1035, 63);
+const label = having(FORMS.dnsLabel, 63);
+const subdomain = having(FORMS.subdomain, 253);
+const label1035 = having(FORMS.letterLabel, 63);
 
 /** The named formats. */
 const FORMATS: ReadonlyMap<string, Format> = new Map(
@@ -117,11 +115,8 @@ const FORMATS: ReadonlyMap<string, Format> = new Map(
     dns1123LabelPrefix: prefixOf(label),
     dns1123SubdomainPrefix: prefixOf(subdomain),
     dns1035LabelPrefix: prefixOf(label1035),
-    qualifiedName: (text: string) => {
-      const [, prefix, name] = /^(?:(.*?)\/)?([^/]*)$/s.exec(text) ?? [];
-      return name !== undefined && fitting(NAME, 63)(name) && (prefix === undefined || subdomain(prefix));
-    },
-    labelValue: (text: string) => text === "" || fitting(NAME, 63)(text),
+    qualifiedName: having(FORMS.labelKey, 253 + 1 + 63),
+    labelValue: having(FORMS.labelValue, 63),
     uri: (text: string) => parses(() => new ParsedUrl(text)),
     uuid: fitting(/^[\da-f]{8}-?[\da-f]{4}-?[\da-f]{4}-?[\da-f]{4}-?[\da-f]{12}$/i),
     byte: fitting(/^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/),

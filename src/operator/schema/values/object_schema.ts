@@ -10,24 +10,20 @@
 import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 
-/** The types of values without members. */
-export const SCALAR_TYPES = [
-  "string",
-  "int32",
-  "int64",
-  "number",
-  "boolean",
-  "bytes",
-  "time",
-  "microTime",
-  "quantity",
-  "intOrString",
-  // Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields.
-  "any",
-] as const;
-
 /** The type of a value that has no members. */
-export type ScalarType = typeof SCALAR_TYPES[number];
+type ScalarType =
+  | "string"
+  | "int32"
+  | "int64"
+  | "number"
+  | "boolean"
+  | "bytes"
+  | "time"
+  | "microTime"
+  | "quantity"
+  | "intOrString"
+  // Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields.
+  | "any";
 
 /** The type of a value. */
 export type Schema = ScalarSchema | Struct | MapOf | ListOf;

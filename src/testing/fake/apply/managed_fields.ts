@@ -7,7 +7,7 @@
  * @module
  */
 import { StatusError } from "../../../engine/api/status.ts";
-import { badRequest, refusal } from "../../../engine/protocol/refusal.ts";
+import { refusal } from "../../../engine/protocol/refusal.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
@@ -376,9 +376,9 @@ export function applyConfiguration(
 
 function checkConfiguration(config: JsonObject, { apiVersion, kind }: ManagedKind, schema: Struct): void {
   if (config.apiVersion !== apiVersion || config.kind !== kind) {
-    throw badRequest(`invalid object type: ${kindText(textOf(config.apiVersion), textOf(config.kind))}`);
+    throw refusal(400, `invalid object type: ${kindText(textOf(config.apiVersion), textOf(config.kind))}`);
   }
-  if (isList(objectOr(config.metadata).managedFields)) throw badRequest("metadata.managedFields must be nil");
+  if (isList(objectOr(config.metadata).managedFields)) throw refusal(400, "metadata.managedFields must be nil");
   const errors = typeErrors(config, schema);
   if (errors.length === 0) return;
   const { namespace, name } = objectOr(config.metadata);

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { badRequest, refusal } from "../../../engine/protocol/refusal.ts";
+import { refusal } from "../../../engine/protocol/refusal.ts";
 import type { ListOf, Schema } from "../../../operator/schema/values/object_schema.ts";
 import { repeatedFields } from "../schema/strict.ts";
 import { unsupportedMediaType } from "../wire/exchange.ts";
@@ -31,7 +31,7 @@ import { objectOr } from "../../../engine/api/members.ts";
  */
 function jsonPatch(object: JsonObject, patch: Json): Json {
   const refuse = (value: Json, type: string): Error =>
-    badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type ${type}`);
+    refusal(400, `error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type ${type}`);
   if (!isList(patch)) throw refuse(patch, "[]handlers.jsonPatchOp");
   const odd = patch.find((operation) => !isObject(operation) && operation !== null);
   if (odd !== undefined) throw refuse(odd, "handlers.jsonPatchOp");
@@ -189,7 +189,7 @@ function retainKeys(merged: MutableJson, patch: MutableJson): void {
   const keys = patch[RETAIN_KEYS];
   if (keys === undefined) return;
   delete patch[RETAIN_KEYS];
-  const bad = badRequest("invalid patch format of retainKeys");
+  const bad = refusal(400, "invalid patch format of retainKeys");
   if (!isList(keys)) throw bad;
   for (const key in patch) {
     const directive = key.startsWith(DELETE_FROM_LIST) || key.startsWith(SET_ORDER);
@@ -460,10 +460,10 @@ export function applyPatch(object: JsonObject, patch: Json, type: MergeType, sch
     if (!isObject(patched)) throw unprocessable();
     return patched;
   }
-  if (patch === null && type === "merge") throw badRequest("Invalid JSON Patch");
+  if (patch === null && type === "merge") throw refusal(400, "Invalid JSON Patch");
   if (!isObject(patch)) {
     const why = `json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`;
-    throw badRequest(type === "merge" ? `error decoding patch: ${why}` : why);
+    throw refusal(400, type === "merge" ? `error decoding patch: ${why}` : why);
   }
   return type === "merge" ? objectOr(mergePatch(object, patch)) : strategicMerge(object, patch, schema);
 }

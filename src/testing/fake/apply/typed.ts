@@ -10,7 +10,6 @@ import { ZERO } from "../schema/schema.ts";
 import {
   type Field,
   type ListOf,
-  type MapOf,
   oncePer,
   type Schema,
   type Struct,
@@ -30,7 +29,10 @@ import { compareElements, FieldSet, keyElement, type PathElement, printPath, val
 type Value = Json | undefined;
 
 const ANY: Schema = { type: "any" };
-const ANY_MAP: MapOf = { type: "map", values: ANY, atomic: false };
+/** The schema of an object, with named fields or any keys. */
+type ObjectSchema = Extract<Schema, { readonly type: "struct" | "map" }>;
+
+const ANY_MAP: ObjectSchema = { type: "map", values: ANY, atomic: false };
 const ANY_LIST: ListOf = { type: "list", items: ANY, list: "atomic", keys: [], mergeKey: undefined };
 
 /** Returns the schema that decides how a value is walked; that of any value depends on the value. */
@@ -41,7 +43,7 @@ function schemaFor(schema: Schema, value: Value): Schema {
 }
 
 /** Returns the schema of a member; unknown members are deduced from their values. */
-function memberSchema(schema: Struct | MapOf, name: string): Schema {
+function memberSchema(schema: ObjectSchema, name: string): Schema {
   return schema.type === "map" ? schema.values : schema.fields.get(name)?.schema ?? ANY;
 }
 
@@ -56,7 +58,7 @@ const zerosOfStruct = oncePer(({ fields }: Struct): ReadonlyMap<string, Json> =>
 });
 const NO_ZEROS: ReadonlyMap<string, Json> = new Map();
 
-function zerosOf(schema: Struct | MapOf): ReadonlyMap<string, Json> {
+function zerosOf(schema: ObjectSchema): ReadonlyMap<string, Json> {
   return schema.type === "map" || schema.name === "" ? NO_ZEROS : zerosOfStruct(schema);
 }
 
@@ -172,7 +174,7 @@ export class TypedComparison {
     return false;
   }
 
-  #members(before: JsonObject | undefined, after: JsonObject | undefined, schema: Struct | MapOf): void {
+  #members(before: JsonObject | undefined, after: JsonObject | undefined, schema: ObjectSchema): void {
     const zeros = zerosOf(schema);
     const visit = (name: string): void => {
       let [old, next] = [before?.[name], after?.[name]];
@@ -260,7 +262,7 @@ export function newFields(zero: Value, value: Value, declared: Schema): JsonObje
   return undefined;
 }
 
-function newMembers(zero: JsonObject | undefined, object: JsonObject | undefined, schema: Struct | MapOf): MutableJson {
+function newMembers(zero: JsonObject | undefined, object: JsonObject | undefined, schema: ObjectSchema): MutableJson {
   const zeros = zerosOf(schema);
   const names = Object.keys(object ?? {}).filter((name) => object![name] !== undefined);
   if (zero === undefined) { for (const name of zeros.keys()) if (object?.[name] === undefined) names.push(name); }

@@ -9,13 +9,8 @@ import { encoder } from "../../../engine/api/object.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { hashOf, type HashRange } from "../../../engine/api/shard.ts";
 import { EntrySelector } from "../../../engine/entry/entry_selector.ts";
-import { badRequest, expired, refusal, tooLarge } from "../../../engine/protocol/refusal.ts";
-import {
-  formatContinueToken,
-  parseContinueToken,
-  parseRevision,
-  type ServerListOptions,
-} from "../../../engine/protocol/requests.ts";
+import { knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
+import { ContinueToken, parseRevision, type ServerListOptions } from "../../../engine/protocol/requests.ts";
 import type { Definition } from "../storage/definition.ts";
 import {
   type CollectionSlice,
@@ -93,7 +88,7 @@ export function* listPageBytes(
 function checkedFields(text: string, definition: Definition): string {
   return (text.match(/(?:\\.|[^,\\])+/gs) ?? []).map((term) => {
     const [, field, operator, value] = /^([^=!]+)(==|=|!=)(.*)$/s.exec(term) ?? [];
-    if (field === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+    if (field === undefined) throw refusal(400, `invalid selector: '${text}'; can't understand '${term}'`);
     checkField(field, definition);
     return field + operator + value.replace(/\\(.)/gs, "$1").replace(/[\\,=]/g, "\\$&");
   }).join(",");
@@ -115,7 +110,8 @@ const UNSELECTABLE: Readonly<Record<string, (field: string) => string>> = {
 /** kube-apiserver has a generic check for kinds without selectable fields of their own. */
 function checkField(field: string, { fields, schema }: Definition): void {
   if (field === "metadata.name" || field === "metadata.namespace" || fields.includes(field)) return;
-  throw badRequest(
+  throw refusal(
+    400,
     fields.length === 0
       ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
       : UNSELECTABLE[schema?.name ?? ""]?.(field) ?? `field label not supported: ${field}`,
@@ -166,7 +162,7 @@ export class StoredSelection {
     try {
       LabelSelector.parse(labelSelector);
     } catch (error) {
-      throw badRequest(`unable to parse requirement: ${(error as Error).message}`);
+      throw refusal(400, `unable to parse requirement: ${(error as Error).message}`);
     }
     const fields = checkedFields(fieldSelector, definition);
     this.#selector = new EntrySelector({ namespace, labelSelector, fieldSelector: fields }, valuesOf);
@@ -222,12 +218,12 @@ export class CollectionLister {
     const { namespace } = selection;
     if (options.continue !== "") {
       if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
-        throw badRequest("specifying resource version is not allowed when using continue");
+        throw refusal(400, "specifying resource version is not allowed when using continue");
       }
-      const token = parseContinueToken(options.continue);
+      const token = ContinueToken.parse(options.continue);
       if (token.revision > 0) this.checkReached(token.revision);
       if (token.revision > 0 && token.revision < this.#store.history.compacted) {
-        throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
+        throw knownRefusal("expired", CONTINUE_EXPIRED, `${new ContinueToken(-1, token.start)}`);
       }
       const revision = token.revision > 0 ? token.revision : this.#store.revision;
       const from = namespace === "" ? token.start : `${namespace}/${token.start}`;
@@ -242,7 +238,7 @@ export class CollectionLister {
     const exact = options.resourceVersionMatch === "Exact" ||
       (options.resourceVersionMatch === "" && options.limit > 0);
     if (exact && asked < this.#store.history.compacted) {
-      throw expired("The resourceVersion for the provided list is too old.");
+      throw knownRefusal("expired", "The resourceVersion for the provided list is too old.");
     }
     const revision = exact ? asked : this.#store.revision;
     return this.#page(collection, selection, { namespace, revision }, options.limit);
@@ -250,7 +246,7 @@ export class CollectionLister {
 
   /** @throws {StatusError} 504 if the store has not reached a revision, as kube-apiserver after 3 s. */
   checkReached(revision: number): void {
-    if (revision > this.#store.revision) throw tooLarge(revision, this.#store.revision);
+    if (revision > this.#store.revision) throw knownRefusal("tooLarge", revision, this.#store.revision);
   }
 
   #page(collection: StoredCollection, selection: StoredSelection, slice: CollectionSlice, limit: number): ListPage {
@@ -270,7 +266,7 @@ export class CollectionLister {
     if (!more) return { objects, revision };
     const next = `${objects[objects.length - 1].key}\0`;
     const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
-    const page = { objects, revision, continue: formatContinueToken({ revision, start }) };
+    const page = { objects, revision, continue: `${new ContinueToken(revision, start)}` };
     if (selection.selects) return page;
     const left = this.#left.get(collection);
     const known = left?.namespace === namespace && left.revision === revision && left.from === from;

@@ -9,7 +9,7 @@
 import { encoder } from "../../../engine/api/object.ts";
 import { preciseTime } from "../../../engine/api/precise_time.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, type Causes, fieldCause, invalid } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import { nameIn, parseStored, type Store, type StoredCollection, type StoreEvent } from "../storage/store.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import type { JsonObject } from "../../../engine/api/json.ts";
@@ -177,10 +177,10 @@ function namedContainer({ spec }: JsonObject, key: string, name: string): string
   const [own, ...others] = LISTS.map((list) => objectsOf(objectOr(spec)[list]).map(({ name }) => textOf(name)));
   const all = [...own, ...others.flat()];
   if (all.includes(name)) return name;
-  if (name !== "") throw badRequest(`container ${name} is not valid for pod ${nameIn(key)}`);
+  if (name !== "") throw refusal(400, `container ${name} is not valid for pod ${nameIn(key)}`);
   if (own.length === 1) return own[0];
   const which = `choose one of: [${all.join(" ")}]`;
-  throw badRequest(`a container name must be specified for pod ${nameIn(key)}, ${which}`);
+  throw refusal(400, `a container name must be specified for pod ${nameIn(key)}, ${which}`);
 }
 
 function statusesOf({ status }: JsonObject): readonly JsonObject[] {
@@ -225,20 +225,20 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
   const count = (name: string, least: number, why: string): number => {
     const text = query.get(name) || undefined;
     if (text === undefined) return Infinity;
-    if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+    if (!/^-?\d+$/.test(text)) throw refusal(400, `strconv.ParseInt: parsing "${text}": invalid syntax`);
     if (Number(text) < least) causes.push(fieldCause.invalid(name, text, why));
     return Number(text);
   };
   const sinceTime = query.get("sinceTime") ?? "";
   const since = sinceTime === "" ? "" : preciseTime(sinceTime);
-  if (since === undefined) throw badRequest(`parsing time "${sinceTime}" as RFC 3339: cannot parse`);
+  if (since === undefined) throw refusal(400, `parsing time "${sinceTime}" as RFC 3339: cannot parse`);
   const tailLines = count("tailLines", 0, "must be greater than or equal to 0");
   const limitBytes = count("limitBytes", 1, "must be greater than 0");
   const isTwice = query.has("sinceSeconds") && since !== "";
   if (isTwice) causes.push(fieldCause.forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   const sinceSeconds = isTwice ? Infinity : count("sinceSeconds", 1, "must be greater than 0");
   if (query.has("stream")) causes.push(fieldCause.forbidden("stream", "may not be specified"));
-  if (causes.length > 0) throw invalid({ group: "", kind: "PodLogOptions", name }, causes);
+  if (causes.length > 0) throw knownRefusal("invalid", { group: "", kind: "PodLogOptions", name }, causes);
   return {
     follow: isSet("follow"),
     previous: isSet("previous"),
@@ -254,14 +254,14 @@ function requestOf(name: string, query: URLSearchParams, nowMs: number): LogRequ
 
 /** Returns the container whose log is read (kubelet `validateContainerLogStatus`). @throws {StatusError} 400. */
 function idOf(what: string, status: JsonObject | undefined, previous: boolean): string {
-  if (status === undefined) throw badRequest(`${what} is not available`);
+  if (status === undefined) throw refusal(400, `${what} is not available`);
   const { waiting, running, terminated } = objectOr(status.state);
   const last = textOf(memberAt(status, "lastState", "terminated", "containerID"));
-  if (previous && last === "") throw badRequest(`previous terminated ${what} not found`);
+  if (previous && last === "") throw refusal(400, `previous terminated ${what} not found`);
   const own = textOf(running === undefined ? objectOr(terminated).containerID : status.containerID);
   const id = previous ? last : own || last;
   if (id !== "") return id;
-  if (terminated !== undefined) throw badRequest(`${what} is terminated`);
-  if (waiting === undefined) throw badRequest(`${what} is waiting to start - no logs yet`);
-  throw badRequest(`${what} is waiting to start: ${textOf(objectOr(waiting).reason)}`);
+  if (terminated !== undefined) throw refusal(400, `${what} is terminated`);
+  if (waiting === undefined) throw refusal(400, `${what} is waiting to start - no logs yet`);
+  throw refusal(400, `${what} is waiting to start: ${textOf(objectOr(waiting).reason)}`);
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import { decoder, encoder } from "../../../engine/api/object.ts";
-import { badRequest } from "../../../engine/protocol/refusal.ts";
+import { refusal } from "../../../engine/protocol/refusal.ts";
 import { oncePer } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
@@ -100,7 +100,7 @@ type TableView = ResponseView & { readonly as: "table" };
 export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
   const include = parameters.get("includeObject") || "Metadata";
   if (include === "None" || include === "Metadata" || include === "Object") return include;
-  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
+  throw refusal(400, `unrecognized includeObject value: ${JSON.stringify(include)}`);
 }
 
 /** Serializes a table up to its rows; `metadata` is that of the list. */

@@ -8,7 +8,7 @@
  */
 import { encoder } from "../../../engine/api/object.ts";
 import type { Resource } from "../../../engine/api/resource.ts";
-import { expired, statusJson, tooLarge } from "../../../engine/protocol/refusal.ts";
+import { knownRefusal, statusJson } from "../../../engine/protocol/refusal.ts";
 import { parseRevision, type ServerListOptions } from "../../../engine/protocol/requests.ts";
 import { sameResource } from "../storage/definition.ts";
 import {
@@ -310,9 +310,9 @@ export class Watches {
     const from = initial || asked === 0 ? this.#store.revision : asked;
     const oldest = Math.max(this.#store.history.compacted, collection.since);
     const failure = sendInitialEvents === true && asked > this.#store.revision
-      ? tooLarge(asked, this.#store.revision)
+      ? knownRefusal("tooLarge", asked, this.#store.revision)
       : !initial && from < oldest
-      ? expired(`too old resource version: ${from} (${oldest})`)
+      ? knownRefusal("expired", `too old resource version: ${from} (${oldest})`)
       : undefined;
     const watch = this.#add({
       collection,

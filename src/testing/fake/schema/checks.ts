@@ -9,16 +9,7 @@
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import {
-  type Form,
-  LABEL,
-  letterLabel,
-  limited,
-  LOWER_CASE,
-  pattern,
-  SUBDOMAIN,
-  subdomain,
-} from "../../../operator/schema/values/forms.ts";
+import { type Form, FORMS } from "../../../operator/schema/values/forms.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 
@@ -64,127 +55,15 @@ function addressRange(text: string): readonly string[] {
   return (read.value & rest) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
 }
 
-const KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-
-/** A label of DNS (RFC 1123). */
-const dnsLabel: Form = limited(63, (text) => {
-  const faults = labelForm(text);
-  return faults.length > 0 && subdomain(text).length === 0 ? ["must not contain dots"] : faults;
-}, "characters");
-
-const labelForm = pattern(
-  LABEL,
-  `a lowercase RFC 1123 label ${LOWER_CASE} or '-', and must start and end with an alphanumeric character`,
-  "my-name",
-  "123-abc",
-);
-
-/** A subdomain below `*.`. */
-const wildcard: Form = limited(
-  253,
-  pattern(
-    `\\*\\.${SUBDOMAIN}`,
-    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower " +
-      "case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
-    "*.example.com",
-  ),
-  "characters",
-);
-
-const keyForm = pattern(
-  KEY,
-  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-  "MyName",
-  "my.name",
-  "123-abc",
-);
-
-/** The key of a label: a name, which may have a domain before it. */
-const labelKey: Form = (text) => {
-  const parts = text.split("/");
-  if (parts.length > 2) {
-    const [why = keyForm("")[0]] = keyForm(text);
-    return [`a valid label key ${why} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
-  }
-  const name = parts[parts.length - 1];
-  const prefix = parts.length < 2 ? [] : parts[0] === "" ? ["must be non-empty"] : subdomain(parts[0]);
-  const length = name === "" ? ["must be non-empty"] : name.length > 63 ? ["must be no more than 63 bytes"] : [];
-  return [
-    ...prefix.map((why) => `prefix part ${why}`),
-    ...[...length, ...keyForm(name)].map((why) => `name part ${why}`),
-  ];
-};
-
-/** The value of a label. */
-const labelValue: Form = limited(
-  63,
-  pattern(
-    `(${KEY})?`,
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
-      "end with an alphanumeric character",
-    "MyValue",
-    "my_value",
-    "12345",
-  ),
-  "bytes",
-);
-
-/** A name that may stand in a path. */
-const pathSegment: Form = (text) =>
-  text === "." || text === ".."
-    ? [`may not be '${text}'`]
-    : ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
-
-const PORT_NAME: readonly (readonly [fault: RegExp, why: string])[] = [
-  [/^.{16}/, "must be no more than 15 characters"],
-  [/[^-a-z0-9]|^$/, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"],
-  [/^[^a-z]*$/, "must contain at least one letter (a-z)"],
-  [/--/, "must not contain consecutive hyphens"],
-  [/^-|-$/, "must not begin or end with a hyphen"],
-];
-
-/** The name of a port. */
-const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
-
-/** A percentage: `"25%"`. */
-const percentage: Form = pattern(
-  "[0-9]+%",
-  "a valid percent string must be a numeric string followed by an ending '%'",
-  "1%",
-  "93%",
-);
-
-/** The key of a ConfigMap or Secret. */
-const configKey: Form = (text) => [
-  ...(text.length > 253 ? ["must be no more than 253 characters"] : []),
-  ...(/^[-._a-zA-Z0-9]+$/.test(text) ? [] : [
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME', " +
-    " or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-  ]),
-  ...(text === "." ? ["must not be '.'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
-];
-
 /** The forms by the names that rules have for them. */
-const FORMS = {
-  address,
-  addressRange,
-  configKey,
-  dnsLabel,
-  labelKey,
-  labelValue,
-  letterLabel,
-  pathSegment,
-  portName,
-  subdomain,
-  wildcard,
-};
+const RULE_FORMS = { ...FORMS, address, addressRange };
 
 /** A form: by its name, or one of the rules' own. */
-type AnyForm = keyof typeof FORMS | Form;
+type AnyForm = keyof typeof RULE_FORMS | Form;
 
 /** Returns what is wrong with a text that must have a form; nothing if it has. */
 export function formFaults(text: string, form: AnyForm): readonly string[] {
-  return (typeof form === "string" ? FORMS[form] : form)(text);
+  return (typeof form === "string" ? RULE_FORMS[form] : form)(text);
 }
 
 /** Finds what is wrong with an object of one type, at a path, beyond what its schema says. */
@@ -197,7 +76,7 @@ export type Check = (value: Json, at: string, causes: Causes) => void;
  * Returns a rule: members by their path have a form, or what a check wants. An absent member or an empty text is
  * reported only if its path ends with `!`. The elements of a list are `name[]`.
  */
-export function rulesOf(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
+export function rulesOf(rows: Readonly<Record<string, Check | keyof typeof RULE_FORMS>>): Rule {
   return allOf(
     ...Object.entries(rows).map(([key, row]) => {
       const check = typeof row === "string" ? formed(row) : row;
@@ -269,7 +148,7 @@ export const portNumber: Check = between(1, 65_535);
 /** The check of a port's number or name. */
 export const portOrName: Check = (value, at, causes) => {
   portNumber(value, at, causes);
-  checkForm(value, at, portName, causes);
+  checkForm(value, at, "portName", causes);
 };
 
 /** Reports a value. */
@@ -312,15 +191,15 @@ export function allOf(...rules: readonly Rule[]): Rule {
 /** Reports a value that is neither a count nor, up to `most`, a percentage; absent ones pass. */
 export function checkShare(value: Json | undefined, at: string, causes: Causes, most = 100): void {
   if (typeof value === "number" && value < 0) refuseValue(causes, at, value, "must be greater than or equal to 0");
-  checkForm(value, at, percentage, causes);
-  if (typeof value === "string" && percentage(value).length === 0 && parseInt(value) > most) {
+  checkForm(value, at, "percentage", causes);
+  if (typeof value === "string" && FORMS.percentage(value).length === 0 && parseInt(value) > most) {
     refuseValue(causes, at, value, "must not be greater than 100%");
   }
 }
 
 /** The number of a count or percentage; 0 for anything else. */
 export function shareOf(value: Json | undefined): number {
-  return typeof value === "string" && percentage(value).length === 0 ? parseInt(value) : numberOf(value);
+  return typeof value === "string" && FORMS.percentage(value).length === 0 ? parseInt(value) : numberOf(value);
 }
 
 /** A number, or 0. */
@@ -331,8 +210,8 @@ export function numberOf(value: Json | undefined): number {
 /** Reports keys and values of labels. */
 export function checkLabels(labels: Json | undefined, at: string, causes: Causes): void {
   for (const [key, value] of Object.entries(objectOr(labels))) {
-    checkForm(key, at, labelKey, causes);
-    checkForm(value, at, labelValue, causes);
+    checkForm(key, at, "labelKey", causes);
+    checkForm(value, at, "labelValue", causes);
   }
 }
 
@@ -342,7 +221,7 @@ const ANNOTATION_BYTES = 256 * 1_024;
 export function checkAnnotations(annotations: Json | undefined, at: string, causes: Causes): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(objectOr(annotations))) {
-    for (const why of labelKey(key.toLowerCase())) refuseValue(causes, at, key, why);
+    for (const why of FORMS.labelKey(key.toLowerCase())) refuseValue(causes, at, key, why);
     bytes += key.length + textOf(value).length;
   }
   if (bytes <= ANNOTATION_BYTES) return;
@@ -369,8 +248,8 @@ export function checkRequirement(
   } else if (given.length !== 1) {
     causes.push(fieldCause.required(`${at}.values`, `must be one where \`operator\` is ${more}`));
   }
-  checkForm(key, `${at}.key`, labelKey, causes);
-  given.forEach((value, index) => checkForm(value, `${at}.values[${index}]`, labelValue, causes));
+  checkForm(key, `${at}.key`, "labelKey", causes);
+  given.forEach((value, index) => checkForm(value, `${at}.values[${index}]`, "labelValue", causes));
 }
 
 /** The rules of `meta/v1.LabelSelector`. */
@@ -399,23 +278,23 @@ interface CheckedObject {
 const RBAC = "rbac.authorization.k8s.io";
 
 /** The forms of names, where they are not subdomains of DNS, by group and kind. */
-const NAMES: Readonly<Record<string, Form>> = {
-  "/Namespace": dnsLabel,
-  "/Service": dnsLabel,
-  "apps/StatefulSet": dnsLabel,
-  "apiregistration.k8s.io/APIService": pathSegment,
-  "certificates.k8s.io/CertificateSigningRequest": pathSegment,
-  "policy/PodDisruptionBudget": pathSegment,
-  [`${RBAC}/ClusterRole`]: pathSegment,
-  [`${RBAC}/ClusterRoleBinding`]: pathSegment,
-  [`${RBAC}/Role`]: pathSegment,
-  [`${RBAC}/RoleBinding`]: pathSegment,
+const NAMES: Readonly<Record<string, keyof typeof FORMS>> = {
+  "/Namespace": "dnsLabel",
+  "/Service": "dnsLabel",
+  "apps/StatefulSet": "dnsLabel",
+  "apiregistration.k8s.io/APIService": "pathSegment",
+  "certificates.k8s.io/CertificateSigningRequest": "pathSegment",
+  "policy/PodDisruptionBudget": "pathSegment",
+  [`${RBAC}/ClusterRole`]: "pathSegment",
+  [`${RBAC}/ClusterRoleBinding`]: "pathSegment",
+  [`${RBAC}/Role`]: "pathSegment",
+  [`${RBAC}/RoleBinding`]: "pathSegment",
 };
 
 /** Finds what is wrong with the name of a new object. */
 export function checkName({ definition: { group, kind }, object, causes }: CheckedObject): void {
   const { name, generateName } = objectOr(object.metadata);
-  const form = NAMES[`${group}/${kind}`] ?? subdomain;
+  const form = FORMS[NAMES[`${group}/${kind}`] ?? "subdomain"];
   if (textOf(generateName) !== "") {
     const prefix = textOf(generateName).replace(/(.)-$/, "a");
     for (const why of form(prefix)) refuseValue(causes, "metadata.generateName", generateName, why);
@@ -471,7 +350,7 @@ export function checkDomain(name: string, at: string, causes: Causes): void {
 }
 
 function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[], causes: Causes): void {
-  for (const name of finalizers) checkForm(name, "metadata.finalizers", labelKey, causes);
+  for (const name of finalizers) checkForm(name, "metadata.finalizers", "labelKey", causes);
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     const why = "finalizer orphan and foregroundDeletion cannot be both set";
     refuseValue(causes, "metadata.finalizers", finalizers, why);

@@ -5,7 +5,7 @@
  * @module
  */
 import { parseQuantity } from "../../../engine/api/quantity.ts";
-import { badRequest } from "../../../engine/protocol/refusal.ts";
+import { refusal } from "../../../engine/protocol/refusal.ts";
 import { jsonType } from "../wire/go_text.ts";
 import {
   cloneJson,
@@ -60,7 +60,10 @@ export function decodeTyped(schema: Struct, object: JsonObject, { kind, version 
     return { object: decoded, faults: faults.map(({ text }) => text) };
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
-    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
+    throw refusal(
+      400,
+      `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`,
+    );
   }
 }
 

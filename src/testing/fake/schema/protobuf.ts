@@ -6,6 +6,7 @@
  * @module
  */
 import { type Json, type JsonObject, type MutableJson, setMember } from "../../../engine/api/json.ts";
+import { base64Of } from "../../../engine/api/object.ts";
 import { schemaOf, structNamed, ZERO } from "./schema.ts";
 import { oncePer, type ScalarSchema, type Schema, type Struct } from "../../../operator/schema/values/object_schema.ts";
 
@@ -118,7 +119,7 @@ function readScalar(schema: ScalarSchema, wire: Wire): Json {
     case "number":
       return wire as number;
     case "bytes":
-      return btoa(Array.from(bytesOf(wire), (byte) => String.fromCharCode(byte)).join(""));
+      return base64Of(bytesOf(wire));
     case "quantity":
       return text(new Map(fieldsIn(bytesOf(wire))).get(1) ?? NOTHING) || "0";
     case "time":

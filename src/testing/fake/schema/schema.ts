@@ -5,16 +5,8 @@
  *
  * @module
  */
-import type { Json } from "../../../engine/api/json.ts";
-import {
-  type Field,
-  type ListOf,
-  type MapOf,
-  SCALAR_TYPES,
-  type ScalarSchema,
-  type Schema,
-  type Struct,
-} from "../../../operator/schema/values/object_schema.ts";
+import type { Json, JsonObject } from "../../../engine/api/json.ts";
+import type { Field, ScalarSchema, Schema, Struct } from "../../../operator/schema/values/object_schema.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
 /** The zero values of types that Go has no pointers for. */
@@ -63,7 +55,24 @@ function schemaText(id: string): SchemaText | undefined {
   return text;
 }
 
-const SCALARS: ReadonlyMap<string, ScalarSchema> = new Map(SCALAR_TYPES.map((type) => [type, { type }]));
+/** The types of values without members, as OpenAPI has them. */
+export const SCALARS: Readonly<Record<ScalarSchema["type"], JsonObject>> = {
+  string: { type: "string" },
+  int32: { type: "integer", format: "int32" },
+  int64: { type: "integer", format: "int64" },
+  number: { type: "number", format: "double" },
+  boolean: { type: "boolean" },
+  bytes: { type: "string", format: "byte" },
+  time: { type: "string", format: "date-time" },
+  microTime: { type: "string", format: "date-time" },
+  quantity: { oneOf: [{ type: "string" }, { type: "number" }] },
+  intOrString: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
+  any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+};
+
+function isScalar(type: string): type is ScalarSchema["type"] {
+  return Object.hasOwn(SCALARS, type);
+}
 
 /** The types of a group's version; each is read at its first use. */
 class SchemaText {
@@ -104,7 +113,7 @@ class SchemaText {
     const [all, bracket, mark] = /^([[{])(.*?)[\]}]/.exec(type) ?? [""];
     const rest = type.slice(all.length);
     if (bracket === "{") {
-      return { type: "map", values: this.schema(rest, undefined), atomic: mark !== "" } satisfies MapOf;
+      return { type: "map", values: this.schema(rest, undefined), atomic: mark !== "" };
     }
     if (bracket === "[") {
       return {
@@ -113,10 +122,9 @@ class SchemaText {
         list: mark === "" ? "atomic" : mark === "set" ? mark : "map",
         keys: mark === "" || mark === "set" ? [] : mark.split(","),
         mergeKey,
-      } satisfies ListOf;
+      };
     }
-    const scalar = SCALARS.get(type);
-    if (scalar !== undefined) return scalar;
+    if (isScalar(type)) return { type };
     if (this.#unions.has(type)) return { type: "any", union: this.struct(type) };
     return type.includes(".") ? structNamed(type) : structNamed(`${this.#id}.${type}`);
   }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { DEFINITIONS } from "../../../engine/api/resource.ts";
+import { CustomResourceDefinition } from "../../../engine/kinds/apiextensions/v1.ts";
 import { refusal } from "../../../engine/protocol/refusal.ts";
 import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
@@ -43,7 +43,7 @@ export class Conversions {
 
   /** Returns how a kind is converted; undefined if it is not. */
   planOf({ group, plural }: KindName): Plan | undefined {
-    const crd = this.source.handler && this.#store.collection(DEFINITIONS)?.get(`${plural}.${group}`);
+    const crd = this.source.handler && this.#store.collection(CustomResourceDefinition)?.get(`${plural}.${group}`);
     return crd && planIn(crd)[0];
   }
 

@@ -7,28 +7,15 @@
  * @module
  */
 import { KUBERNETES_VERSION } from "../../../engine/protocol/discovery.ts";
-import type { Field, ScalarType, Schema, Struct } from "../../../operator/schema/values/object_schema.ts";
+import type { Field, Schema, Struct } from "../../../operator/schema/values/object_schema.ts";
+import { SCALARS } from "../schema/schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
 import type { JsonObject, MutableJson } from "../../../engine/api/json.ts";
 import { objectOr } from "../../../engine/api/members.ts";
 
-const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
-  string: { type: "string" },
-  int32: { type: "integer", format: "int32" },
-  int64: { type: "integer", format: "int64" },
-  number: { type: "number", format: "double" },
-  boolean: { type: "boolean" },
-  bytes: { type: "string", format: "byte" },
-  time: { type: "string", format: "date-time" },
-  microTime: { type: "string", format: "date-time" },
-  quantity: { oneOf: [{ type: "string" }, { type: "number" }] },
-  intOrString: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
-  any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-};
-
 /** Scalars that are types of their own. */
-const NAMED: Partial<Record<ScalarType, string>> = {
+const NAMED: Partial<Record<keyof typeof SCALARS, string>> = {
   quantity: "io.k8s.apimachinery.pkg.api.resource.Quantity",
   intOrString: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
 };
@@ -83,7 +70,7 @@ function typeOf(schemas: MutableJson, schema: Schema): JsonObject {
   }
 }
 
-function scalarOf(schemas: MutableJson, type: ScalarType): JsonObject {
+function scalarOf(schemas: MutableJson, type: keyof typeof SCALARS): JsonObject {
   const name = NAMED[type];
   if (name === undefined) return SCALARS[type];
   schemas[name] = SCALARS[type];

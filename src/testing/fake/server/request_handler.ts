@@ -7,7 +7,7 @@
  * @module
  */
 import { verbOf } from "../../../engine/api/resource.ts";
-import { badRequest, fieldCause, invalid, noMethod, noPath } from "../../../engine/protocol/refusal.ts";
+import { fieldCause, knownRefusal, PlainRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import {
   negotiateRepresentation,
   parseRoute,
@@ -98,7 +98,9 @@ async function reviewAccess(
 ): Promise<JsonObject> {
   const { resourceAttributes: wanted, nonResourceAttributes: path, user } = objectOr(spec);
   const refuse = (field: string, value: string, why: string): never => {
-    throw invalid({ group: AUTHORIZATION, kind: "", name: "" }, [fieldCause.invalid(field, value, why)]);
+    throw knownRefusal("invalid", { group: AUTHORIZATION, kind: "", name: "" }, [
+      fieldCause.invalid(field, value, why),
+    ]);
   };
   if (isObject(wanted) === isObject(path)) {
     refuse("spec", "null", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
@@ -127,7 +129,7 @@ async function reviewAccess(
 
 /** The rules of a user; a function that authorizes cannot list them. */
 function reviewRules(access: AccessControl, { spec }: JsonObject): JsonObject {
-  if (!objectOr(spec).namespace) throw badRequest("no namespace on request");
+  if (!objectOr(spec).namespace) throw refusal(400, "no namespace on request");
   const all = { verbs: ["*"] };
   const status = access.allowsAll
     ? {
@@ -239,7 +241,7 @@ export class RequestHandler {
     body: string,
   ): Promise<Response> {
     const { access, conversions, discovery, store } = this.#parts;
-    if (route === undefined) throw noPath();
+    if (route === undefined) throw PlainRefusal.noPath();
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
@@ -251,7 +253,7 @@ export class RequestHandler {
       const { underReview } = await import("./webhooks.ts");
       return await underReview({ context, route, attributes, body }, { store, conversions }, answer);
     }
-    if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
+    if (context.request.method !== "GET" && context.request.method !== "HEAD") throw knownRefusal("noMethod");
     switch (route.type) {
       case "health":
         return answerText("ok");
@@ -305,6 +307,6 @@ function aggregated(context: RequestContext, document: () => unknown): Response 
 }
 
 function found(context: RequestContext, document: unknown): Response {
-  if (document === undefined) throw noPath();
+  if (document === undefined) throw PlainRefusal.noPath();
   return answerJson(context, document);
 }

@@ -9,21 +9,9 @@
 import { decoder, encoder } from "../../../engine/api/object.ts";
 import { isBuiltInGroup } from "../../../engine/api/resource.ts";
 import type { Discovery } from "../../../engine/protocol/discovery.ts";
+import { type Causes, fieldCause, knownRefusal, PlainRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import {
-  badRequest,
-  type Causes,
-  detailsOf,
-  fieldCause,
-  invalid,
-  noMethod,
-  noPath,
-  noResource,
-  notFound,
-  noVerb,
-  refusal,
-} from "../../../engine/protocol/refusal.ts";
-import { negotiateRepresentation, type Representation } from "../../../engine/protocol/requests.ts";
-import {
+  negotiateRepresentation,
   parseListOptions,
   parseRevision,
   type ResourceRoute,
@@ -88,7 +76,7 @@ export async function requestBodyText(request: Request, isRemote: boolean): Prom
   try {
     return JSON.stringify(readProtobuf(bytes));
   } catch (error) {
-    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+    throw refusal(400, `the object provided is unrecognized: ${(error as Error).message}`);
   }
 }
 
@@ -131,7 +119,7 @@ function strictBody({ body, definition }: ResourceRequest, object: JsonObject): 
 }
 
 function objectOrRefuse(value: Json): JsonObject {
-  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
+  if (!isObject(value)) throw refusal(400, "the body of the request must be a JSON object");
   return value;
 }
 
@@ -145,14 +133,17 @@ function requestBodyJson(text: string, message?: string): Json {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(message ?? `the object provided is unrecognized: ${(error as Error).message}`);
+    throw refusal(400, message ?? `the object provided is unrecognized: ${(error as Error).message}`);
   }
   // Each level takes two characters.
   if (text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)) {
-    throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+    throw refusal(400, "the object provided is unrecognized: json: exceeded max depth");
   }
   return value;
 }
+
+/** The representations that an answer may have. */
+type Offered = Parameters<typeof negotiateRepresentation>[1];
 
 /** Components of the server that answers to requests for resources need. */
 export interface ResourceParts {
@@ -264,13 +255,15 @@ export class ResourceHandler {
     if (collection === undefined) {
       // Missing resources of a built-in group get a Status; a custom group's paths exist only while its definitions
       // do.
-      throw isBuiltInGroup(group) && discovery.has(group, version) ? noResource() : noPath();
+      throw isBuiltInGroup(group) && discovery.has(group, version) ? knownRefusal("noResource") : PlainRefusal.noPath();
     }
     const { scope, parts } = collection.definition;
-    if (namespace !== "" && scope === "Cluster") throw noResource();
-    if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
+    if (namespace !== "" && scope === "Cluster") throw knownRefusal("noResource");
+    if (namespace === "" && scope === "Namespaced" && name !== undefined) throw knownRefusal("noResource");
     if (subresource !== undefined && !parts.some(({ name }) => name === subresource)) {
-      throw collection.definition.custom ? notFound(collection.definition, name!) : noResource();
+      throw collection.definition.custom
+        ? knownRefusal("notFound", collection.definition, name!)
+        : knownRefusal("noResource");
     }
     return collection;
   }
@@ -278,18 +271,20 @@ export class ResourceHandler {
   #perform(request: ResourceRequest, verb: string): Response {
     const { definition, route: { subresource } } = request;
     if (subresource !== undefined) {
-      if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) throw noMethod();
+      if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) {
+        throw knownRefusal("noMethod");
+      }
       const answer = this.#part(request, verb, subresource);
       if (answer !== undefined) return answer;
     } else if (!definition.verbs.includes(verb)) {
       // Kinds that are no objects have no other methods.
-      throw definition.verbs.includes("get") ? noVerb(definition, verb) : noMethod();
+      throw definition.verbs.includes("get") ? knownRefusal("noVerb", definition, verb) : knownRefusal("noMethod");
     }
     const isNamed = request.route.name !== undefined;
-    if (verb === "create" && isNamed) throw noMethod();
-    if (!isNamed && (verb === "update" || verb === "patch")) throw noVerb(definition, verb);
+    if (verb === "create" && isNamed) throw knownRefusal("noMethod");
+    if (!isNamed && (verb === "update" || verb === "patch")) throw knownRefusal("noVerb", definition, verb);
     const perform = this.#verbs[verb];
-    if (perform === undefined) throw noMethod();
+    if (perform === undefined) throw knownRefusal("noMethod");
     return perform(request);
   }
 
@@ -310,7 +305,7 @@ export class ResourceHandler {
     if (OF_KUBELETS.includes(subresource)) {
       if (plural === "pods" && subresource !== "proxy") {
         const { nodeName } = objectOr(parseStored(collection.existing(key)).spec);
-        if (!nodeName) throw badRequest(`pod ${nameIn(key)} does not have a host assigned`);
+        if (!nodeName) throw refusal(400, `pod ${nameIn(key)} does not have a host assigned`);
       }
       throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
     }
@@ -361,7 +356,7 @@ export class ResourceHandler {
   #watch(request: ResourceRequest): Response {
     const { context, collection } = request;
     const accept = context.request.headers.get("accept");
-    const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
+    const offered: Offered = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
     const representation = negotiateRepresentation(accept, offered);
     const view = this.#view(context, offered);
     const { options, selection } = this.#listRequest(request);
@@ -431,8 +426,7 @@ export class ResourceHandler {
     const deletion = this.#parts.writer.delete(collection, key, deleteMode(request));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
-    const { group, kind } = detailsOf(definition);
-    const details = { name, group, kind, uid };
+    const details = { name, group: definition.group || undefined, kind: definition.plural, uid };
     return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
   }
 
@@ -465,7 +459,7 @@ export class ResourceHandler {
   }
 
   /** Negotiates the representation of objects. */
-  #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
+  #view({ request, url }: RequestContext, offered: Offered): ResponseView {
     const representation = negotiateRepresentation(request.headers.get("accept"), offered);
     if (representation === "object") return { as: "object" };
     if (representation !== "Table") return { as: "partial" };
@@ -529,7 +523,7 @@ function writeMode(
     causes.push(fieldCause.unsupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
   }
   if (causes.length > 0 || !isFieldValidation(fieldValidation)) {
-    throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+    throw knownRefusal("invalid", { group: "meta.k8s.io", kind, name: "" }, causes);
   }
   return {
     manager: manager || agent || "unknown",
@@ -564,7 +558,7 @@ function deleteOptions(text: string): JsonObject {
   const options = objectOrRefuse(value);
   const { kind = "", apiVersion = "v1" } = options;
   if (kind !== "" && kind !== DELETE_OPTIONS.kind) {
-    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+    throw refusal(400, `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
   }
   return decodeTyped(structNamed("meta/v1.DeleteOptions"), options, DELETE_OPTIONS).object;
 }
@@ -583,6 +577,8 @@ function deleteMode({ context: { url: { searchParams } }, body: text, review }: 
     causes.push(fieldCause.unsupported("propagationPolicy", policy, POLICIES));
   }
   checkDryRun(listOr(dryRun).map(textOf), causes);
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
+  if (causes.length > 0) {
+    throw knownRefusal("invalid", { group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
+  }
   return { ...deleteModeOf(options), review };
 }

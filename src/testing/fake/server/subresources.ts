@@ -10,11 +10,10 @@ import { isList, isObject, type JsonObject, type MutableJson } from "../../../en
 import { listOr, memberAt, objectOr, textOf } from "../../../engine/api/members.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, fieldCause, invalid, refusal } from "../../../engine/protocol/refusal.ts";
+import { fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { conflict } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { deleteModeOf, type Writer } from "../writes/writer.ts";
 
@@ -77,15 +76,15 @@ export function scaledConfig(definition: Definition, name: string, scale: JsonOb
 function replicasOf(scale: JsonObject): number {
   const { replicas = 0 } = objectOr(scale.spec);
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-    throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
+    throw refusal(400, `spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
   }
   if (scale.kind !== undefined && scale.kind !== "Scale") {
-    throw badRequest(`expected a Scale, found ${textOf(scale.kind)}`);
+    throw refusal(400, `expected a Scale, found ${textOf(scale.kind)}`);
   }
   if (replicas < 0) {
     const name = textOf(objectOr(scale.metadata).name);
     const cause = fieldCause.invalid("spec.replicas", String(replicas), "must be greater than or equal to 0");
-    throw invalid({ group: "autoscaling", kind: "Scale", name }, [cause]);
+    throw knownRefusal("invalid", { group: "autoscaling", kind: "Scale", name }, [cause]);
   }
   return replicas;
 }
@@ -168,12 +167,12 @@ export class PostedSubresources {
   bind(pods: StoredCollection, key: string, body: JsonObject, mode: WriteMode): JsonObject {
     const stored = this.#named(pods, key, body, "Binding");
     const { name: node } = objectOr(body.target);
-    if (typeof node !== "string" || node === "") throw badRequest("target.name: Required value");
+    if (typeof node !== "string" || node === "") throw refusal(400, "target.name: Required value");
     const binding = { group: "", plural: "pods/binding" };
     const change = (pod: JsonObject): JsonObject => {
       const spec = objectOr(pod.spec);
       const refuse = (why: string): never => {
-        throw conflict(binding, stored.name, `pod ${stored.name} ${why}`);
+        throw knownRefusal("conflict", binding, stored.name, `pod ${stored.name} ${why}`);
       };
       if (objectOr(pod.metadata).deletionTimestamp) refuse("is being deleted, cannot be assigned to a host");
       if (spec.nodeName) refuse(`is already assigned to node ${JSON.stringify(spec.nodeName)}`);
@@ -218,7 +217,7 @@ export class PostedSubresources {
   #named(pods: StoredCollection, key: string, body: JsonObject, kind: string): StoredObject {
     const stored = pods.existing(key);
     const { name } = objectOr(body.metadata);
-    if (name !== stored.name) throw badRequest(`name in URL does not match name in ${kind} object`);
+    if (name !== stored.name) throw refusal(400, `name in URL does not match name in ${kind} object`);
     return stored;
   }
 
@@ -239,7 +238,7 @@ function checkLifetime(seconds: number): void {
     : undefined;
   if (why === undefined) return;
   const kind = { group: "authentication.k8s.io", kind: "TokenRequest", name: "" };
-  throw invalid(kind, [fieldCause.invalid("spec.expirationSeconds", String(seconds), why)]);
+  throw knownRefusal("invalid", kind, [fieldCause.invalid("spec.expirationSeconds", String(seconds), why)]);
 }
 
 function allowedBy({ status }: JsonObject): number {

@@ -8,11 +8,11 @@
  */
 import { abortable } from "@std/async/abortable";
 import { defined } from "../../../engine/api/defined.ts";
-import { apiVersionOf, resourceName } from "../../../engine/api/resource.ts";
+import { apiVersionOf } from "../../../engine/api/resource.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
 import { timedController } from "../../../engine/async/time.ts";
-import { badRequest, detailsOf, refusal } from "../../../engine/protocol/refusal.ts";
+import { knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import { loadRules } from "../../../operator/schema/rules/load.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
@@ -142,9 +142,8 @@ export async function askedIn(hook: JsonObject, asked: Asked, means: Means): Pro
   }
   if (failures.length === 0) return versioned;
   if (hook.failurePolicy === "Ignore") return undefined;
-  const what = resourceName(definition) + (name === "" ? "" : ` ${JSON.stringify(name)}`);
   const why = failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`;
-  throw refusal(403, `${what} is forbidden: ${why}`, { details: detailsOf(definition, name || undefined) });
+  throw knownRefusal("forbidden", definition, name, why);
 }
 
 /** Converts an object to another version. A scale stays as it is. @throws {StatusError} 500 if that fails. */
@@ -203,7 +202,7 @@ export async function call(
   try {
     if (asked.dryRun && sideEffects === undefined) throw new CallFailure("Webhook SideEffects is nil");
     if (asked.dryRun && sideEffects !== "None" && sideEffects !== "NoneOnDryRun") {
-      throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+      throw refusal(400, `admission webhook ${JSON.stringify(name)} does not support dry run`);
     }
     response = await answerOf(hook, versioned, means);
     checkForm(response, isMutating);

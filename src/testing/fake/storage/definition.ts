@@ -8,10 +8,11 @@
  */
 import { defined } from "../../../engine/api/defined.ts";
 import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
-import type { Subresource } from "../../../engine/protocol/discovery.ts";
-import { type CompiledRules, hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
+import type { DiscoveredResource } from "../../../engine/protocol/discovery.ts";
+import { hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
 import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
 import { schemaOf, structNamed } from "../schema/schema.ts";
+import type { customCauses } from "../../../operator/schema/values/validate.ts";
 import { schemaOfKind, type Struct } from "../../../operator/schema/values/object_schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
 import { isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
@@ -58,7 +59,7 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
 /** The complete definition of a served resource. */
 export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema" | "scale">> {
   /** A custom kind's rules in CEL; undefined if it has none, or while they are not loaded. */
-  readonly rules: CompiledRules | undefined;
+  readonly rules: Parameters<typeof customCauses>[1];
   /** A custom kind's schema as its definition has it; undefined if it has none. */
   readonly openAPIV3Schema: JsonObject | undefined;
   /** Paths of the scale; undefined for the usual ones. */
@@ -68,7 +69,7 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
   /** API version: `"apps/v1"`, `"v1"`. */
   readonly apiVersion: string;
   /** The subresources, with what discovery says of them. */
-  readonly parts: readonly Subresource[];
+  readonly parts: DiscoveredResource["parts"];
   /** The columns of a built-in kind's tables; undefined for others. */
   readonly table: readonly PrintedColumn[] | undefined;
   /** True for a custom resource, whose JSON keys are sorted. */
@@ -118,7 +119,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
   const openAPIV3Schema = isObject(rules) ? rules : undefined;
   let schema: Struct | undefined;
-  let compiled: CompiledRules | undefined;
+  let compiled: Parameters<typeof customCauses>[1];
   return {
     singular: kind.toLowerCase(),
     shortNames: [],
@@ -141,7 +142,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
         ? schemaOfKind(openAPIV3Schema, structNamed("meta/v1.ObjectMeta"))
         : schemaOf(group, version, kind);
     },
-    get rules(): CompiledRules | undefined {
+    get rules(): Parameters<typeof customCauses>[1] {
       if (openAPIV3Schema === undefined || !hasRules(openAPIV3Schema)) return undefined;
       return compiled ??= loadedRules()?.compile(openAPIV3Schema);
     },
@@ -340,7 +341,7 @@ function readResource(block: string, described: Map<string, string>): BuiltIn {
   };
 }
 
-function readPart(line: string): Subresource {
+function readPart(line: string): DiscoveredResource["parts"][number] {
   const [path, type, verbs] = line.slice(1).split(" ");
   const [kind, version = "", group = ""] = type.split("/").reverse();
   return { name: path.slice(1), verbs: verbs.split(","), responseKind: { group, version, kind } };

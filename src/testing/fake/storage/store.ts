@@ -9,7 +9,7 @@
  */
 import { lowerBound } from "../../../engine/api/lower_bound.ts";
 import { decoder, encoder } from "../../../engine/api/object.ts";
-import { notFound } from "../../../engine/protocol/refusal.ts";
+import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { objectOr, textOf } from "../../../engine/api/members.ts";
@@ -247,7 +247,7 @@ export class StoredCollection {
   /** Returns the current state of an object. @throws {StatusError} 404 if there is none. */
   existing(key: string): StoredObject {
     const stored = this.get(key);
-    if (stored === undefined) throw notFound(this.definition, nameIn(key));
+    if (stored === undefined) throw knownRefusal("notFound", this.definition, nameIn(key));
     return stored;
   }
 

@@ -7,9 +7,8 @@
  * @module
  */
 import { encoder } from "../../../engine/api/object.ts";
-import { resourceName } from "../../../engine/api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../engine/api/status.ts";
-import { detailsOf, PlainRefusal, refusal, statusJson } from "../../../engine/protocol/refusal.ts";
+import { knownRefusal, PlainRefusal, refusal, statusJson } from "../../../engine/protocol/refusal.ts";
 import { ByteBody } from "./byte_body.ts";
 import { goJson } from "./go_text.ts";
 
@@ -244,20 +243,13 @@ export class AccessControl {
 
 function forbidden(attributes: RequestAttributes): Error {
   const { user, verb, group, resource, subresource, namespace, name, path } = attributes;
-  if (resource === "") {
-    return refusal(403, `forbidden: User ${JSON.stringify(user)} cannot ${verb} path ${JSON.stringify(path)}`, {
-      details: {},
-    });
-  }
-  const subject = resourceName({ group, plural: resource }) + (name === "" ? "" : ` ${JSON.stringify(name)}`);
   const what = JSON.stringify(subresource === "" ? resource : `${resource}/${subresource}`);
   const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
-  return refusal(
-    403,
-    `${subject} is forbidden: User ${JSON.stringify(user)} cannot ${verb} resource ${what} in API group ` +
-      `${JSON.stringify(group)} ${where}`,
-    { details: detailsOf({ group, plural: resource }, name === "" ? undefined : name) },
-  );
+  const why = resource === ""
+    ? `path ${JSON.stringify(path)}`
+    : `resource ${what} in API group ${JSON.stringify(group)} ${where}`;
+  const who = `User ${JSON.stringify(user)} cannot ${verb}`;
+  return knownRefusal("forbidden", { group, plural: resource }, name, `${who} ${why}`);
 }
 
 /** A user, and the groups that the server puts users into. */

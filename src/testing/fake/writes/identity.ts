@@ -6,19 +6,8 @@
  *
  * @module
  */
-import { resourceName } from "../../../engine/api/resource.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
-import {
-  badRequest,
-  type Causes,
-  detailsOf,
-  fieldCause,
-  forbidden,
-  invalid,
-  noMethod,
-  notFound,
-  refusal,
-} from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
@@ -45,7 +34,7 @@ interface CheckedUpdate extends CheckedWrite {
 
 /** 400: the object's namespace differs from that of the request. */
 function namespaceMismatch(): StatusError {
-  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  return refusal(400, "the namespace of the provided object does not match the namespace sent on the request");
 }
 
 /**
@@ -55,7 +44,7 @@ function namespaceMismatch(): StatusError {
  */
 export function namespaceOf(namespace: string, metadata: JsonObject, { direct }: { readonly direct: boolean }): string {
   const named = textOf(metadata.namespace);
-  if (namespace === "" && !direct) throw noMethod();
+  if (namespace === "" && !direct) throw knownRefusal("noMethod");
   if (named !== "" && namespace !== "" && named !== namespace) throw namespaceMismatch();
   return namespace || named || "default";
 }
@@ -72,16 +61,16 @@ export function checkObjectIdentity({ definition, before, given, mode: { direct 
   if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
   if (direct || unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const causes = [fieldCause.invalid("metadata.resourceVersion", "0", "must be specified for an update")];
-  throw invalid({ group, kind: plural, name: before.name }, causes);
+  throw knownRefusal("invalid", { group, kind: plural, name: before.name }, causes);
 }
 
 /** @throws {StatusError} 400 if an object has no name, or another one than its path. */
 export function checkUrlName(name: string, { name: found }: JsonObject): void {
   if ((found ?? "") === "") {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    throw refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   if (found !== name) {
-    throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
+    throw refusal(400, `the name of the object (${found}) does not match the name on the URL (${name})`);
   }
 }
 
@@ -98,7 +87,7 @@ export function checkObjectType({ definition, object: body, schema }: CheckedWri
   const metadata = isTyped ? {} : objectOr(body.metadata);
   const refuse = (why: string): never => {
     const version = JSON.stringify(definition.version);
-    throw badRequest(`${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
+    throw refusal(400, `${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
   };
   for (const field of STRINGS) {
     const value = metadata[field] ?? "";
@@ -119,7 +108,8 @@ export function checkObjectType({ definition, object: body, schema }: CheckedWri
   if (kind === definition.kind && apiVersion === definition.apiVersion) return;
   // checkCustomType looks at texts.
   if (definition.custom && isTyped && isText(kind) && isText(apiVersion)) return;
-  throw badRequest(
+  throw refusal(
+    400,
     `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
       `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
   );
@@ -139,7 +129,11 @@ export function checkCustomType({ definition, object: { kind, apiVersion, metada
     causes.push(fieldCause.invalid(field, JSON.stringify(value), `must be ${wanted}`));
   }
   if (causes.length === 0) return;
-  throw invalid({ group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
+  throw knownRefusal(
+    "invalid",
+    { group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) },
+    causes,
+  );
 }
 
 /** The requirements of a deletion: it deletes no other object, and no other version of it. */
@@ -165,21 +159,21 @@ export function checkPreconditions(
     const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). ` +
       `The object might have ${cause}`;
     // The server names the kind here, in place of the resource.
-    throw conflict({ group, plural: kind }, before.name, why);
+    throw knownRefusal("conflict", { group, plural: kind }, before.name, why);
   }
 }
 
 /** @throws {StatusError} 409 if an update is of an object with another uid. */
 export function checkUid(definition: Definition, before: StoredObject, uid: Json | undefined): void {
   if (textOf(uid) === "" || uid === before.uid) return;
-  throw conflict(definition, before.name, uidDiffers(uid, before.uid));
+  throw knownRefusal("conflict", definition, before.name, uidDiffers(uid, before.uid));
 }
 
 /** @throws {StatusError} 409 if an update that creates its object has a uid. */
 export function checkNoUid(definition: Definition, name: string, uid: Json | undefined): void {
   if (textOf(uid) === "") return;
   const why = uidDiffers(uid, "");
-  throw conflict(definition, name, `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${why}`);
+  throw knownRefusal("conflict", definition, name, `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${why}`);
 }
 
 function uidDiffers(wanted: Json | undefined, found: string): string {
@@ -192,7 +186,7 @@ export function checkNewApplied(definition: Definition, name: string, metadata: 
   const uid = textOf(metadata.uid);
   if (uid === "") return;
   const why = `the provided object specified uid ${uid}, and no existing object was found`;
-  throw conflict(definition, name, `uid mismatch: ${why}`);
+  throw knownRefusal("conflict", definition, name, `uid mismatch: ${why}`);
 }
 
 /** @throws {StatusError} 409 if an object has changed since the version that an update is of, 500 if that is none. */
@@ -202,7 +196,7 @@ export function checkVersion({ definition, before, given: { resourceVersion: ver
     throw refusal(500, `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`, { reason: "" });
   }
   const why = "the object has been modified; please apply your changes to the latest version and try again";
-  throw conflict(definition, before.name, why);
+  throw knownRefusal("conflict", definition, before.name, why);
 }
 
 /** The resource of namespaces. */
@@ -228,12 +222,12 @@ export class NamespaceLifecycle {
   checkOpen({ group, plural }: Definition, { namespace, name, generateName }: JsonObject): void {
     const space = textOf(namespace);
     const stored = this.#store.collection(NAMESPACES)?.get(space);
-    if (stored === undefined) throw notFound(NAMESPACES, space);
+    if (stored === undefined) throw knownRefusal("notFound", NAMESPACES, space);
     if (objectOr(parseStored(stored).status).phase !== "Terminating") return;
     const message = `namespace ${space} is being terminated`;
     const causes = [{ reason: "NamespaceTerminating", message, field: "metadata.namespace" }];
     const why = `unable to create new content in namespace ${space} because it is being terminated`;
-    throw forbidden({ group, plural }, textOf(name) || textOf(generateName) || "Unknown", why, causes);
+    throw knownRefusal("forbidden", { group, plural }, textOf(name) || textOf(generateName) || "Unknown", why, causes);
   }
 
   /**
@@ -243,7 +237,7 @@ export class NamespaceLifecycle {
    */
   checkDeletable(definition: Definition, name: string): void {
     if (isNamespaces(definition) && FIRST_NAMESPACES.includes(name)) {
-      throw forbidden(NAMESPACES, name, "this namespace may not be deleted");
+      throw knownRefusal("forbidden", NAMESPACES, name, "this namespace may not be deleted");
     }
   }
 
@@ -257,11 +251,4 @@ export class NamespaceLifecycle {
 
 function isNamespaces({ group, plural }: Definition): boolean {
   return group === "" && plural === "namespaces";
-}
-
-/** 409: the resourceVersion is stale, or a precondition failed. */
-export function conflict(resource: Parameters<typeof detailsOf>[0], name: string, why: string): StatusError {
-  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
-    details: detailsOf(resource, name),
-  });
 }

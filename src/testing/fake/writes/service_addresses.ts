@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Causes, fieldCause, invalid } from "../../../engine/protocol/refusal.ts";
+import { type Causes, fieldCause, knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
@@ -81,7 +81,7 @@ export class ServiceAddresses {
     const metadata = objectOr(service.metadata);
     const name = textOf(metadata.name);
     const check = (causes: Causes): void => {
-      if (causes.length > 0) throw invalid({ group: "", kind: "Service", name }, causes);
+      if (causes.length > 0) throw knownRefusal("invalid", { group: "", kind: "Service", name }, causes);
     };
     const holder = textOf(metadata.uid);
     if (has(spec, "ExternalName")) delete spec.internalTrafficPolicy;

@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { badRequest, type Causes, invalid, refusal } from "../../../engine/protocol/refusal.ts";
+import { type Causes, knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import {
   type FieldManager,
   managedFieldsAfterUpdate,
@@ -239,9 +239,9 @@ function decode(draft: Draft): void {
   draft.object = decoded.object;
   const faults = fieldValidation === "Ignore" ? [] : [...repeated, ...decoded.faults];
   if (fieldValidation === "Strict" && faults.length > 0) {
-    if (operation === "Apply") throw badRequest([STRICT_YAML, ...faults].join("\n  "));
+    if (operation === "Apply") throw refusal(400, [STRICT_YAML, ...faults].join("\n  "));
     const text = `strict decoding error: ${faults.join(", ")}`;
-    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`);
+    throw refusal(400, `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`);
   }
   warnings?.push(...faults);
 }
@@ -426,5 +426,7 @@ export function completed({ definition, schema, strategy, around }: Draft, old: 
 
 /** @throws {StatusError} 422 if there are causes. */
 function refuse({ definition: { group, kind }, object, causes }: Draft): void {
-  if (causes.length > 0) throw invalid({ group, kind, name: textOf(objectOr(object.metadata).name) }, causes);
+  if (causes.length > 0) {
+    throw knownRefusal("invalid", { group, kind, name: textOf(objectOr(object.metadata).name) }, causes);
+  }
 }

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { forbidden } from "../../../engine/protocol/refusal.ts";
+import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
 import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
@@ -65,7 +65,7 @@ function setPriority(spec: MutableJson, name: string): void {
   if (priority === undefined) return;
   const deny = (what: string, computed: Json): never => {
     const why = `${what}; priority admission controller computed ${computed} from the given PriorityClass name`;
-    throw forbidden({ group: "", plural: "pods" }, name, why);
+    throw knownRefusal("forbidden", { group: "", plural: "pods" }, name, why);
   };
   if (typeof spec.priority === "number" && spec.priority !== priority) {
     deny(`the integer value of priority (${spec.priority}) must not be provided in pod spec`, priority);

@@ -7,10 +7,9 @@
  *
  * @module
  */
-import { resourceName } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
-import { detailsOf, fieldCause, invalid, notFound, refusal } from "../../../engine/protocol/refusal.ts";
+import { fieldCause, knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { applyConfiguration } from "../apply/managed_fields.ts";
 import { mergePatch } from "../apply/patches.ts";
 import {
@@ -116,7 +115,9 @@ export class Writer {
       performSteps("create", draft);
       const { collection, definition, mode, object, forms } = draft;
       const metadata = objectOr(object.metadata);
-      if (collection.get(storedKey(metadata)) !== undefined) throw alreadyExists(definition, textOf(metadata.name));
+      if (collection.get(storedKey(metadata)) !== undefined) {
+        throw knownRefusal("alreadyExists", definition, textOf(metadata.name));
+      }
       return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object, forms);
     } catch (error) {
       if (!(error instanceof Pause)) this.#options.addresses.release(draft.object);
@@ -169,7 +170,7 @@ export class Writer {
       if (!(error instanceof StatusError) || mode.direct) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
       const causes = [fieldCause.invalid("patch", goJson(goJson(sortChanged(next, old))), why)];
-      throw invalid({ group: "", kind: "", name: "" }, causes);
+      throw knownRefusal("invalid", { group: "", kind: "", name: "" }, causes);
     }
     return this.#update(draft, before, old);
   }
@@ -183,7 +184,7 @@ export class Writer {
     const { definition } = collection;
     const mode = { ...given, operation: "Apply" } as const;
     const before = collection.get(storedKey({ namespace, name }));
-    if (before === undefined && mode.subresource !== "") throw notFound(definition, name);
+    if (before === undefined && mode.subresource !== "") throw knownRefusal("notFound", definition, name);
     const old = before && parseStored(before);
     const manager = managerOf(mode, rfc3339(this.#options.now()));
     const next = applyConfiguration(old, config, definition, manager, mode.force === true);
@@ -293,12 +294,4 @@ export class Writer {
 function sortChanged(given: Json, old: Json | undefined): Json {
   if (!isObject(given) || !isObject(old) || given === old) return given;
   return Object.fromEntries(Object.keys(given).sort().map((key) => [key, sortChanged(given[key] ?? null, old[key])]));
-}
-
-/** 409: the object exists. */
-function alreadyExists(resource: Parameters<typeof detailsOf>[0], name: string): StatusError {
-  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
-    reason: "AlreadyExists",
-    details: detailsOf(resource, name),
-  });
 }

@@ -1,9 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import {
-  certificateProblem,
-  lastCertificate,
-  privateKeyProblem,
-} from "../../../../src/host/connect/kubeconfig/certificates.ts";
+import { certificateProblem, privateKeyProblem } from "../../../../src/host/connect/kubeconfig/certificates.ts";
 import { pem } from "../../../support/servers/kubeconfig.ts";
 
 Deno.test("certificateProblem accepts one certificate or several, with text between them", () => {
@@ -52,12 +48,4 @@ Deno.test("privateKeyProblem names the PEM blocks that it found instead", () => 
   assertStringIncludes(privateKeyProblem(pem("CERTIFICATE")) ?? "", `only "CERTIFICATE"`);
   assertStringIncludes(privateKeyProblem("") ?? "", "it is empty");
   assertEquals(privateKeyProblem(pem("PRIVATE KEY").replace("MAUC", "MAYC")), "its key is cut short or damaged");
-});
-
-Deno.test("the last certificate of a chain is complete, also where its base64 has END", () => {
-  const own = "-----BEGIN CERTIFICATE-----\nMIIBENDx\n-----END CERTIFICATE-----";
-  const authority = "-----BEGIN CERTIFICATE-----\nMIIC\nENDz\nMIID\n-----END CERTIFICATE-----";
-  assertEquals(lastCertificate(`${own}\n${authority}\n`), authority);
-  assertEquals(lastCertificate(`${authority}\n-----BEGIN CERTIFICATE-----\nMIIC`), authority);
-  assertEquals(lastCertificate("-----BEGIN CERTIFICATE-----\nMIIC\nENDz\n"), undefined);
 });
