@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { CacheEntry } from "../engine/api/entry.ts";
 import type { ListerWatcher } from "../engine/api/lister_watcher.ts";
@@ -27,7 +28,6 @@ import type {
   RequestEnd,
 } from "../engine/reflector/requests.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
-import { joinBytes } from "../testing/fake/wire/byte_body.ts";
 import { unwritable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
@@ -313,7 +313,7 @@ class RecordingFile implements Disposable {
 
   /** Writes what is buffered. */
   flush(): void {
-    const bytes = joinBytes(...this.#buffer.splice(0));
+    const bytes = Buffer.concat(this.#buffer.splice(0));
     this.#buffered = 0;
     try {
       writeFileSync(this.#file, bytes);

@@ -18,7 +18,7 @@ import {
 import { timedController } from "../../engine/async/time.ts";
 import { ConnectError } from "../../host/connect/connect_options.ts";
 import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
-import type { Term } from "../../host/connect/kubeconfig/secrets.ts";
+import type { termOfToken } from "../../host/connect/kubeconfig/secrets.ts";
 import { withoutAddress, withoutSecrets } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
@@ -317,6 +317,9 @@ export function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
 }
 
+/** A validity period. */
+export type Validity = NonNullable<ReturnType<typeof termOfToken>>;
+
 /** The status of a validity period, and words that follow the name of its subject in a sentence. */
 export interface Expiry {
   /** `fail` if expired, `warn` if soon to expire. */
@@ -334,7 +337,7 @@ const CLOCKS_MS = 60_000;
 /**
  * Returns the status at `nowMs`. `renews` means that the subject is renewed automatically, so that there is no warning.
  */
-export function expiryOf(term: Term, nowMs: number, renews: boolean): Expiry {
+export function expiryOf(term: Validity, nowMs: number, renews: boolean): Expiry {
   const { fromMs = -Infinity, untilMs } = term;
   const left = untilMs - nowMs;
   if (left <= 0) return { status: "fail", words: `expired ${span(-left)} ago, on ${day(untilMs)}` };
