@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isRecord } from "../src/engine/api/object.ts";
+import { isObject } from "../src/engine/api/json.ts";
 import type { ModuleContent, TypeModel } from "../src/cli/codegen/read_schema.ts";
 
 import { emitModule, type EmitOptions } from "../src/cli/codegen/emit_module.ts";
@@ -252,8 +252,8 @@ function schemasOf(document: DocumentPart): Document {
 function schemaOf({ group, version, document }: ModuleDraft, kind: string): string {
   const { path, schemas } = document!;
   const found = Object.keys(schemas).filter((name) => {
-    const kinds = isRecord(schemas[name]) ? memberOf(schemas[name], "x-kubernetes-group-version-kind") : undefined;
-    return Array.isArray(kinds) && kinds.length === 1 && isRecord(kinds[0]) &&
+    const kinds = isObject(schemas[name]) ? memberOf(schemas[name], "x-kubernetes-group-version-kind") : undefined;
+    return Array.isArray(kinds) && kinds.length === 1 && isObject(kinds[0]) &&
       memberOf(kinds[0], "group") === group &&
       memberOf(kinds[0], "version") === version && memberOf(kinds[0], "kind") === kind;
   });
@@ -269,7 +269,7 @@ function schemaOf({ group, version, document }: ModuleDraft, kind: string): stri
 /** Returns true for schemas that become a type of their own: objects with fields that are no kinds themselves. */
 function isNamedObject(schema: DocumentObject): boolean {
   const properties = memberOf(schema, "properties");
-  if (!isRecord(properties) || Object.keys(properties).length === 0) return false;
+  if (!isObject(properties) || Object.keys(properties).length === 0) return false;
   return !(Object.hasOwn(schema, "x-kubernetes-group-version-kind") && Object.hasOwn(properties, "metadata"));
 }
 

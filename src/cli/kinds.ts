@@ -8,7 +8,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { isRecord } from "../engine/api/object.ts";
+import { isObject } from "../engine/api/json.ts";
 import { replaceFile } from "../host/connect/files.ts";
 import { readYaml } from "../host/connect/kubeconfig/yaml.ts";
 import { messageOf } from "../engine/errors/errors.ts";
@@ -90,8 +90,8 @@ async function listDefinitions(flags: KindsFlags, { terminal, signal }: CommandC
 }
 
 function groupOf({ value }: DocumentPart): unknown {
-  const spec = isRecord(value) ? memberOf(value, "spec") : undefined;
-  return isRecord(spec) ? memberOf(spec, "group") : undefined;
+  const spec = isObject(value) ? memberOf(value, "spec") : undefined;
+  return isObject(spec) ? memberOf(spec, "group") : undefined;
 }
 
 const AGGREGATED = "Kinds of an aggregated server (APIService) have no definition: write them with defineResource()";
@@ -147,7 +147,7 @@ function objectsAt(part: DocumentPart): DocumentPart[] {
   // The items of a typed list need not say of which kind they are.
   const typed = kind === `${KIND}List`;
   return items.map((item, i) => ({
-    value: typed && isRecord(item) ? { kind: KIND, ...item } : item,
+    value: typed && isObject(item) ? { kind: KIND, ...item } : item,
     path: pathTo(part.path, "items", i),
   }));
 }

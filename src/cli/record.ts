@@ -10,7 +10,8 @@ import { Buffer } from "node:buffer";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { CacheEntry } from "../engine/api/entry.ts";
 import type { ListerWatcher } from "../engine/api/lister_watcher.ts";
-import { encoder, isRecord, type KubernetesObject } from "../engine/api/object.ts";
+import { isObject } from "../engine/api/json.ts";
+import { encoder, type KubernetesObject } from "../engine/api/object.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../engine/api/resource.ts";
 import { parseFieldPath } from "../engine/api/selector.ts";
 import { StatusError } from "../engine/api/status.ts";
@@ -250,7 +251,7 @@ class Redaction {
 function redact(value: unknown, keys: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((element) => redact(element, keys));
   const [key, ...rest] = keys;
-  if (isRecord(value)) {
+  if (isObject(value)) {
     if (key !== undefined) return Object.hasOwn(value, key) ? { ...value, [key]: redact(value[key], rest) } : value;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redact(member, keys)]));
   }

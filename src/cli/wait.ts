@@ -7,7 +7,8 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { isRecord, type KubernetesObject } from "../engine/api/object.ts";
+import { isObject } from "../engine/api/json.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
 import type { Selection } from "../engine/api/call_options.ts";
 import { defined } from "../engine/api/defined.ts";
 import { onlyMetadata, type Resource, resourceName } from "../engine/api/resource.ts";
@@ -327,7 +328,7 @@ function typoIn(object: Readonly<Record<string, unknown>>, [key, ...keys]: reado
     return known.includes(key) ? "" : meant(key, known, isTop ? undefined : 1) || (isTop ? TYPO : "");
   }
   const inner = object[key];
-  return isRecord(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
+  return isObject(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
 }
 
 /** Types and states are compared as kubectl does: in any case, and only if they are about the present generation. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isRecord } from "../../engine/api/object.ts";
+import { isObject } from "../../engine/api/json.ts";
 import { compareVersionPriority, defineResource } from "../../engine/api/resource.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import {
@@ -210,7 +210,7 @@ function rulesAt(schema: DocumentPart): readonly string[] {
     return `Rule: \`${nameAt(at(item, "rule"))}\`${message === "" ? "" : `: ${message}`}`;
   });
   const inside = ["items", "additionalProperties"].map((name) => at(schema, name))
-    .filter(({ value }) => isRecord(value));
+    .filter(({ value }) => isObject(value));
   return [...rules, ...inside.flatMap(rulesAt)];
 }
 

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { isRecord } from "../../engine/api/object.ts";
+import { isObject } from "../../engine/api/json.ts";
 
 /** The type of a value. */
 export type TypeModel =
@@ -161,7 +161,7 @@ export interface DocumentPart {
 
 /** Returns the value as an object. @throws {DocumentError} when it is none. */
 export function objectAt({ value, path }: DocumentPart): DocumentObject {
-  if (!isRecord(value)) throw new DocumentError(path, `it must be an object, but it is ${shown(value)}`);
+  if (!isObject(value)) throw new DocumentError(path, `it must be an object, but it is ${shown(value)}`);
   return value;
 }
 
@@ -332,7 +332,7 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
   }
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
-    isRecord(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
+    isObject(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
   );
   if (typed) {
     throw new DocumentError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
@@ -385,7 +385,7 @@ function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
   if (properties === undefined && Array.isArray(all) && all.length === 1) {
     return fieldNames({ value: all[0], path: pathTo(path, "allOf", 0), source, around: [] });
   }
-  return new Set(isRecord(properties) ? Object.keys(properties) : []);
+  return new Set(isObject(properties) ? Object.keys(properties) : []);
 }
 
 /** An object within an object. The server refuses it without the two fields that say of which kind it is. */
@@ -408,11 +408,11 @@ function embeddedAt(place: Place): ObjectModel {
 
 function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   const properties = memberOf(schema, "properties");
-  if (properties !== undefined && !(isRecord(properties) && Object.keys(properties).length === 0)) {
+  if (properties !== undefined && !(isObject(properties) && Object.keys(properties).length === 0)) {
     return fieldsAt(place);
   }
   const values = memberOf(schema, "additionalProperties");
-  if (isRecord(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
+  if (isObject(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
   throw new DocumentError(
     pathTo(place.path, "additionalProperties"),
@@ -450,7 +450,7 @@ function isFilled({ value, source }: Place): boolean {
  * it has required fields itself: pods have a spec, because they have containers.
  */
 function isNeededSpec(name: string, place: Place): boolean {
-  if (name !== "spec" || !isRecord(memberOf(objectAt(place), "default"))) return false;
+  if (name !== "spec" || !isObject(memberOf(objectAt(place), "default"))) return false;
   const target = targetOf(place);
   return target !== undefined && textsAt(part(target, "required")).length > 0;
 }
@@ -459,7 +459,7 @@ function isNeededSpec(name: string, place: Place): boolean {
 function targetOf(place: Place): Place | undefined {
   const schema = objectAt(place);
   const all = memberOf(schema, "allOf");
-  const one = Array.isArray(all) && all.length === 1 && isRecord(all[0]) ? all[0] : schema;
+  const one = Array.isArray(all) && all.length === 1 && isObject(all[0]) ? all[0] : schema;
   const reference = memberOf(one, "$ref");
   if (typeof reference !== "string") return undefined;
   const { schema: target, source } = place.source.resolve(reference, place.path);

@@ -22,8 +22,8 @@ import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
 import {
-  type CheckedServer,
   type CheckedConnection,
+  type CheckedServer,
   parseJsonObject,
   ServerAccess,
   SLOW_SERVER_ADVICE,
@@ -120,7 +120,11 @@ function hideAuthorization(checkup: Checkup, authorization: string): void {
   checkup.hide(login.slice(login.indexOf(":") + 1));
 }
 
-function ofToken({ origin, credentials }: CheckedConnection, authorization: string | undefined, took: number): Expiry[] {
+function ofToken(
+  { origin, credentials }: CheckedConnection,
+  authorization: string | undefined,
+  took: number,
+): Expiry[] {
   const { login, plugin } = origin;
   if (login === "none") return [];
   if (login === "basic") return [{ status: "ok", words: "user name and password" }];

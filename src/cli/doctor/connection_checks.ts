@@ -293,7 +293,11 @@ function unreachable(error: unknown, server: URL): Finding {
  * Reads the server's certificates over a second connection, within `limit` milliseconds. Returns the reason if they
  * cannot be read.
  */
-async function peerOf({ server, origin }: CheckedConnection, limit: number, signal: AbortSignal): Promise<Peer | string> {
+async function peerOf(
+  { server, origin }: CheckedConnection,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not visible through a proxy";
   using controller = timedController(limit, `not shown within ${seconds(limit)}`, signal);
   try {
