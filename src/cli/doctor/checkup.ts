@@ -78,22 +78,22 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
     "ask the people who run the proxy to allow this address, or put the address into NO_PROXY",
   ],
   [
-    /dns error|failed to lookup|Name or service not known|nodename nor servname|No such host|Temporary failure in name/,
+    /ENOTFOUND|EAI_AGAIN|dns error|failed to lookup|Name or service not known|nodename nor servname|No such host|Temporary failure in name/,
     "the host does not exist",
     "check the address for typos, and whether its name needs a VPN",
   ],
   [
-    /[Rr]efused/,
+    /[Rr]efused|ECONNREFUSED/,
     "the connection was refused",
     "check the port, and whether the server, or the tunnel to it, is running",
   ],
   [
-    /[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
+    /E(?:NET|HOST)UNREACH|[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
     "there is no route to the server",
     "check the network, and whether the server needs a VPN",
   ],
   [
-    /connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
+    /ECONNRESET|connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
     "the connection broke off",
     "check everything between this machine and the server: a firewall, a proxy, a load balancer without a working server",
   ],

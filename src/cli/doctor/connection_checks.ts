@@ -19,7 +19,7 @@ import { RequestReporter } from "../../engine/client/http/connection.ts";
 import type { findConnection } from "../../host/connect/connect.ts";
 import { isLoopback, proxyPort } from "../../host/connect/kubeconfig/resolve_context.ts";
 import { environmentProxy } from "../../host/connect/runtime/connections.ts";
-import { failureKind, isDeno } from "../../host/connect/runtime/runtime.ts";
+import { failureKind } from "../../host/connect/runtime/runtime.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, saidBy, seconds, span, type Validity } from "./checkup.ts";
@@ -131,15 +131,11 @@ export function hostOf(url: URL): string {
 
 /** Opens and closes a connection; returns the IP address of the host. @throws the error of the network. */
 async function dial(url: URL, signal: AbortSignal): Promise<string> {
-  const [hostname, port] = [hostOf(url), Number(proxyPort(url))];
-  if (isDeno()) {
-    using connection = await Deno.connect({ hostname, port, signal });
-    return connection.remoteAddr.hostname;
-  }
-  const socket = connectPlain({ host: hostname, port, signal });
+  const host = hostOf(url);
+  const socket = connectPlain({ host, port: Number(proxyPort(url)), signal });
   try {
     await new Promise((resolve, reject) => socket.on("connect", resolve).on("error", reject));
-    return socket.remoteAddress ?? hostname;
+    return socket.remoteAddress ?? host;
   } finally {
     socket.destroy();
   }

@@ -17,8 +17,7 @@ import {
 } from "../../engine/api/status.ts";
 import { ConnectError } from "../../host/connect/connect_options.ts";
 import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
-import { failureKind } from "../../host/connect/runtime/runtime.ts";
-import { causesOf, errorLine, messageOf, withSentence } from "../../engine/errors/errors.ts";
+import { errorLine, messageOf, withSentence } from "../../engine/errors/errors.ts";
 import { plain } from "../terminal/terminal.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./usage.ts";
 
@@ -52,23 +51,20 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   }
   if (error instanceof UnreachableError) {
     // The message ends with the flag that is missing.
-    if (isDenied(error)) return { code: EXIT_CODE.connection, message: plain(messageOf(error)) };
-    return { code: EXIT_CODE.connection, message: withSentence(message, wayOut(message)) };
+    return unconnected(isDenied(error) ? plain(messageOf(error)) : withSentence(message, wayOut(message)));
   }
-  if (error instanceof CredentialsError || isUnauthorized(error)) return { code: EXIT_CODE.connection, message };
+  if (error instanceof CredentialsError || error instanceof ForeignServerError || isUnauthorized(error)) {
+    return unconnected(message);
+  }
   if (isForbidden(error)) {
     // Definitions have no namespace.
     const other = error.status.details?.kind === "customresourcedefinitions"
       ? "pass a file with the definitions to --file"
       : "choose a namespace with -n";
-    return { code: EXIT_CODE.connection, message: withSentence(message, `Ask for this permission, or ${other}`) };
+    return unconnected(withSentence(message, `Ask for this permission, or ${other}`));
   }
-  if (error instanceof ForeignServerError) return { code: EXIT_CODE.connection, message };
   if (reason === "discovery") {
-    return {
-      code: EXIT_CODE.connection,
-      message: withSentence(message, "Check that the address belongs to an API server"),
-    };
+    return unconnected(withSentence(message, "Check that the address belongs to an API server"));
   }
   if (isNotFound(error)) {
     return { code: EXIT_CODE.failed, message: withSentence(message, "Check the name and the namespace") };
@@ -76,9 +72,13 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   return { code: EXIT_CODE.failed, message };
 }
 
-/** Returns `true` if Deno lacks a permission. The message names the flag. */
+function unconnected(message: string): ReturnType<typeof explainError> {
+  return { code: EXIT_CODE.connection, message };
+}
+
+/** Returns `true` if Deno lacks a permission: the message names the flag. */
 function isDenied(error: unknown): boolean {
-  return causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
+  return messageOf(error).includes("--allow-");
 }
 
 /**
