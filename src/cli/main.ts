@@ -50,8 +50,6 @@ export async function main(args: string[]): Promise<number> {
   return await new CommandLine(terminal, stop).execute(args);
 }
 
-function quit(code: number): never {
-  return isDeno() ? Deno.exit(code) : globalThis.process.exit(code);
-}
+const quit = (code: number): never => isDeno() ? Deno.exit(code) : globalThis.process.exit(code);
 
 if (import.meta.main) quit(await main(isDeno() ? Deno.args : globalThis.process.argv.slice(2)));

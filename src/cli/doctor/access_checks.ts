@@ -21,13 +21,9 @@ import { errorLine } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
-import {
-  type CheckedConnection,
-  type CheckedServer,
-  parseJsonObject,
-  ServerAccess,
-  SLOW_SERVER_ADVICE,
-} from "./connection_checks.ts";
+import { type CheckedServer, parseJsonObject, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
+
+type Connection = ServerAccess["connection"];
 
 /** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
 export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
@@ -57,7 +53,7 @@ export async function checkConfiguration(checkup: Checkup, options: ConnectOptio
   return access;
 }
 
-function configurationFinding({ origin, namespace }: CheckedConnection): Finding {
+function configurationFinding({ origin, namespace }: Connection): Finding {
   const { source, files, context, user, actsAs, insecure } = origin;
   const parts = [
     source === "in-cluster"
@@ -121,7 +117,7 @@ function hideAuthorization(checkup: Checkup, authorization: string): void {
 }
 
 function ofToken(
-  { origin, credentials }: CheckedConnection,
+  { origin, credentials }: Connection,
   authorization: string | undefined,
   took: number,
 ): Expiry[] {
@@ -143,14 +139,14 @@ function ofToken(
   return [{ status, words: `${kind}${brought} ${words}` }];
 }
 
-function ofCertificate({ origin }: CheckedConnection): Expiry[] {
+function ofCertificate({ origin }: Connection): Expiry[] {
   if (!origin.clientCertificate) return [];
   if (origin.certificateExpires === undefined) return [{ status: "ok", words: "client certificate" }];
   const { status, words } = expiryOf({ untilMs: origin.certificateExpires.getTime() }, Date.now(), false);
   return [{ status, words: `client certificate ${words}` }];
 }
 
-function ofNobody({ server }: CheckedConnection): Finding {
+function ofNobody({ server }: Connection): Finding {
   // A proxy on this machine, such as `kubectl proxy`, adds its own credentials.
   if (server.protocol === "http:") return { status: "ok", what: "none, which is usual for plain HTTP" };
   return { status: "warn", what: `none: the server sees "system:anonymous"`, remedy: NAME_A_USER };

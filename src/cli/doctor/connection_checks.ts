@@ -25,7 +25,7 @@ import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, saidBy, seconds, span, type Validity } from "./checkup.ts";
 
 /** A connection that the configuration describes, and its origin. */
-export type CheckedConnection = Awaited<ReturnType<typeof findConnection>>;
+type CheckedConnection = Awaited<ReturnType<typeof findConnection>>;
 
 /**
  * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running
