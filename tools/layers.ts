@@ -77,7 +77,8 @@ const LAYERS: Readonly<Record<string, string>> = {
   "testing/control_plane": "api async client errors kinds schema connect connect/kubeconfig connect/runtime asn1js " +
     "node:child_process node:fs node:net node:os node:path node:process node:url node:util pkijs",
   "cli/codegen": "api errors",
-  cli: "* @cliffy/command @std/async js-yaml node:fs node:path node:process node:tls node:tty node:url",
+  cli:
+    "* @cliffy/command @std/async js-yaml node:buffer node:fs node:net node:path node:process node:tls node:tty node:url",
   // The entry for declarations, which exports types of the same rooms as mod.ts.
   "types.ts": "api entry async errors client reflector queue store informer workqueue",
 };

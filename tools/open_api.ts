@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { isRecord } from "../src/engine/api/object.ts";
+import { isObject } from "../src/engine/api/json.ts";
+import { memberAt } from "../src/engine/api/members.ts";
 import type { ModuleContent, TypeModel } from "../src/cli/codegen/read_schema.ts";
 
 import { emitModule, type EmitOptions } from "../src/cli/codegen/emit_module.ts";
@@ -17,7 +18,6 @@ import {
   type DocumentPart,
   identifierOf,
   type KindModel,
-  memberOf,
   objectAt,
   pathTo,
   readKind,
@@ -243,19 +243,19 @@ class Builder {
 
 function schemasOf(document: DocumentPart): Document {
   const content = objectAt(document);
-  const components = objectAt({ value: memberOf(content, "components"), path: `${document.path}#/components` });
+  const components = objectAt({ value: memberAt(content, "components"), path: `${document.path}#/components` });
   const path = `${document.path}#/components/schemas`;
-  return { path, schemas: objectAt({ value: memberOf(components, "schemas"), path }) };
+  return { path, schemas: objectAt({ value: memberAt(components, "schemas"), path }) };
 }
 
 /** Returns the name of the schema of a kind, which says of what group, version and kind it is. */
 function schemaOf({ group, version, document }: ModuleDraft, kind: string): string {
   const { path, schemas } = document!;
   const found = Object.keys(schemas).filter((name) => {
-    const kinds = isRecord(schemas[name]) ? memberOf(schemas[name], "x-kubernetes-group-version-kind") : undefined;
-    return Array.isArray(kinds) && kinds.length === 1 && isRecord(kinds[0]) &&
-      memberOf(kinds[0], "group") === group &&
-      memberOf(kinds[0], "version") === version && memberOf(kinds[0], "kind") === kind;
+    const kinds = isObject(schemas[name]) ? memberAt(schemas[name], "x-kubernetes-group-version-kind") : undefined;
+    return Array.isArray(kinds) && kinds.length === 1 && isObject(kinds[0]) &&
+      memberAt(kinds[0], "group") === group &&
+      memberAt(kinds[0], "version") === version && memberAt(kinds[0], "kind") === kind;
   });
   if (found.length === 1) return found[0];
   throw new DocumentError(
@@ -268,8 +268,8 @@ function schemaOf({ group, version, document }: ModuleDraft, kind: string): stri
 
 /** Returns true for schemas that become a type of their own: objects with fields that are no kinds themselves. */
 function isNamedObject(schema: DocumentObject): boolean {
-  const properties = memberOf(schema, "properties");
-  if (!isRecord(properties) || Object.keys(properties).length === 0) return false;
+  const properties = memberAt(schema, "properties");
+  if (!isObject(properties) || Object.keys(properties).length === 0) return false;
   return !(Object.hasOwn(schema, "x-kubernetes-group-version-kind") && Object.hasOwn(properties, "metadata"));
 }
 

@@ -8,14 +8,15 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { isRecord } from "../engine/api/object.ts";
+import { isObject } from "../engine/api/json.ts";
+import { memberAt } from "../engine/api/members.ts";
 import { replaceFile } from "../host/connect/files.ts";
 import { readYaml } from "../host/connect/kubeconfig/yaml.ts";
 import { messageOf } from "../engine/errors/errors.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
-import { type DocumentPart, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
+import { type DocumentPart, objectAt, pathTo } from "./codegen/read_schema.ts";
 import { checkOrigin, unreadable } from "./output_file.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { clientFor, type ConnectionFlags, refuseFlags } from "./shared/connect.ts";
@@ -90,8 +91,7 @@ async function listDefinitions(flags: KindsFlags, { terminal, signal }: CommandC
 }
 
 function groupOf({ value }: DocumentPart): unknown {
-  const spec = isRecord(value) ? memberOf(value, "spec") : undefined;
-  return isRecord(spec) ? memberOf(spec, "group") : undefined;
+  return memberAt(value, "spec", "group");
 }
 
 const AGGREGATED = "Kinds of an aggregated server (APIService) have no definition: write them with defineResource()";
@@ -131,7 +131,7 @@ export function definitionsIn(text: string, file: string, flag = "--file"): Docu
     path: documents.length === 1 ? `${file}#` : `${file}, document ${i + 1}#`,
   }));
   const objects = parts.filter(({ value }) => value !== null && value !== undefined).flatMap(objectsAt);
-  const found = objects.filter((part) => memberOf(objectAt(part), "kind") === KIND);
+  const found = objects.filter((part) => memberAt(objectAt(part), "kind") === KIND);
   if (found.length === 0) {
     throw new UsageError(`${flag}: "${file}" has no ${KIND} among its ${objects.length} objects; name another file`);
   }
@@ -141,13 +141,13 @@ export function definitionsIn(text: string, file: string, flag = "--file"): Docu
 /** The items of a list, or the object itself. */
 function objectsAt(part: DocumentPart): DocumentPart[] {
   const object = objectAt(part);
-  const items = memberOf(object, "items");
-  const kind = memberOf(object, "kind");
+  const items = memberAt(object, "items");
+  const kind = memberAt(object, "kind");
   if (!Array.isArray(items) || !(typeof kind === "string" && kind.endsWith("List"))) return [part];
   // The items of a typed list need not say of which kind they are.
   const typed = kind === `${KIND}List`;
   return items.map((item, i) => ({
-    value: typed && isRecord(item) ? { kind: KIND, ...item } : item,
+    value: typed && isObject(item) ? { kind: KIND, ...item } : item,
     path: pathTo(part.path, "items", i),
   }));
 }

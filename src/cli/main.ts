@@ -18,7 +18,7 @@
  * @module
  */
 
-import { onSignal, programArgs, quit } from "../host/connect/runtime/runtime.ts";
+import { isDeno, onSignal } from "../host/connect/runtime/runtime.ts";
 import { CommandLine } from "./command_line.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
@@ -50,4 +50,6 @@ export async function main(args: string[]): Promise<number> {
   return await new CommandLine(terminal, stop).execute(args);
 }
 
-if (import.meta.main) quit(await main(programArgs()));
+const quit = (code: number): never => isDeno() ? Deno.exit(code) : globalThis.process.exit(code);
+
+if (import.meta.main) quit(await main(isDeno() ? Deno.args : globalThis.process.argv.slice(2)));

@@ -7,17 +7,17 @@
  * @module
  */
 import type { Stats } from "node:fs";
-import { open, readFile, stat, unlink, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readFile, rmdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { exactJson } from "../engine/api/large_integers.ts";
 import type { KubernetesObject } from "../engine/api/object.ts";
-import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../host/connect/files.ts";
+import { folderPermissions, readProblem, replaceFile } from "../host/connect/files.ts";
 import { failureKind } from "../host/connect/runtime/runtime.ts";
 import { messageOf } from "../engine/errors/errors.ts";
 import { UsageError } from "./shared/usage.ts";
 
 /**
- * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
+ * Checks that the file that a flag names can be written, by creating a temporary folder beside it.
  *
  * @param flag The flag, for messages: `"--cache"`.
  * @throws {UsageError}
@@ -39,10 +39,8 @@ export async function checkOutputFile(flag: string, path: string): Promise<void>
   if (old !== undefined && !old.isFile()) {
     throw new UsageError(`${flag}: "${path}" is a device or a pipe, and this command would replace it; name a file`);
   }
-  const beside = temporaryPath(path);
   try {
-    await writeFile(beside, "", { flag: "wx" });
-    await unlink(beside);
+    await rmdir(await mkdtemp(`${path}.`));
   } catch (error) {
     throw unwritable(flag, path, error);
   }

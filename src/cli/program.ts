@@ -8,7 +8,6 @@
 import { Command, EnumType } from "@cliffy/command";
 import { defined } from "../engine/api/defined.ts";
 import { VERSION } from "../engine/client/version.ts";
-import { isTerminal } from "../host/connect/runtime/runtime.ts";
 import { COMMANDS, REPEATED } from "./commands.ts";
 import type { CommandContext } from "./terminal/terminal.ts";
 
@@ -18,7 +17,7 @@ export function programOf(context: CommandContext, onEnd: (code: number) => void
     .name("informer")
     .version(VERSION)
     .description("Watch Kubernetes from the command line: live tables, waits, a local API, and controller projects.")
-    .help({ colors: isTerminal(1) })
+    .help({ colors: context.terminal.hasFullScreen })
     .helpOption("-h, --help", "Show this help.", function (): void {
       context.terminal.result(this.getHelp().replaceAll(/ +$/gm, "")); // the parser pads the last column
     })

@@ -6,10 +6,12 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { CacheEntry } from "../engine/api/entry.ts";
 import type { ListerWatcher } from "../engine/api/lister_watcher.ts";
-import { encoder, isRecord, type KubernetesObject } from "../engine/api/object.ts";
+import { isObject } from "../engine/api/json.ts";
+import { encoder, type KubernetesObject } from "../engine/api/object.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../engine/api/resource.ts";
 import { parseFieldPath } from "../engine/api/selector.ts";
 import { StatusError } from "../engine/api/status.ts";
@@ -26,8 +28,6 @@ import type {
   Replacement,
   RequestEnd,
 } from "../engine/reflector/requests.ts";
-import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
-import { joinBytes } from "../testing/fake/wire/byte_body.ts";
 import { unwritable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
@@ -75,7 +75,10 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const selection = await readableSelection(flags, client, resources, { terminal, signal });
   // Each of several namespaces is a kind of its own to the lines.
   const followed = resources.flatMap((resource) => collectionsOf(client, resource, selection));
-  file.write(JSON.stringify(headerOf(followed.map(({ source }) => source.resource), redaction)));
+  const kinds = followed.map(({ source: { resource: { group, version, plural, kind, scope } } }) => {
+    return { group, version, plural, kind, scope };
+  });
+  file.write(JSON.stringify({ recording: 1, startedAt: new Date().toISOString(), kinds, redacted: redaction.paths }));
   timer.arm(timeoutMs);
   terminal.say(`recording ${resources.map(({ plural }) => plural).join(", ")} to ${out}; interrupt to end`);
   await Promise.all(followed.map(({ source }, kind) => {
@@ -86,11 +89,6 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const time = humanDuration(monotonicMs() - file.startedMs);
   terminal.say(`recorded ${file.lines} lines, ${(file.bytes / 1e6).toFixed(1)} MB, in ${time}: ${out}`);
   return EXIT_CODE.done;
-}
-
-function headerOf(resources: readonly Resource[], { paths }: Redaction): RecordingHeader {
-  const kinds = resources.map(({ group, version, plural, kind, scope }) => ({ group, version, plural, kind, scope }));
-  return { recording: 1, startedAt: new Date().toISOString(), kinds, redacted: paths };
 }
 
 /** Lists and watches kinds until it ends for all of them. */
@@ -194,7 +192,7 @@ class KindLines implements ReflectorStore<CacheEntry<KubernetesObject>> {
     return { ...observer, ended, committed: () => {}, page: () => observer };
   }
 
-  #line(line: { readonly type: RecordedLine["type"]; readonly [member: string]: unknown }): void {
+  #line(line: Readonly<Record<string, unknown>>): void {
     this.#file.write(JSON.stringify({ at: this.#file.now, kind: this.#kind, ...line }));
   }
 
@@ -250,7 +248,7 @@ class Redaction {
 function redact(value: unknown, keys: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((element) => redact(element, keys));
   const [key, ...rest] = keys;
-  if (isRecord(value)) {
+  if (isObject(value)) {
     if (key !== undefined) return Object.hasOwn(value, key) ? { ...value, [key]: redact(value[key], rest) } : value;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redact(member, keys)]));
   }
@@ -313,7 +311,7 @@ class RecordingFile implements Disposable {
 
   /** Writes what is buffered. */
   flush(): void {
-    const bytes = joinBytes(...this.#buffer.splice(0));
+    const bytes = Buffer.concat(this.#buffer.splice(0));
     this.#buffered = 0;
     try {
       writeFileSync(this.#file, bytes);

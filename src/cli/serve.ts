@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../engine/api/object.ts";
 import type { Selection } from "../engine/api/call_options.ts";
-import { byShortName, isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
+import { isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
 import { sleep } from "../engine/async/time.ts";
 import { FileSnapshots } from "../host/connect/file_stores.ts";
 import { errorLine } from "../engine/errors/errors.ts";
@@ -24,6 +24,7 @@ import { clientsFor, type ClusterClient, type ClustersFlags, refuseFlags } from 
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { checkNumbers, sizeInBytes } from "./shared/flag_values.ts";
 import {
+  byShortName,
   checkSelection,
   POLL_MS,
   readableSelection,

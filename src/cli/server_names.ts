@@ -5,17 +5,17 @@
  *
  * @module
  */
-import { byShortName, inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
+import { inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
+import { defined } from "../engine/api/defined.ts";
 import { timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
 import { findResource } from "../engine/client/find_resource.ts";
-import { thisHost } from "../host/connect/host.ts";
-import { loadKubeconfig } from "../host/connect/plan.ts";
+import { connectContexts } from "../host/connect/connect.ts";
 import { COMMANDS, REPEATED } from "./commands.ts";
 import type { ClusterNames } from "./completions.ts";
 import { builtInResource } from "./shared/built_in.ts";
 import { clientFor, type ClustersFlags } from "./shared/connect.ts";
-import type { SelectionFlags } from "./shared/targets.ts";
+import { byShortName, type SelectionFlags } from "./shared/targets.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** A shell waits for the answer: more than that is no help. */
@@ -51,8 +51,11 @@ export class ServerNames implements ClusterNames {
   /** Returns the names of the contexts in the kubeconfig. Sends no request. */
   async contexts(): Promise<readonly string[]> {
     try {
-      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, thisHost);
-      return "problem" in config ? [] : [...config.contexts.keys()].sort();
+      const refused: string[] = [];
+      const onRefused = (_: unknown, name: string): unknown => refused.push(name);
+      const clients = await connectContexts(defined({ kubeconfig: this.#flags.kubeconfig, onRefused }));
+      for (const client of clients.values()) client[Symbol.dispose]();
+      return [...clients.keys(), ...refused].sort();
     } catch {
       return [];
     }

@@ -6,12 +6,13 @@
  *
  * @module
  */
-import { isRecord, type KubernetesObject } from "../engine/api/object.ts";
+import { abortable } from "@std/async/abortable";
+import { isObject } from "../engine/api/json.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
 import type { Selection } from "../engine/api/call_options.ts";
 import { defined } from "../engine/api/defined.ts";
 import { onlyMetadata, type Resource, resourceName } from "../engine/api/resource.ts";
 import { parseFieldPath } from "../engine/api/selector.ts";
-import { Latest } from "../engine/async/iterate.ts";
 import { isAbortOf } from "../engine/async/signals.ts";
 import { humanDuration, monotonicMs, timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
@@ -162,7 +163,8 @@ class Waiting implements AsyncDisposable {
   readonly #watched = new Map<string, Watched>();
   /** The pods of workloads. */
   readonly #pods: SharedIndexInformer<Pod> | undefined;
-  readonly #changes = new Latest(() => [...this.#watched.values()].flatMap((watched) => this.#judge(watched)));
+  /** Resolves at the next change. */
+  #change = Promise.withResolvers<void>();
   /** The text last said of each object. */
   readonly #said = new Map<string, string>();
   readonly #beganMs = monotonicMs();
@@ -201,7 +203,7 @@ class Waiting implements AsyncDisposable {
       reflector: { backoff: this.#flags.backoff },
       onError: (error) => failures.report(error, informer.status().cause === error),
     });
-    const changed = (): void => this.#changes.changed();
+    const changed = (): void => this.#change.resolve();
     informer.addEventHandler({ onAdd: changed, onUpdate: changed, onDelete: changed }, { name: "wait" });
     informer.run();
     return informer;
@@ -220,11 +222,14 @@ class Waiting implements AsyncDisposable {
     }
     // Their reasons are part of a failure's message. If they cannot be listed, that has been said.
     await this.#pods?.waitForCacheSync({ signal }).catch(() => signal.throwIfAborted());
-    const timer = setInterval(() => this.#changes.changed(), PERIOD_MS);
+    const timer = setInterval(() => this.#change.resolve(), PERIOD_MS);
     try {
-      for await (const verdicts of this.#changes.read({ signal })) {
+      for (;;) {
+        this.#change = Promise.withResolvers();
+        const verdicts = [...this.#watched.values()].flatMap((watched) => this.#judge(watched));
         this.#show(verdicts);
         yield verdicts;
+        await abortable(this.#change.promise, signal);
       }
     } finally {
       clearInterval(timer);
@@ -323,7 +328,7 @@ function typoIn(object: Readonly<Record<string, unknown>>, [key, ...keys]: reado
     return known.includes(key) ? "" : meant(key, known, isTop ? undefined : 1) || (isTop ? TYPO : "");
   }
   const inner = object[key];
-  return isRecord(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
+  return isObject(inner) && keys.length > 0 ? typoIn(inner, keys, false) : "";
 }
 
 /** Types and states are compared as kubectl does: in any case, and only if they are about the present generation. */

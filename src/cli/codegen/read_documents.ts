@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { isRecord } from "../../engine/api/object.ts";
+import { isObject } from "../../engine/api/json.ts";
+import { memberAt } from "../../engine/api/members.ts";
 import { compareVersionPriority, defineResource } from "../../engine/api/resource.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type DocumentPart,
   identifierOf,
   type KindModel,
-  memberOf,
   type ModuleContent,
   namedTypes,
   objectAt,
@@ -169,7 +169,7 @@ function namesOf(versions: readonly Version[]): readonly string[] {
 
 function kindOf({ kind, resource, part }: Version, name: string): KindModel {
   const schema = at(at(part, "schema"), "openAPIV3Schema");
-  const type = memberOf(objectAt(schema), "type");
+  const type = memberAt(objectAt(schema), "type");
   if (type !== "object") {
     throw new DocumentError(pathTo(schema.path, "type"), `it must be "object", but it is ${shown(type)}`);
   }
@@ -191,7 +191,7 @@ function kindOf({ kind, resource, part }: Version, name: string): KindModel {
 }
 
 function deprecationOf(part: DocumentPart): readonly string[] {
-  if (memberOf(objectAt(part), "deprecated") !== true) return [];
+  if (memberAt(objectAt(part), "deprecated") !== true) return [];
   return [`Deprecated: ${textAt(at(part, "deprecationWarning")) || "the server warns of this version"}`];
 }
 
@@ -210,7 +210,7 @@ function rulesAt(schema: DocumentPart): readonly string[] {
     return `Rule: \`${nameAt(at(item, "rule"))}\`${message === "" ? "" : `: ${message}`}`;
   });
   const inside = ["items", "additionalProperties"].map((name) => at(schema, name))
-    .filter(({ value }) => isRecord(value));
+    .filter(({ value }) => isObject(value));
   return [...rules, ...inside.flatMap(rulesAt)];
 }
 

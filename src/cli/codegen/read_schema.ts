@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { isRecord } from "../../engine/api/object.ts";
+import { isObject } from "../../engine/api/json.ts";
+import { memberAt } from "../../engine/api/members.ts";
 
 /** The type of a value. */
 export type TypeModel =
@@ -161,13 +162,8 @@ export interface DocumentPart {
 
 /** Returns the value as an object. @throws {DocumentError} when it is none. */
 export function objectAt({ value, path }: DocumentPart): DocumentObject {
-  if (!isRecord(value)) throw new DocumentError(path, `it must be an object, but it is ${shown(value)}`);
+  if (!isObject(value)) throw new DocumentError(path, `it must be an object, but it is ${shown(value)}`);
   return value;
-}
-
-/** Returns a member of an object, `undefined` if the object itself does not have it. */
-export function memberOf(object: DocumentObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** Returns the path of a part. */
@@ -177,7 +173,7 @@ export function pathTo(path: string, ...names: readonly (string | number)[]): st
 
 /** Returns a member of an object, which may be missing. @throws {DocumentError} when there is no object. */
 export function part<P extends DocumentPart>(of: P, name: string): P {
-  return { ...of, value: memberOf(objectAt(of), name), path: pathTo(of.path, name) };
+  return { ...of, value: memberAt(objectAt(of), name), path: pathTo(of.path, name) };
 }
 
 /** Returns the texts of an optional list. @throws {DocumentError} when it is anything else. */
@@ -289,20 +285,20 @@ function typeAt(place: Place): TypeModel {
   }
   const inside = { ...place, around: [...place.around, schema] };
   const type = bareType(schema, inside);
-  return memberOf(schema, "nullable") === true && type.type !== "nullable" ? { type: "nullable", of: type } : type;
+  return memberAt(schema, "nullable") === true && type.type !== "nullable" ? { type: "nullable", of: type } : type;
 }
 
 function bareType(schema: DocumentObject, place: Place): TypeModel {
-  const reference = memberOf(schema, "$ref");
+  const reference = memberAt(schema, "$ref");
   if (reference !== undefined) {
     const resolved = place.source.resolve(textAt(part(place, "$ref")), place.path);
     return resolved.type ?? typeAt({ ...resolved.schema, source: resolved.source, around: place.around });
   }
-  if (memberOf(schema, "x-kubernetes-int-or-string") === true || memberOf(schema, "format") === "int-or-string") {
+  if (memberAt(schema, "x-kubernetes-int-or-string") === true || memberAt(schema, "format") === "int-or-string") {
     return { type: "shared", name: "IntOrString" };
   }
-  if (memberOf(schema, "x-kubernetes-embedded-resource") === true) return embeddedAt(place);
-  const type = memberOf(schema, "type");
+  if (memberAt(schema, "x-kubernetes-embedded-resource") === true) return embeddedAt(place);
+  const type = memberAt(schema, "type");
   switch (type) {
     case undefined:
       return untyped(schema, place);
@@ -324,15 +320,15 @@ function bareType(schema: DocumentObject, place: Place): TypeModel {
 
 /** A schema without a type is that of its only `allOf`, of objects if it has properties, else of any value. */
 function untyped(schema: DocumentObject, place: Place): TypeModel {
-  if (memberOf(schema, "properties") !== undefined) return objectTypeAt(schema, place);
-  const all = memberOf(schema, "allOf");
+  if (memberAt(schema, "properties") !== undefined) return objectTypeAt(schema, place);
+  const all = memberAt(schema, "allOf");
   if (all === undefined) return { type: "unknown" };
   if (!Array.isArray(all)) {
     throw new DocumentError(pathTo(place.path, "allOf"), `it must be a list, but it is ${shown(all)}`);
   }
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
-    isRecord(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
+    isObject(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
   );
   if (typed) {
     throw new DocumentError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
@@ -341,9 +337,9 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
 }
 
 function stringAt(schema: DocumentObject, place: Place): TypeModel {
-  if (memberOf(schema, "format") === "date-time") return { type: "shared", name: "Time" };
+  if (memberAt(schema, "format") === "date-time") return { type: "shared", name: "Time" };
   const { path } = place;
-  const values = memberOf(schema, "enum");
+  const values = memberAt(schema, "enum");
   // A nullable enum lists null too.
   const texts = Array.isArray(values) ? values.filter((value) => value !== null) : values;
   const found = textsAt({ value: texts, path: pathTo(path, "enum") });
@@ -352,7 +348,7 @@ function stringAt(schema: DocumentObject, place: Place): TypeModel {
 
 function listAt(schema: DocumentObject, place: Place): TypeModel {
   const items: TypeModel = Object.hasOwn(schema, "items") ? typeAt(part(place, "items")) : { type: "unknown" };
-  if (memberOf(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
+  if (memberAt(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
   const keysAt = part(place, "x-kubernetes-list-map-keys");
   const keys = textsAt(keysAt);
   if (keys.length === 0) {
@@ -375,17 +371,17 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
 /** Returns the names of the fields of a schema that has been read, wherever its references lead. */
 function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
   const schema = objectAt({ value, path });
-  const reference = memberOf(schema, "$ref");
+  const reference = memberAt(schema, "$ref");
   if (typeof reference === "string") {
     const target = source.resolve(reference, path);
     return fieldNames({ ...target.schema, source: target.source, around: [] });
   }
-  const all = memberOf(schema, "allOf");
-  const properties = memberOf(schema, "properties");
+  const all = memberAt(schema, "allOf");
+  const properties = memberAt(schema, "properties");
   if (properties === undefined && Array.isArray(all) && all.length === 1) {
     return fieldNames({ value: all[0], path: pathTo(path, "allOf", 0), source, around: [] });
   }
-  return new Set(isRecord(properties) ? Object.keys(properties) : []);
+  return new Set(isObject(properties) ? Object.keys(properties) : []);
 }
 
 /** An object within an object. The server refuses it without the two fields that say of which kind it is. */
@@ -407,12 +403,12 @@ function embeddedAt(place: Place): ObjectModel {
 }
 
 function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
-  const properties = memberOf(schema, "properties");
-  if (properties !== undefined && !(isRecord(properties) && Object.keys(properties).length === 0)) {
+  const properties = memberAt(schema, "properties");
+  if (properties !== undefined && !(isObject(properties) && Object.keys(properties).length === 0)) {
     return fieldsAt(place);
   }
-  const values = memberOf(schema, "additionalProperties");
-  if (isRecord(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
+  const values = memberAt(schema, "additionalProperties");
+  if (isObject(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
   throw new DocumentError(
     pathTo(place.path, "additionalProperties"),
@@ -422,7 +418,7 @@ function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
 
 function fieldsAt(place: Place): ObjectModel {
   const schema = objectAt(place);
-  const properties = objectAt({ value: memberOf(schema, "properties") ?? {}, path: pathTo(place.path, "properties") });
+  const properties = objectAt({ value: memberAt(schema, "properties") ?? {}, path: pathTo(place.path, "properties") });
   const required = new Set(textsAt(part(place, "required")));
   const fields = Object.keys(properties).map((name): FieldModel => {
     const at = { ...place, value: properties[name], path: pathTo(place.path, "properties", name) };
@@ -436,7 +432,7 @@ function fieldsAt(place: Place): ObjectModel {
       doc: target === undefined ? own : docOf(target),
     };
   });
-  const open = memberOf(schema, "x-kubernetes-preserve-unknown-fields") === true;
+  const open = memberAt(schema, "x-kubernetes-preserve-unknown-fields") === true;
   return { type: "object", fields: sorted(fields), open };
 }
 
@@ -450,7 +446,7 @@ function isFilled({ value, source }: Place): boolean {
  * it has required fields itself: pods have a spec, because they have containers.
  */
 function isNeededSpec(name: string, place: Place): boolean {
-  if (name !== "spec" || !isRecord(memberOf(objectAt(place), "default"))) return false;
+  if (name !== "spec" || !isObject(memberAt(objectAt(place), "default"))) return false;
   const target = targetOf(place);
   return target !== undefined && textsAt(part(target, "required")).length > 0;
 }
@@ -458,9 +454,9 @@ function isNeededSpec(name: string, place: Place): boolean {
 /** Returns the schema that a field's only `allOf` or `$ref` refers to. */
 function targetOf(place: Place): Place | undefined {
   const schema = objectAt(place);
-  const all = memberOf(schema, "allOf");
-  const one = Array.isArray(all) && all.length === 1 && isRecord(all[0]) ? all[0] : schema;
-  const reference = memberOf(one, "$ref");
+  const all = memberAt(schema, "allOf");
+  const one = Array.isArray(all) && all.length === 1 && isObject(all[0]) ? all[0] : schema;
+  const reference = memberAt(one, "$ref");
   if (typeof reference !== "string") return undefined;
   const { schema: target, source } = place.source.resolve(reference, place.path);
   return { ...target, source, around: [] };

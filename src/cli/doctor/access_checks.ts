@@ -15,13 +15,15 @@ import { isForbidden, StatusError } from "../../engine/api/status.ts";
 import { findResource } from "../../engine/client/find_resource.ts";
 import type { ResourceClient } from "../../engine/client/resource_client.ts";
 import { findConnection } from "../../host/connect/connect.ts";
-import type { ConnectOptions, FoundConnection } from "../../host/connect/connect_options.ts";
+import type { ConnectOptions } from "../../host/connect/connect_options.ts";
 import { termOfToken } from "../../host/connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
 import { type CheckedServer, parseJsonObject, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
+
+type Connection = ServerAccess["connection"];
 
 /** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
 export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
@@ -51,7 +53,7 @@ export async function checkConfiguration(checkup: Checkup, options: ConnectOptio
   return access;
 }
 
-function configurationFinding({ origin, namespace }: FoundConnection): Finding {
+function configurationFinding({ origin, namespace }: Connection): Finding {
   const { source, files, context, user, actsAs, insecure } = origin;
   const parts = [
     source === "in-cluster"
@@ -114,7 +116,11 @@ function hideAuthorization(checkup: Checkup, authorization: string): void {
   checkup.hide(login.slice(login.indexOf(":") + 1));
 }
 
-function ofToken({ origin, credentials }: FoundConnection, authorization: string | undefined, took: number): Expiry[] {
+function ofToken(
+  { origin, credentials }: Connection,
+  authorization: string | undefined,
+  took: number,
+): Expiry[] {
   const { login, plugin } = origin;
   if (login === "none") return [];
   if (login === "basic") return [{ status: "ok", words: "user name and password" }];
@@ -133,14 +139,14 @@ function ofToken({ origin, credentials }: FoundConnection, authorization: string
   return [{ status, words: `${kind}${brought} ${words}` }];
 }
 
-function ofCertificate({ origin }: FoundConnection): Expiry[] {
+function ofCertificate({ origin }: Connection): Expiry[] {
   if (!origin.clientCertificate) return [];
   if (origin.certificateExpires === undefined) return [{ status: "ok", words: "client certificate" }];
   const { status, words } = expiryOf({ untilMs: origin.certificateExpires.getTime() }, Date.now(), false);
   return [{ status, words: `client certificate ${words}` }];
 }
 
-function ofNobody({ server }: FoundConnection): Finding {
+function ofNobody({ server }: Connection): Finding {
   // A proxy on this machine, such as `kubectl proxy`, adds its own credentials.
   if (server.protocol === "http:") return { status: "ok", what: "none, which is usual for plain HTTP" };
   return { status: "warn", what: `none: the server sees "system:anonymous"`, remedy: NAME_A_USER };

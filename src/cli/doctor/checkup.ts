@@ -18,7 +18,7 @@ import {
 import { timedController } from "../../engine/async/time.ts";
 import { ConnectError } from "../../host/connect/connect_options.ts";
 import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
-import type { Term } from "../../host/connect/kubeconfig/secrets.ts";
+import type { termOfToken } from "../../host/connect/kubeconfig/secrets.ts";
 import { withoutAddress, withoutSecrets } from "../../engine/errors/errors.ts";
 import { explainError } from "../shared/explain_error.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
@@ -78,22 +78,22 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
     "ask the people who run the proxy to allow this address, or put the address into NO_PROXY",
   ],
   [
-    /dns error|failed to lookup|Name or service not known|nodename nor servname|No such host|Temporary failure in name/,
+    /ENOTFOUND|EAI_AGAIN|dns error|failed to lookup|Name or service not known|nodename nor servname|No such host|Temporary failure in name/,
     "the host does not exist",
     "check the address for typos, and whether its name needs a VPN",
   ],
   [
-    /[Rr]efused/,
+    /[Rr]efused|ECONNREFUSED/,
     "the connection was refused",
     "check the port, and whether the server, or the tunnel to it, is running",
   ],
   [
-    /[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
+    /E(?:NET|HOST)UNREACH|[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
     "there is no route to the server",
     "check the network, and whether the server needs a VPN",
   ],
   [
-    /connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
+    /ECONNRESET|connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
     "the connection broke off",
     "check everything between this machine and the server: a firewall, a proxy, a load balancer without a working server",
   ],
@@ -317,6 +317,9 @@ export function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
 }
 
+/** A validity period. */
+export type Validity = NonNullable<ReturnType<typeof termOfToken>>;
+
 /** The status of a validity period, and words that follow the name of its subject in a sentence. */
 export interface Expiry {
   /** `fail` if expired, `warn` if soon to expire. */
@@ -334,7 +337,7 @@ const CLOCKS_MS = 60_000;
 /**
  * Returns the status at `nowMs`. `renews` means that the subject is renewed automatically, so that there is no warning.
  */
-export function expiryOf(term: Term, nowMs: number, renews: boolean): Expiry {
+export function expiryOf(term: Validity, nowMs: number, renews: boolean): Expiry {
   const { fromMs = -Infinity, untilMs } = term;
   const left = untilMs - nowMs;
   if (left <= 0) return { status: "fail", words: `expired ${span(-left)} ago, on ${day(untilMs)}` };

@@ -8,21 +8,24 @@
  */
 
 import { abortable } from "@std/async/abortable";
+import { connect as connectPlain } from "node:net";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
+import { urlToHttpOptions } from "node:url";
 import { objectOr } from "../../engine/api/members.ts";
 import { decoder } from "../../engine/api/object.ts";
 import { timedController } from "../../engine/async/time.ts";
 import { Client } from "../../engine/client/client.ts";
 import { RequestReporter } from "../../engine/client/http/connection.ts";
-import { clientOptionsOf, type FoundConnection } from "../../host/connect/connect_options.ts";
-import { isLoopback, proxyPort, withoutBrackets } from "../../host/connect/kubeconfig/resolve_context.ts";
-import type { Term } from "../../host/connect/kubeconfig/secrets.ts";
+import type { findConnection } from "../../host/connect/connect.ts";
+import { isLoopback, proxyPort } from "../../host/connect/kubeconfig/resolve_context.ts";
 import { environmentProxy } from "../../host/connect/runtime/connections.ts";
-import { dial } from "../../host/connect/runtime/open_connections.ts";
 import { failureKind } from "../../host/connect/runtime/runtime.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import { EXIT_CODE } from "../shared/usage.ts";
-import { type Checkup, expiryOf, type Finding, reasonFor, saidBy, seconds, span } from "./checkup.ts";
+import { type Checkup, expiryOf, type Finding, reasonFor, saidBy, seconds, span, type Validity } from "./checkup.ts";
+
+/** A connection that the configuration describes, and its origin. */
+type CheckedConnection = Awaited<ReturnType<typeof findConnection>>;
 
 /**
  * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running
@@ -30,16 +33,17 @@ import { type Checkup, expiryOf, type Finding, reasonFor, saidBy, seconds, span 
  */
 export class ServerAccess implements Disposable {
   /** The connection and its origin. */
-  readonly connection: FoundConnection;
+  readonly connection: CheckedConnection;
   /** A client on this connection, without retries. */
   readonly client: Client;
   /** The header of the last login; `undefined` before it, and if the credentials set none. */
   #authorization: string | undefined;
 
   /** No request is sent yet. */
-  constructor(connection: FoundConnection) {
+  constructor(connection: CheckedConnection) {
     this.connection = connection;
-    this.client = new Client({ ...clientOptionsOf(connection), retries: 0 });
+    const { origin: _origin, ...options } = connection;
+    this.client = new Client({ ...options, retries: 0 });
   }
 
   /** Returns the `Authorization` header; runs the plugin if there is one. */
@@ -103,9 +107,9 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
     const target = proxy ?? server;
     const by = proxy ? `, through proxy ${JSON.stringify(origin.proxy)}` : "";
     try {
-      const found = await dial(withoutBrackets(target.hostname), Number(proxyPort(target)), signal);
+      const found = await dial(target, signal);
       const ms = Math.round(performance.now() - startedAt);
-      const is = found === withoutBrackets(target.hostname) ? "" : proxy ? "" : ` is ${found}`;
+      const is = proxy || found === hostOf(target) ? "" : ` is ${found}`;
       return { status: "ok", what: `${shown}${is}${by}, connected in ${ms} ms` };
     } catch (error) {
       signal.throwIfAborted();
@@ -120,13 +124,30 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
   });
 }
 
+/** Returns the host of a URL without the brackets of an IPv6 address. */
+export function hostOf(url: URL): string {
+  return urlToHttpOptions(url).hostname!;
+}
+
+/** Opens and closes a connection; returns the IP address of the host. @throws the error of the network. */
+async function dial(url: URL, signal: AbortSignal): Promise<string> {
+  const host = hostOf(url);
+  const socket = connectPlain({ host, port: Number(proxyPort(url)), signal });
+  try {
+    await new Promise((resolve, reject) => socket.on("connect", resolve).on("error", reject));
+    return socket.remoteAddress ?? host;
+  } finally {
+    socket.destroy();
+  }
+}
+
 /** Returns `true` if requests are plain HTTP to this machine, which bypass the environment's proxy. */
-function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
+function isLocalPlainHttp({ server, origin }: CheckedConnection): boolean {
   return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
 }
 
 /** The fields of a server's certificate. */
-interface PeerCertificate extends Required<Term> {
+interface PeerCertificate extends Required<Validity> {
   /** Subject: the common name, or the first name that it is valid for. */
   readonly subject: string;
   readonly issuer: string;
@@ -153,7 +174,7 @@ const MOST = 8;
  */
 async function readPeer(server: URL, serverName: string | undefined, signal: AbortSignal): Promise<Peer> {
   signal.throwIfAborted();
-  const host = withoutBrackets(server.hostname);
+  const host = hostOf(server);
   const servername = serverName ?? host;
   const { promise, resolve, reject } = Promise.withResolvers<Peer>();
   const socket = connect({
@@ -268,7 +289,11 @@ function unreachable(error: unknown, server: URL): Finding {
  * Reads the server's certificates over a second connection, within `limit` milliseconds. Returns the reason if they
  * cannot be read.
  */
-async function peerOf({ server, origin }: FoundConnection, limit: number, signal: AbortSignal): Promise<Peer | string> {
+async function peerOf(
+  { server, origin }: CheckedConnection,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not visible through a proxy";
   using controller = timedController(limit, `not shown within ${seconds(limit)}`, signal);
   try {
@@ -279,7 +304,7 @@ async function peerOf({ server, origin }: FoundConnection, limit: number, signal
   }
 }
 
-function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
+function trusted({ origin }: CheckedConnection, peer: Peer | string): Finding {
   const flag = origin.insecure ? "not checked" : "trusted";
   if (typeof peer === "string") return { status: "ok", what: `${flag}; the certificates themselves: ${peer}` };
   const [own] = peer.chain;

@@ -15,7 +15,6 @@ import { type PlacedRule, rolesYaml } from "../../engine/api/roles.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { ReadAhead } from "../../engine/async/iterate.ts";
 import type { Client } from "../../engine/client/client.ts";
-import { withoutBrackets } from "../../host/connect/kubeconfig/resolve_context.ts";
 import { permittedEnv } from "../../host/connect/runtime/permissions.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../engine/informer/cache/memory_report.ts";
@@ -32,6 +31,7 @@ import {
   checkCertificate,
   type CheckedServer,
   checkServer,
+  hostOf,
   type ServerAccess,
 } from "./connection_checks.ts";
 
@@ -345,7 +345,7 @@ async function examine(checkup: Checkup, scope: Scope, terminal: Terminal): Prom
     checkup.note("warning", { status: "warn", what, remedy: "look it up in the server's release notes" });
   }
   const { origin, server: address } = access.connection;
-  const insecure = `--unsafely-ignore-certificate-errors=${withoutBrackets(address.hostname)}`;
+  const insecure = `--unsafely-ignore-certificate-errors=${hostOf(address)}`;
   return {
     server: address.href.replace(/\/$/, ""),
     permissions: [...origin.permissions, ...(origin.insecure ? [insecure] : [])],

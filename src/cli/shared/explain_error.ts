@@ -17,8 +17,8 @@ import {
 } from "../../engine/api/status.ts";
 import { ConnectError } from "../../host/connect/connect_options.ts";
 import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
-import { failureKind } from "../../host/connect/runtime/runtime.ts";
-import { causesOf, errorLine, messageOf, oneLine, withSentence } from "../../engine/errors/errors.ts";
+import { errorLine, messageOf, withSentence } from "../../engine/errors/errors.ts";
+import { plain } from "../terminal/terminal.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./usage.ts";
 
 /** Returns `true` for an error of the parser: the command line is invalid. */
@@ -28,9 +28,9 @@ export function isOfParser(error: unknown): boolean {
 
 /** Returns the exit code for an error, and one line for people. */
 export function explainError(error: unknown): { readonly code: number; readonly message: string } {
-  if (error instanceof UsageError) return { code: EXIT_CODE.usage, message: oneLine(error.message) };
+  if (error instanceof UsageError) return { code: EXIT_CODE.usage, message: plain(error.message) };
   if (error instanceof ValidationError) {
-    return { code: EXIT_CODE.usage, message: oneOf(oneLine(error.message).replace(/\.$/, "")) };
+    return { code: EXIT_CODE.usage, message: oneOf(plain(error.message).replace(/\.$/, "")) };
   }
   // The command line names a file that does not exist, no context, or one that is not in the file. Files of KUBECONFIG
   // may be missing.
@@ -38,7 +38,7 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   const code = named === "missing-file" || named === "missing-context" ? EXIT_CODE.usage : EXIT_CODE.connection;
   if (error instanceof ConnectError) return { code, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
-    const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
+    const message = plain(error.message).replace(`pass "context"`, "pass --context");
     const isAdvised = isDenied(error) || (named === "missing-context" && error.field === "current-context");
     const advice = "Correct it, or choose another one with --kubeconfig or --context";
     return { code, message: isAdvised ? message : withSentence(message, advice) };
@@ -51,23 +51,20 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   }
   if (error instanceof UnreachableError) {
     // The message ends with the flag that is missing.
-    if (isDenied(error)) return { code: EXIT_CODE.connection, message: oneLine(messageOf(error)) };
-    return { code: EXIT_CODE.connection, message: withSentence(message, wayOut(message)) };
+    return unconnected(isDenied(error) ? plain(messageOf(error)) : withSentence(message, wayOut(message)));
   }
-  if (error instanceof CredentialsError || isUnauthorized(error)) return { code: EXIT_CODE.connection, message };
+  if (error instanceof CredentialsError || error instanceof ForeignServerError || isUnauthorized(error)) {
+    return unconnected(message);
+  }
   if (isForbidden(error)) {
     // Definitions have no namespace.
     const other = error.status.details?.kind === "customresourcedefinitions"
       ? "pass a file with the definitions to --file"
       : "choose a namespace with -n";
-    return { code: EXIT_CODE.connection, message: withSentence(message, `Ask for this permission, or ${other}`) };
+    return unconnected(withSentence(message, `Ask for this permission, or ${other}`));
   }
-  if (error instanceof ForeignServerError) return { code: EXIT_CODE.connection, message };
   if (reason === "discovery") {
-    return {
-      code: EXIT_CODE.connection,
-      message: withSentence(message, "Check that the address belongs to an API server"),
-    };
+    return unconnected(withSentence(message, "Check that the address belongs to an API server"));
   }
   if (isNotFound(error)) {
     return { code: EXIT_CODE.failed, message: withSentence(message, "Check the name and the namespace") };
@@ -75,9 +72,13 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   return { code: EXIT_CODE.failed, message };
 }
 
-/** Returns `true` if Deno lacks a permission. The message names the flag. */
+function unconnected(message: string): ReturnType<typeof explainError> {
+  return { code: EXIT_CODE.connection, message };
+}
+
+/** Returns `true` if Deno lacks a permission: the message names the flag. */
 function isDenied(error: unknown): boolean {
-  return causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
+  return messageOf(error).includes("--allow-");
 }
 
 /**
@@ -110,7 +111,7 @@ function wayOut(message: string): string {
 function connectLine({ message, attempts }: ConnectError): string {
   const [first] = message.split("\n");
   const tried = attempts.map(({ source, problem }) => `${source}: ${problem}`).join("; ");
-  return oneLine(withFlags(first.replace(/:$/, "")) + (tried === "" ? "" : ` (${tried})`));
+  return plain(withFlags(first.replace(/:$/, "")) + (tried === "" ? "" : ` (${tried})`));
 }
 
 /** Replaces names of library options by those of flags. */

@@ -6,7 +6,7 @@
  * @module
  */
 import { permittedEnv } from "../../host/connect/runtime/permissions.ts";
-import { builtin, isDeno, isTerminal, isWindows, nodeProcess } from "../../host/connect/runtime/runtime.ts";
+import { isDeno } from "../../host/connect/runtime/runtime.ts";
 
 /** Standard output, or standard error. */
 export interface Output {
@@ -36,7 +36,7 @@ export interface Screen {
   /** Returns the height, in rows. @default {24} */
   readonly rows?: () => number;
   /** The keyboard. @default {none} */
-  readonly keyboard?: Keyboard;
+  readonly keyboard?: Keyboard | undefined;
   /** `true` if it can erase a line. */
   readonly capable: boolean;
 }
@@ -46,14 +46,18 @@ export interface Screen {
  * a terminal on which the reader of a pipe may print in the middle of it.
  */
 export function processScreen(): Screen {
-  const hasKeyboard = isTerminal(0) && !isWindows();
   return {
     ...(isDeno()
       ? { stdout: Deno.stdout, stderr: Deno.stderr }
       : { stdout: new NodeOutput(1), stderr: new NodeOutput(2) }),
     columns: () => terminalSize().columns,
     rows: () => terminalSize().rows,
-    ...(hasKeyboard && { keyboard: isDeno() ? DENO_KEYBOARD : NODE_KEYBOARD }),
+    get keyboard() {
+      // Deno makes `process` when it is asked for, which takes half as long as its own start.
+      const { process } = globalThis;
+      if (!process.getBuiltinModule("node:tty").isatty(0) || process.platform === "win32") return undefined;
+      return isDeno() ? DENO_KEYBOARD : NODE_KEYBOARD;
+    },
     get capable() {
       return !permittedEnv("CI") && permittedEnv("TERM") !== "dumb" && !isPiped();
     },
@@ -62,14 +66,14 @@ export function processScreen(): Screen {
 
 /** Returns the size of the terminal, in characters; 80 by 24 where that is not known. */
 export function terminalSize(): { readonly columns: number; readonly rows: number } {
-  const { columns, rows } = isDeno() ? Deno.consoleSize() : nodeProcess().stdout;
+  const { columns, rows } = isDeno() ? Deno.consoleSize() : globalThis.process.stdout;
   return { columns: columns || 80, rows: rows || 24 };
 }
 
 /** Returns `true` if another program reads standard output. */
 function isPiped(): boolean {
   try {
-    return builtin("fs").fstatSync(1).isFIFO();
+    return globalThis.process.getBuiltinModule("node:fs").fstatSync(1).isFIFO();
   } catch {
     return false; // it is closed
   }
@@ -82,7 +86,7 @@ class NodeOutput implements Output {
   #failure: Error | undefined;
 
   constructor(descriptor: 1 | 2) {
-    this.#stream = nodeProcess()[descriptor === 1 ? "stdout" : "stderr"];
+    this.#stream = globalThis.process[descriptor === 1 ? "stdout" : "stderr"];
     this.#stream.on("error", (error) => this.#failure = error);
   }
 
@@ -115,16 +119,16 @@ const NODE_KEYBOARD: Keyboard = {
   read: (bytes) =>
     new Promise((resolve) => {
       const settle = (length: number | null): void => {
-        nodeProcess().stdin.off("data", onData).off("end", onEnd).pause();
+        globalThis.process.stdin.off("data", onData).off("end", onEnd).pause();
         resolve(length);
       };
       const onEnd = (): void => settle(null);
       const onData = (keys: Uint8Array): void => {
-        if (keys.includes(INTERRUPT)) nodeProcess().kill(nodeProcess().pid, "SIGINT");
+        if (keys.includes(INTERRUPT)) globalThis.process.kill(globalThis.process.pid, "SIGINT");
         bytes.set(keys.subarray(0, bytes.length));
         settle(Math.min(keys.length, bytes.length));
       };
-      nodeProcess().stdin.on("data", onData).on("end", onEnd).resume();
+      globalThis.process.stdin.on("data", onData).on("end", onEnd).resume();
     }),
-  setKeys: (one) => void nodeProcess().stdin.setRawMode(one),
+  setKeys: (one) => void globalThis.process.stdin.setRawMode(one),
 };

@@ -5,7 +5,7 @@
  */
 import { type Document, dump, intCoreTag, SCALAR_STYLE, visit } from "js-yaml";
 import { literalReplacer } from "../../engine/api/large_integers.ts";
-import { yamlNumber } from "../../host/connect/kubeconfig/yaml.ts";
+import { readYaml } from "../../host/connect/kubeconfig/yaml.ts";
 import { escaped, hasLiterals, UNPRINTABLE } from "./terminal.ts";
 
 /** Characters that only double quotes escape; the printer quotes other control characters itself. */
@@ -25,7 +25,7 @@ export function yamlText(value: unknown, indentsLists = false): string {
 
 /** A text that the printer takes for one, and kubectl for a number, such as `0X1F`. No number is written so. */
 function isTextForUs(text: string): boolean {
-  return /[_XBO]/.test(text) && yamlNumber(text) !== undefined;
+  return /^[-+]?[\d._][\w.+-]*$/.test(text) && /[_XBO]/.test(text) && typeof readYaml(text)[0] === "number";
 }
 
 function transformed(documents: Document[], mark: string | undefined): void {

@@ -186,11 +186,6 @@ function findReduced(value: unknown, counts: boolean): string | undefined {
   return undefined;
 }
 
-/** Returns `true` for an object with members, but not for `null` or an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** `true` for types of {@linkcode Reduced} objects. */
 export type IsReduced<T> = typeof reduced extends keyof T ? true : false;
 

@@ -366,22 +366,6 @@ export function inBestVersion(resources: readonly ApiResource[]): readonly ApiRe
   return [...found.values()];
 }
 
-/**
- * Returns the resources by short names: each by its plural, or by its name with the group if another has this plural.
- *
- * @throws {Error} if two of them have one name.
- */
-export function byShortName<R extends Resource>(resources: readonly R[]): Map<string, R> {
-  const found = new Map<string, R>();
-  for (const resource of resources) {
-    const isOnly = resources.filter(({ plural }) => plural === resource.plural).length === 1;
-    const name = isOnly ? resource.plural : resourceName(resource);
-    if (found.has(name)) throw new Error(`Cannot name the resources: two have the name "${name}". Leave one out`);
-    found.set(name, resource);
-  }
-  return found;
-}
-
 /** The members in a Secret that hold its data. */
 export const SECRET_DATA: readonly string[] = ["data", "stringData"];
 

@@ -11,9 +11,9 @@
  */
 import { ArgumentError } from "../errors/checks.ts";
 
+import { isObject } from "../api/json.ts";
 import {
   base64Of,
-  isRecord,
   keyOf,
   type KubernetesObject,
   type ManagedFieldsEntry,
@@ -102,7 +102,7 @@ export function keptByUpdate(
   managers: readonly string[],
 ): string | undefined {
   const { data, stringData } = draft as KubernetesObject & Members;
-  const stored = isRecord(stringData) ? { ...draft, data: { ...data as Members, ...stringData } } : draft;
+  const stored = isObject(stringData) ? { ...draft, data: { ...data as Members, ...stringData } } : draft;
   for (const entry of managedFields) {
     if (!managers.some((manager) => isEntryOf(entry, manager, "Update"))) continue;
     const path = missingIn(stored, entry.fieldsV1 ?? {}, []);
@@ -118,7 +118,7 @@ function missingIn(draft: unknown, owned: Members, path: readonly string[]): rea
     const at = isMember ? [...path, key.slice(2)] : path;
     if (key === "." || formatFieldPath(at) === "metadata.finalizers") continue;
     const found = isMember
-      ? isRecord(draft) ? memberOf(draft, key.slice(2)) : undefined
+      ? isObject(draft) ? memberOf(draft, key.slice(2)) : undefined
       : (Array.isArray(draft) ? draft : []).find((item) => isIdentified(item, identityOf(key), below as Members));
     const missing = (found ?? undefined) === undefined ? at : missingIn(found, below as Members, at);
     if (missing !== undefined) return missing;
@@ -209,7 +209,7 @@ class OwnedFieldsComparison {
 
   /** True if a structure has exactly the owned members, with their live values. */
   hasMembers(draft: Members, owned: Members, live: unknown, path: readonly string[]): boolean {
-    if (!isRecord(live)) return this.#differs(path);
+    if (!isObject(live)) return this.#differs(path);
     const left = new Set(Object.keys(owned).filter((key) => key !== "."));
     for (const [name, value] of Object.entries(draft)) {
       const at = [...path, name];
@@ -224,16 +224,16 @@ class OwnedFieldsComparison {
   }
 
   #has(draft: unknown, owned: unknown, live: unknown, path: readonly string[]): boolean {
-    if (!isRecord(owned)) return this.#differs(path);
+    if (!isObject(owned)) return this.#differs(path);
     if (Object.keys(owned).every((key) => key === ".")) {
       const isAbsent = live === undefined || (live === null && this.#isBuiltIn);
       const isSame = isAbsent ? this.#isOmitted(draft, path) : this.#isSame(draft, live, path);
       // A leaf of merged members was empty in the last apply: others own the live ones.
-      const isMerged = isRecord(draft) && isRecord(live) && this.#knows("mergedMembers", path);
+      const isMerged = isObject(draft) && isObject(live) && this.#knows("mergedMembers", path);
       return (isMerged ? isEmpty(draft) : isSame) || this.#differs(path);
     }
     if (Array.isArray(draft)) return this.#hasItems(draft, owned, live, path);
-    return isRecord(draft) ? this.hasMembers(draft, owned, live, path) : this.#differs(path);
+    return isObject(draft) ? this.hasMembers(draft, owned, live, path) : this.#differs(path);
   }
 
   /**
@@ -254,7 +254,7 @@ class OwnedFieldsComparison {
       const isOnly = at === live.findLastIndex((other) => isIdentified(other, identity));
       if (at <= before || !isOnly) return this.#differs(path);
       before = at;
-      if (isRecord(identity) && !this.#has(item, owned[key], live[at], path)) return false;
+      if (isObject(identity) && !this.#has(item, owned[key], live[at], path)) return false;
     }
     return true;
   }
@@ -263,7 +263,7 @@ class OwnedFieldsComparison {
   #isOmitted(draft: unknown, path: readonly string[]): boolean {
     if (draft === null) return this.#isBuiltIn;
     if (Array.isArray(draft)) return draft.length === 0 && this.#knows("atomicLists", path);
-    if (isRecord(draft)) return isEmpty(draft) && this.#knows("omittedMaps", path);
+    if (isObject(draft)) return isEmpty(draft) && this.#knows("omittedMaps", path);
     return !draft && this.#knows("omittedZeros", path);
   }
 
@@ -273,8 +273,8 @@ class OwnedFieldsComparison {
       return Array.isArray(live) && live.length === draft.length &&
         draft.every((item, at) => this.#isSame(item, live[at], path));
     }
-    if (!isRecord(draft)) return this.#isSameScalar(draft, live, path);
-    return isRecord(live) &&
+    if (!isObject(draft)) return this.#isSameScalar(draft, live, path);
+    return isObject(live) &&
       Object.entries(draft).every(([name, value]) => this.#isSame(value, memberOf(live, name), [...path, name])) &&
       Object.keys(live).every((name) => Object.hasOwn(draft, name) || this.#isDefault(name, live[name], path));
   }
@@ -316,8 +316,8 @@ function identityOf(key: string): unknown {
  * may be missing: it was a default before, too.
  */
 function isIdentified(item: unknown, identity: unknown, owned?: Members): boolean {
-  if (!isRecord(identity)) return item === identity;
-  return isRecord(item) && Object.entries(identity).every(([name, value]) => {
+  if (!isObject(identity)) return item === identity;
+  return isObject(item) && Object.entries(identity).every(([name, value]) => {
     const found = memberOf(item, name);
     return found === undefined ? owned !== undefined && !Object.hasOwn(owned, `f:${name}`) : found === value;
   });
@@ -326,7 +326,7 @@ function isIdentified(item: unknown, identity: unknown, owned?: Members): boolea
 /** A live Secret with the texts of the draft's `stringData`, which the server stores as data; a list equals none. */
 function withTexts(live: Members, { stringData }: Members): Members {
   const { data } = live;
-  if (!isRecord(stringData) || !isRecord(data)) return live;
+  if (!isObject(stringData) || !isObject(data)) return live;
   const texts = Object.entries(stringData).map(([name, text]) => {
     const isSame = typeof text === "string" && memberOf(data, name) === base64Of(text);
     return [name, isSame ? text : [text]];
@@ -345,7 +345,7 @@ function canonicalQuantity(value: unknown): string | undefined {
 }
 
 function isEmpty(value: unknown): boolean {
-  return isRecord(value) && Object.keys(value).length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 function memberOf(members: Members, name: string): unknown {

@@ -16,7 +16,8 @@ import {
   type WatchOptions,
 } from "../api/call_options.ts";
 import { refuseRounded } from "../api/large_integers.ts";
-import { isRecord, keyOf, type KubernetesObject, type ObjectKey, refuseReduced } from "../api/object.ts";
+import { isObject } from "../api/json.ts";
+import { keyOf, type KubernetesObject, type ObjectKey, refuseReduced } from "../api/object.ts";
 import {
   apiVersionOf,
   isBuiltInGroup,
@@ -371,7 +372,7 @@ function writeRequest(
   const text = JSON.stringify(body);
   if (!isBuiltInGroup(place.place.group)) {
     // The rest of an object is not written with its status.
-    const written = options.subresource === "status" && isRecord(body) ? { status: body.status } : body;
+    const written = options.subresource === "status" && isObject(body) ? { status: body.status } : body;
     refuseRounded(place.action, written, text);
   }
   const init = { method, headers, body: text };

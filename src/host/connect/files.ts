@@ -68,7 +68,7 @@ export function readProblem(error: unknown, path: string): string {
 const LEFT_MS = 600_000;
 
 /** Returns the path of a temporary file, in the folder of `path`, so that it can be renamed to it. */
-export function temporaryPath(path: string): string {
+function temporaryPath(path: string): string {
   return `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
 }
 

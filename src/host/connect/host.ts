@@ -35,7 +35,7 @@ export const thisHost: Host = {
   env: envVariable,
   readTextFile,
   runProgram,
-  isTerminal: () => isTerminal(0),
+  isTerminal,
   windows: isWindows(),
   serviceAccountFolder: "/var/run/secrets/kubernetes.io/serviceaccount",
 };

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { encoder, isRecord, type KubernetesObject } from "../../engine/api/object.ts";
+import { isObject } from "../../engine/api/json.ts";
+import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
 import type { TableRow } from "../../engine/api/resource.ts";
 import { LongTimer, sleep } from "../../engine/async/time.ts";
 import { messageOf, quoted } from "../../engine/errors/errors.ts";
@@ -95,7 +96,7 @@ export class ViewSelection {
    */
   static parse(json: string): Map<string, ViewSelection> {
     const requests: unknown = JSON.parse(json);
-    if (!isRecord(requests)) throw new TypeError("views must be an object with a view for each name");
+    if (!isObject(requests)) throw new TypeError("views must be an object with a view for each name");
     const entries = Object.entries(requests);
     if (entries.length > MAX_VIEWS) {
       throw new RangeError(`the request has ${entries.length} views, but ${MAX_VIEWS} is the limit`);
@@ -165,7 +166,7 @@ function parameters(values: Readonly<Record<string, string | undefined>>): URLSe
 }
 
 function checked(request: unknown): ViewRequest {
-  if (!isRecord(request)) throw new TypeError("each view must be an object");
+  if (!isObject(request)) throw new TypeError("each view must be an object");
   for (const [name, value] of Object.entries(request)) {
     const type = Object.hasOwn(MEMBERS, name) ? MEMBERS[name as keyof ViewRequest] : undefined;
     if (type === undefined) {

@@ -3,7 +3,6 @@ import type { KubernetesObject } from "../../../src/engine/api/object.ts";
 import {
   type ApiResource,
   apiVersionOf,
-  byShortName,
   compareVersionPriority,
   defineResource,
   inBestVersion,
@@ -41,20 +40,6 @@ const Deployment: Resource = defineResource({
   kind: "Deployment",
 });
 const Node: Resource = defineResource({ version: "v1", plural: "nodes", kind: "Node", scope: "Cluster" });
-
-Deno.test("byShortName gives each resource one name: plurals only where no other has them, in any order", () => {
-  const Metrics = defineResource({ group: "metrics.k8s.io", version: "v1", plural: "pods", kind: "PodMetrics" });
-  const Mine = defineResource({ group: "example.com", version: "v1", plural: "deployments", kind: "Deployment" });
-  const all = [Pod, Metrics, Deployment, Mine, Node];
-  const names = ["pods", "pods.metrics.k8s.io", "deployments.apps", "deployments.example.com", "nodes"];
-  for (const order of [all, all.toReversed()]) {
-    const found = byShortName(order);
-    assertEquals(names.map((name) => found.get(name)), all);
-    assertEquals(found.size, all.length);
-  }
-  assertEquals([...byShortName([Metrics, Node]).keys()], ["pods", "nodes"]);
-  assertThrows(() => byShortName([Pod, Metrics, Pod]), Error, 'two have the name "pods". Leave one out');
-});
 
 Deno.test("inBestVersion takes the preferred version of each resource, else its first", () => {
   const known = (plural: string, version: string, preferred: boolean, group = "example.com"): ApiResource => {

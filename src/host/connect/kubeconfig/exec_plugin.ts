@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { base64Of, isRecord } from "../../../engine/api/object.ts";
+import { isObject } from "../../../engine/api/json.ts";
+import { base64Of } from "../../../engine/api/object.ts";
 import { certificateProblem, privateKeyProblem } from "./certificates.ts";
 import { describeValue, type EntryFields, type FieldPlace, quote, quoteAll } from "./parse_kubeconfig.ts";
 import { Redacted, Secret, tokenProblem } from "./secrets.ts";
@@ -43,7 +44,7 @@ export class ExecOutputError extends Error {
  */
 export function parseExecCredential(text: string, apiVersion: string): ExecCredential {
   const root = parseJson(text);
-  if (!isRecord(root) || root.kind !== "ExecCredential") {
+  if (!isObject(root) || root.kind !== "ExecCredential") {
     throw new ExecOutputError(`must print an object of kind "ExecCredential", but it printed ${kindOf(root)}`);
   }
   if (root.apiVersion !== apiVersion) {
@@ -58,7 +59,7 @@ export function parseExecCredential(text: string, apiVersion: string): ExecCrede
     );
   }
   const { status } = root;
-  if (!isRecord(status)) throw new ExecOutputError(`printed no "status"`);
+  if (!isObject(status)) throw new ExecOutputError(`printed no "status"`);
   const token = textOf(status, "token");
   const cert = textOf(status, "clientCertificateData");
   const key = textOf(status, "clientKeyData");
@@ -94,7 +95,7 @@ function parseJson(text: string): unknown {
 }
 
 function kindOf(root: unknown): string {
-  if (!isRecord(root)) return describeValue(root);
+  if (!isObject(root)) return describeValue(root);
   return typeof root.kind === "string" ? quote(root.kind) : `an object without "kind"`;
 }
 

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isRecord } from "../../../engine/api/object.ts";
+import { isObject } from "../../../engine/api/json.ts";
 import { defined } from "../../../engine/api/defined.ts";
 import { messageOf, nearest } from "../../../engine/errors/errors.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
@@ -18,8 +18,8 @@ const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 /** Returns the extension of a cluster for plugins; `undefined` if it has none. */
 export function execExtension(extensions: unknown): unknown {
   if (!Array.isArray(extensions)) return undefined;
-  const found = extensions.find((item) => isRecord(item) && item.name === EXEC_EXTENSION);
-  return isRecord(found) ? found.extension : undefined;
+  const found = extensions.find((item) => isObject(item) && item.name === EXEC_EXTENSION);
+  return isObject(found) ? found.extension : undefined;
 }
 
 /** The kinds of named entries. */
@@ -187,7 +187,7 @@ function parseYaml(text: string, file: string): Record<string, unknown> {
     throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${messageOf(cause)}`, { cause });
   }
   const root = documents[0] ?? {};
-  if (!isRecord(root)) {
+  if (!isObject(root)) {
     throw kubeconfigError(
       { file },
       `it must be a mapping with "clusters", "users" and "contexts", but it is ${describeValue(root)}`,
@@ -230,7 +230,7 @@ function parseEntry(
   kind: EntryKind,
   place: KubeconfigPlace & { readonly file: string },
 ): KubeconfigEntry {
-  if (!isRecord(item)) {
+  if (!isObject(item)) {
     throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", but it is ${describeValue(item)}`);
   }
   const name = item.name;
@@ -242,7 +242,7 @@ function parseEntry(
   const [unknown, problem] = unknownField(item, ["name", kind], "an entry") ?? [];
   if (problem !== undefined) throw kubeconfigError({ ...place, entry, field: unknown }, problem);
   const fields = item[kind] ?? {};
-  if (!isRecord(fields)) {
+  if (!isObject(fields)) {
     throw kubeconfigError({ ...place, entry, field: kind }, `must be a mapping, but it is ${describeValue(fields)}`);
   }
   return new KubeconfigEntry(kind, name, place.file, fields);
@@ -318,7 +318,7 @@ export class EntryFields {
   section(field: string, known: readonly string[]): EntryFields | undefined {
     const value = this.raw(field);
     if (value === undefined || value === null) return undefined;
-    if (!isRecord(value)) throw this.error(field, this.#expected("a mapping", value));
+    if (!isObject(value)) throw this.error(field, this.#expected("a mapping", value));
     return new EntryFields(this.#entry, { name: field, known, fields: value });
   }
 
@@ -362,7 +362,7 @@ export class EntryFields {
   /** Returns lists of texts by name; absent counts as empty. */
   textLists(field: string): readonly (readonly [name: string, values: readonly string[]])[] {
     const value = this.raw(field) ?? {};
-    if (!isRecord(value)) throw this.error(field, this.#expected("a mapping of lists", value));
+    if (!isObject(value)) throw this.error(field, this.#expected("a mapping of lists", value));
     return Object.entries(value).map(([name, values]) => [name, this.#texts(field, values ?? [])] as const);
   }
 
@@ -372,7 +372,7 @@ export class EntryFields {
     const expected = `a list of "name" and "value"`;
     if (!Array.isArray(value)) throw this.error(field, this.#expected(expected, value));
     return value.map((item: unknown) => {
-      if (!isRecord(item)) throw this.error(field, this.#expected(expected, item));
+      if (!isObject(item)) throw this.error(field, this.#expected(expected, item));
       const { name, value: text = "" } = item;
       if (typeof name !== "string" || name === "") throw this.error(field, "has an item without a name");
       const [start] = name.split(/[=\0]/, 1);

@@ -9,7 +9,7 @@
  */
 import { defined } from "../../../engine/api/defined.ts";
 import { type Impersonation, impersonationProblem } from "../../../engine/api/impersonation.ts";
-import { isRecord } from "../../../engine/api/object.ts";
+import { isObject } from "../../../engine/api/json.ts";
 import { ArgumentError } from "../../../engine/errors/checks.ts";
 import { certificateProblem, type PemCheck, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
@@ -342,7 +342,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
 function refuseAuthProvider(fields: EntryFields): void {
   if (!fields.has("auth-provider")) return;
   const provider = fields.raw("auth-provider");
-  const name = isRecord(provider) && typeof provider.name === "string" ? provider.name : "";
+  const name = isObject(provider) && typeof provider.name === "string" ? provider.name : "";
   const instead = Object.hasOwn(REPLACEMENTS, name) ? REPLACEMENTS[name] : `use a credential plugin, written as "exec"`;
   throw fields.error(
     "auth-provider",

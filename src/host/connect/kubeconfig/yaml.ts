@@ -26,7 +26,7 @@ const BASED = /^([-+]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+)$/;
 const DECIMAL = /^[-+]?(?:\.\d+|\d+\.?\d*)(?:[eE][-+]?\d+)?$/;
 
 /** Returns the number that an unquoted text is; `undefined` if it is none, or too large. */
-export function yamlNumber(text: string): number | undefined {
+function yamlNumber(text: string): number | undefined {
   const plain = text.replaceAll(/(?!^)_/g, "");
   const [, sign, digits] = BASED.exec(plain) ?? [];
   if (digits !== undefined) return Number(`${sign}1`) * Number(digits.replace(/^0(?=\d)/, "0o"));

@@ -7,7 +7,6 @@
  * @module
  */
 import { ArgumentError } from "../../../engine/errors/checks.ts";
-import { builtin } from "./runtime.ts";
 import { messageOf } from "../../../engine/errors/errors.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/certificates.ts";
 import type { Connections, ConnectionsOptions, TlsMaterial } from "./connections.ts";
@@ -44,19 +43,4 @@ export function tlsProblem(material: TlsMaterial): string | undefined {
     return messageOf(error);
   }
   return undefined;
-}
-
-/** Opens and closes a connection; returns the IP address of the host. @throws the error of the network. */
-export async function dial(hostname: string, port: number, signal: AbortSignal): Promise<string> {
-  if (isDeno()) {
-    using connection = await Deno.connect({ hostname, port, signal });
-    return connection.remoteAddr.hostname;
-  }
-  const socket = builtin("net").connect({ host: hostname, port, signal });
-  try {
-    await new Promise((resolve, reject) => socket.on("connect", resolve).on("error", reject));
-    return socket.remoteAddress ?? hostname;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -32,16 +32,6 @@ export function envVariable(name: string): string | undefined {
   return isDeno() ? Deno.env.get(name) : nodeProcess().env[name];
 }
 
-/** Returns the arguments of the program. */
-export function programArgs(): string[] {
-  return isDeno() ? Deno.args : nodeProcess().argv.slice(2);
-}
-
-/** Ends the process. */
-export function quit(code: number): never {
-  return isDeno() ? Deno.exit(code) : nodeProcess().exit(code);
-}
-
 /** The signals that ask a process to end. Deno throws when a program on Windows listens to SIGTERM. */
 export function endSignals(onWindows: boolean): readonly ["SIGINT", "SIGTERM" | "SIGBREAK"] {
   return ["SIGINT", onWindows ? "SIGBREAK" : "SIGTERM"];
@@ -110,8 +100,7 @@ export function readTextFile(path: string): Promise<string> {
   return isDeno() ? Deno.readTextFile(path) : builtin("fs/promises").readFile(path, "utf8");
 }
 
-/** Returns `true` if standard input (0) or standard output (1) is a terminal. */
-export function isTerminal(descriptor: 0 | 1): boolean {
-  if (!isDeno()) return builtin("tty").isatty(descriptor);
-  return (descriptor === 0 ? Deno.stdin : Deno.stdout).isTerminal();
+/** Returns `true` if standard input is a terminal. */
+export function isTerminal(): boolean {
+  return isDeno() ? Deno.stdin.isTerminal() : builtin("tty").isatty(0);
 }

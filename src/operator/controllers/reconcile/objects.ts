@@ -7,9 +7,9 @@
  * @module
  */
 import type { Abortable } from "../../../engine/api/call_options.ts";
+import { isObject } from "../../../engine/api/json.ts";
 import {
   type Complete,
-  isRecord,
   type KubernetesObject,
   type ManagedFieldsEntry,
   refuseReduced,
@@ -48,7 +48,7 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
       before.every((item, index) => mergeDiff(item, after[index]) === undefined);
     return isEqual ? undefined : after;
   }
-  if (!isRecord(before) || !isRecord(after)) {
+  if (!isObject(before) || !isObject(after)) {
     return Object.is(before ?? null, after ?? null) ? undefined : after ?? null;
   }
   let patch: Record<string, unknown> | undefined;

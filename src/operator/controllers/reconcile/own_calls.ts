@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { isRecord, type KubernetesObject, type ObjectKey } from "../../../engine/api/object.ts";
+import { isObject } from "../../../engine/api/json.ts";
+import type { KubernetesObject, ObjectKey } from "../../../engine/api/object.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { DecodeError } from "../../../engine/api/status.ts";
 import { monotonicMs } from "../../../engine/async/time.ts";
@@ -283,8 +284,8 @@ function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolea
       after.length === sent.length && sent.every((item, at) => isSent(item, before[at], after[at], false));
   }
   if (sent === null) return after === undefined;
-  if (!isRecord(sent)) return sent !== undefined && !isRecord(before) && !isRecord(after);
-  if (!isRecord(before ?? {}) || !isRecord(after ?? {})) return false;
+  if (!isObject(sent)) return sent !== undefined && !isObject(before) && !isObject(after);
+  if (!isObject(before ?? {}) || !isObject(after ?? {})) return false;
   const [a, b] = [before ?? {}, after ?? {}] as Record<string, unknown>[];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
 }

@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { yamlText } from "../../../../src/cli/terminal/yaml.ts";
-import { readYaml, yamlNumber } from "../../../../src/host/connect/kubeconfig/yaml.ts";
+import { readYaml } from "../../../../src/host/connect/kubeconfig/yaml.ts";
 import { KUBECTL_YAML, manifestOf, sortedJson } from "../../../support/texts/kubectl_yaml.ts";
 
 Deno.test("readYaml reads what kubectl reads", () => {
@@ -23,7 +23,7 @@ Deno.test("yamlText quotes each text that kubectl would take for another value",
     keys: Object.fromEntries(texts.map((it) => [it, it])),
   };
   assertEquals(readYaml(yamlText(value)), [value]);
-  assert(yamlNumber("0X1F") === 31);
+  assertEquals(readYaml("0X1F"), [31]);
 });
 
 Deno.test("readYaml reads each document, and JSON", () => {
