@@ -45,7 +45,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   });
   const read = (file: string): Promise<object[]> => definitionsOf(file, where && [where, defined({ caBundle })]);
   const [first, ...others] = await Promise.all(files.map(read));
-  const after = new Map((compare ? others : [first, ...others]).flat().map((crd) => [nameOf(crd), crd]));
+  const after = new Map((compare ? others : [first, ...others]).flat().map((crd) => [definitionName(crd), crd]));
   if (!compare && !compareCluster) {
     const { yamlText } = await import("./terminal/yaml.ts");
     const items = [...after.values()];
@@ -61,7 +61,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
     const found = await Promise.all(names.map((name) => installed.getOrUndefined(name, { signal })));
     before = found.filter((crd) => crd !== undefined);
   }
-  const changes = before.flatMap((crd) => compareDefinitions(crd, after.get(nameOf(crd))));
+  const changes = before.flatMap((crd) => compareDefinitions(crd, after.get(definitionName(crd))));
   if (output === "json") terminal.result(jsonText(changes, 2));
   else for (const { breaks, message } of changes) terminal.result(plain(`${message} (breaks ${breaks})`));
   const breaking = changes.filter(({ breaks }) => breaks !== "possibly stored objects").length;
@@ -71,7 +71,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
 }
 
 /** The kind and the name of a definition or configuration. */
-function nameOf(definition: object): string {
+function definitionName(definition: object): string {
   return `${textOf(memberAt(definition, "kind"))} ${textOf(memberAt(definition, "metadata", "name"))}`;
 }
 

@@ -116,9 +116,9 @@ function results(
 
 /** Returns `true` if the cache equals the server, apart from managedFields, which the informer drops. */
 function sameObjects(server: FakeApiServer, cached: readonly PodObject[]): boolean {
-  const textOf = (pod: PodObject): string => canonical(withoutManagedFields(pod));
-  const ours = cached.map(textOf).sort();
-  const theirs = server.list(Pod).map(textOf).sort();
+  const podText = (pod: PodObject): string => canonical(withoutManagedFields(pod));
+  const ours = cached.map(podText).sort();
+  const theirs = server.list(Pod).map(podText).sort();
   return ours.length === theirs.length && ours.every((text, i) => text === theirs[i]);
 }
 

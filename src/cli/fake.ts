@@ -9,7 +9,6 @@
 import { type FileHandle, open, writeFile } from "node:fs/promises";
 import { sleep } from "../engine/async/time.ts";
 import { replaceFile } from "../host/connect/files.ts";
-import { refuseRequest } from "../relay/server/answers.ts";
 import { RequestGuard } from "../relay/server/guard.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
@@ -63,8 +62,8 @@ export async function fake(flags: FakeFlags, _args: readonly string[], context: 
   const guard = new RequestGuard({ hosts, origins: [], authorize: () => true });
   const answer: LoopbackHandler = async (request, info) => {
     // A page of another site could read a recording of a cluster under a name of its own.
-    const refusal = guard.checkHost(request);
-    if (refusal !== undefined) return refuseRequest(request, refusal);
+    const refused = guard.refuseHost(request);
+    if (refused !== undefined) return refused;
     await filled; // no list is of some of the pods
     const response = await server.fetch(request, info);
     if (URL.parse(request.url)?.searchParams.get("watch") === "true") watched();

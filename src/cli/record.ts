@@ -18,7 +18,7 @@ import { StatusError } from "../engine/api/status.ts";
 import { DerivedController } from "../engine/async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../engine/async/time.ts";
 import { failureKind } from "../host/connect/runtime/runtime.ts";
-import { entryBytes } from "../engine/entry/entry.ts";
+import { entryText } from "../engine/entry/entry.ts";
 import { messageOf, REDACTED } from "../engine/errors/errors.ts";
 import { Reflector } from "../engine/reflector/reflector.ts";
 import type {
@@ -235,8 +235,8 @@ class Redaction {
   /** Returns the JSON text of an object, in one line. @throws {DecodeError} when it cannot be read. */
   textOf(entry: CacheEntry<KubernetesObject>): Uint8Array {
     if (this.paths.length === 0) {
-      const { text } = entryBytes(entry);
-      if (!text.includes(NEWLINE)) return text;
+      const text = entryText(entry);
+      if (!text.includes("\n")) return encoder.encode(text);
     }
     const { managedFields: _copies, ...metadata } = entry.object.metadata;
     const object = this.paths.length === 0 ? entry.object : { ...entry.object, metadata };
@@ -255,7 +255,6 @@ function redact(value: unknown, keys: readonly string[]): unknown {
   return key === undefined && Object.hasOwn(BLANKS, typeof value) ? BLANKS[typeof value] : value;
 }
 
-const NEWLINE = 0x0a;
 const BUFFERED_BYTES = 262_144;
 
 /** A new file of lines, up to a size. Its owner alone can read it. */

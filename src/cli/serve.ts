@@ -13,7 +13,6 @@ import { sleep } from "../engine/async/time.ts";
 import { FileSnapshots } from "../host/connect/file_stores.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
-import { refuseRequest } from "../relay/server/answers.ts";
 import { RequestGuard } from "../relay/server/guard.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
@@ -91,7 +90,7 @@ export async function serve(flags: ServeFlags, names: readonly string[], context
   try {
     terminal.result(address);
     const plurals = served[0].collections;
-    const stream = `${address}${placeOf(served[0])}events/${plurals[0]}`;
+    const stream = `${address}${clusterPath(served[0])}events/${plurals[0]}`;
     terminal.say(`serving ${plurals.join(", ")} on ${address}; open it in a browser, or try: curl -N ${stream}`);
     await sleep(Infinity, { signal }).catch(() => {}); // it is interrupted
   } finally {
@@ -146,7 +145,7 @@ class ServedCluster implements AsyncDisposable {
 }
 
 /** Returns the path below which a cluster is served. */
-function placeOf({ cluster }: Pick<ServedCluster, "cluster">): string {
+function clusterPath({ cluster }: Pick<ServedCluster, "cluster">): string {
   return cluster === undefined ? "/" : `/clusters/${encodeURIComponent(cluster)}/`;
 }
 
@@ -163,18 +162,21 @@ function handlerOf(served: readonly ServedCluster[], hosts: readonly string[]): 
   const guard = new RequestGuard({ hosts, origins: [], authorize: undefined });
   return async (request, info) => {
     const url = URL.parse(request.url);
-    const found = served.find((it) => url === null || it.cluster === undefined || url.pathname.startsWith(placeOf(it)));
+    const found = served.find((it) =>
+      url === null || it.cluster === undefined || url.pathname.startsWith(clusterPath(it))
+    );
     const isPlaced = url !== null && found?.cluster !== undefined;
-    if (isPlaced) url.pathname = url.pathname.slice(placeOf(found).length - 1);
+    if (isPlaced) url.pathname = url.pathname.slice(clusterPath(found).length - 1);
     const own = isPlaced ? new Request(url, request) : request;
     const answer = found === undefined ? answerPlaces(request, served) : answerPage(own);
     if (found !== undefined && answer === undefined) return await found.relay.fetch(own, info); // it has a guard, too
     const refusal = guard.check(own, info);
     if (refusal === undefined && answer !== undefined) return answer;
     const reason = "pages are at /clusters/NAME/, and /clusters has the names";
-    const { error } = await refuseRequest(request, refusal ?? { status: 404, reason }).json();
+    void request.body?.cancel().catch(() => {}); // the answer does not depend on it
     const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-    return new Response(`${error}\n`, { status: refusal?.status ?? 404, headers });
+    const text = `Cannot answer ${request.method.slice(0, 20)}: ${refusal?.reason ?? reason}\n`;
+    return new Response(text, { status: refusal?.status ?? 404, headers });
   };
 }
 
@@ -182,7 +184,7 @@ function handlerOf(served: readonly ServedCluster[], hosts: readonly string[]): 
 function answerPlaces({ url, method }: Request, served: readonly ServedCluster[]): Response | undefined {
   const { pathname } = new URL(url);
   if (method !== "GET" && method !== "HEAD") return undefined;
-  if (pathname === "/") return new Response(null, { status: 302, headers: { location: placeOf(served[0]) } });
+  if (pathname === "/") return new Response(null, { status: 302, headers: { location: clusterPath(served[0]) } });
   if (pathname !== "/clusters") return undefined;
   return Response.json(served.map(({ cluster }) => cluster), { headers: { "cache-control": "no-store" } });
 }

@@ -6,11 +6,11 @@
  * @module
  */
 import { inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
-import { defined } from "../engine/api/defined.ts";
 import { timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
 import { findResource } from "../engine/client/find_resource.ts";
-import { connectContexts } from "../host/connect/connect.ts";
+import { thisHost } from "../host/connect/host.ts";
+import { loadKubeconfig } from "../host/connect/plan.ts";
 import { COMMANDS, REPEATED } from "./commands.ts";
 import type { ClusterNames } from "./completions.ts";
 import { builtInResource } from "./shared/built_in.ts";
@@ -51,11 +51,8 @@ export class ServerNames implements ClusterNames {
   /** Returns the names of the contexts in the kubeconfig. Sends no request. */
   async contexts(): Promise<readonly string[]> {
     try {
-      const refused: string[] = [];
-      const onRefused = (_: unknown, name: string): unknown => refused.push(name);
-      const clients = await connectContexts(defined({ kubeconfig: this.#flags.kubeconfig, onRefused }));
-      for (const client of clients.values()) client[Symbol.dispose]();
-      return [...clients.keys(), ...refused].sort();
+      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, thisHost);
+      return "problem" in config ? [] : [...config.contexts.keys()].sort();
     } catch {
       return [];
     }

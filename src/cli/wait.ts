@@ -118,7 +118,7 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
 /** The largest number of objects that one line names. */
 const SHOWN = 3;
 
-function textOf({ state, reason, message }: Readiness): string {
+function readinessText({ state, reason, message }: Readiness): string {
   return `${state}, ${reason}: ${message}`;
 }
 
@@ -299,7 +299,9 @@ const FIELD = /^((?:[^=["]|\["(?:[^"\\]|\\.)*"\])+)(?:=(.*))?$/s;
  * @throws {SyntaxError} when the path is none.
  */
 function goalOf(text: string): Goal {
-  if (text === "ready") return { name: text, judge: (_, own) => ({ met: own.state === text, text: textOf(own) }) };
+  if (text === "ready") {
+    return { name: text, judge: (_, own) => ({ met: own.state === text, text: readinessText(own) }) };
+  }
   if (text === "deleted") {
     const here = (own: Readiness): string => own.state === "terminating" ? own.message : "is there";
     return { name: text, isDeletion: true, judge: (_, own) => ({ met: false, text: here(own) }) };

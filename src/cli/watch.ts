@@ -203,7 +203,7 @@ function inform(
   { terminal, backoff }: CommandContext,
   refused: (error: unknown) => void,
 ): SharedIndexInformer<KubernetesObject> {
-  const failures = new FailureReporter(nameOf({ cluster, resource }), (line) => terminal.say(line));
+  const failures = new FailureReporter(watchedName({ cluster, resource }), (line) => terminal.say(line));
   const informer = informers.forResource(resource, {
     pollMs: polled.has(resource) ? POLL_MS : undefined,
     secretData: isSecret(resource) ? "keep" : undefined, // redacted when it is printed
@@ -218,7 +218,7 @@ function inform(
 }
 
 /** Returns the name of an informer in messages. */
-function nameOf({ cluster, resource }: Pick<Watched, "cluster" | "resource">): string {
+function watchedName({ cluster, resource }: Pick<Watched, "cluster" | "resource">): string {
   return cluster === undefined ? resourceName(resource) : `${cluster}: ${resourceName(resource)}`;
 }
 
@@ -237,7 +237,7 @@ async function synced(watched: readonly Watched[], signal: AbortSignal): Promise
 }
 
 function unsyncedOf(watched: readonly Watched[]): string {
-  return watched.filter(({ informer }) => !informer.hasSynced).map(nameOf).join(", ");
+  return watched.filter(({ informer }) => !informer.hasSynced).map(watchedName).join(", ");
 }
 
 /** Reports resources that did not sync in time, with the cause of one of them. */

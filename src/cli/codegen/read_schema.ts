@@ -239,7 +239,7 @@ export interface ResolvedReference {
 }
 
 /** A schema that is read: its place, its source, and the schemas around it. */
-interface Place extends DocumentPart {
+interface SchemaContext extends DocumentPart {
   readonly source: SchemaSource;
   readonly around: readonly unknown[];
 }
@@ -275,7 +275,7 @@ export function summaryOf(schema: DocumentPart): readonly string[] {
   return text === "" ? [] : [text];
 }
 
-function typeAt(place: Place): TypeModel {
+function typeAt(place: SchemaContext): TypeModel {
   const schema = objectAt(place);
   if (place.around.includes(schema)) {
     throw new DocumentError(place.path, "it refers to itself without an object with fields in between");
@@ -288,7 +288,7 @@ function typeAt(place: Place): TypeModel {
   return memberAt(schema, "nullable") === true && type.type !== "nullable" ? { type: "nullable", of: type } : type;
 }
 
-function bareType(schema: DocumentObject, place: Place): TypeModel {
+function bareType(schema: DocumentObject, place: SchemaContext): TypeModel {
   const reference = memberAt(schema, "$ref");
   if (reference !== undefined) {
     const resolved = place.source.resolve(textAt(part(place, "$ref")), place.path);
@@ -319,7 +319,7 @@ function bareType(schema: DocumentObject, place: Place): TypeModel {
 }
 
 /** A schema without a type is that of its only `allOf`, of objects if it has properties, else of any value. */
-function untyped(schema: DocumentObject, place: Place): TypeModel {
+function untyped(schema: DocumentObject, place: SchemaContext): TypeModel {
   if (memberAt(schema, "properties") !== undefined) return objectTypeAt(schema, place);
   const all = memberAt(schema, "allOf");
   if (all === undefined) return { type: "unknown" };
@@ -336,7 +336,7 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
   return { type: "unknown" };
 }
 
-function stringAt(schema: DocumentObject, place: Place): TypeModel {
+function stringAt(schema: DocumentObject, place: SchemaContext): TypeModel {
   if (memberAt(schema, "format") === "date-time") return { type: "shared", name: "Time" };
   const { path } = place;
   const values = memberAt(schema, "enum");
@@ -346,7 +346,7 @@ function stringAt(schema: DocumentObject, place: Place): TypeModel {
   return found.length === 0 ? { type: "string" } : { type: "enum", values: found };
 }
 
-function listAt(schema: DocumentObject, place: Place): TypeModel {
+function listAt(schema: DocumentObject, place: SchemaContext): TypeModel {
   const items: TypeModel = Object.hasOwn(schema, "items") ? typeAt(part(place, "items")) : { type: "unknown" };
   if (memberAt(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
   const keysAt = part(place, "x-kubernetes-list-map-keys");
@@ -369,7 +369,7 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
 }
 
 /** Returns the names of the fields of a schema that has been read, wherever its references lead. */
-function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
+function fieldNames({ value, path, source }: SchemaContext): ReadonlySet<string> {
   const schema = objectAt({ value, path });
   const reference = memberAt(schema, "$ref");
   if (typeof reference === "string") {
@@ -385,7 +385,7 @@ function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
 }
 
 /** An object within an object. The server refuses it without the two fields that say of which kind it is. */
-function embeddedAt(place: Place): ObjectModel {
+function embeddedAt(place: SchemaContext): ObjectModel {
   const { fields, open } = fieldsAt(place);
   const identity: FieldModel[] = ["apiVersion", "kind"].map((name) => {
     const own = fields.find((field) => field.name === name);
@@ -402,7 +402,7 @@ function embeddedAt(place: Place): ObjectModel {
   return { type: "object", fields: sorted([...others, ...identity, metadata]), open };
 }
 
-function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
+function objectTypeAt(schema: DocumentObject, place: SchemaContext): TypeModel {
   const properties = memberAt(schema, "properties");
   if (properties !== undefined && !(isObject(properties) && Object.keys(properties).length === 0)) {
     return fieldsAt(place);
@@ -416,7 +416,7 @@ function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   );
 }
 
-function fieldsAt(place: Place): ObjectModel {
+function fieldsAt(place: SchemaContext): ObjectModel {
   const schema = objectAt(place);
   const properties = objectAt({ value: memberAt(schema, "properties") ?? {}, path: pathTo(place.path, "properties") });
   const required = new Set(textsAt(part(place, "required")));
@@ -437,7 +437,7 @@ function fieldsAt(place: Place): ObjectModel {
 }
 
 /** Returns true for fields that the server fills in before it looks for them. */
-function isFilled({ value, source }: Place): boolean {
+function isFilled({ value, source }: SchemaContext): boolean {
   return source.fillsDefaults === true && Object.hasOwn(value as DocumentObject, "default");
 }
 
@@ -445,14 +445,14 @@ function isFilled({ value, source }: Place): boolean {
  * Kubernetes marks `spec` as optional where it is a struct in Go, which is always there in JSON, and cannot be empty if
  * it has required fields itself: pods have a spec, because they have containers.
  */
-function isNeededSpec(name: string, place: Place): boolean {
+function isNeededSpec(name: string, place: SchemaContext): boolean {
   if (name !== "spec" || !isObject(memberAt(objectAt(place), "default"))) return false;
   const target = targetOf(place);
   return target !== undefined && textsAt(part(target, "required")).length > 0;
 }
 
 /** Returns the schema that a field's only `allOf` or `$ref` refers to. */
-function targetOf(place: Place): Place | undefined {
+function targetOf(place: SchemaContext): SchemaContext | undefined {
   const schema = objectAt(place);
   const all = memberAt(schema, "allOf");
   const one = Array.isArray(all) && all.length === 1 && isObject(all[0]) ? all[0] : schema;
@@ -462,7 +462,7 @@ function targetOf(place: Place): Place | undefined {
   return { ...target, source, around: [] };
 }
 
-function docOf(place: Place): readonly string[] {
+function docOf(place: SchemaContext): readonly string[] {
   return place.source.docOf?.(place) ?? summaryOf(place);
 }
 

@@ -116,11 +116,7 @@ function hideAuthorization(checkup: Checkup, authorization: string): void {
   checkup.hide(login.slice(login.indexOf(":") + 1));
 }
 
-function ofToken(
-  { origin, credentials }: Connection,
-  authorization: string | undefined,
-  took: number,
-): Expiry[] {
+function ofToken({ origin, credentials }: Connection, authorization: string | undefined, took: number): Expiry[] {
   const { login, plugin } = origin;
   if (login === "none") return [];
   if (login === "basic") return [{ status: "ok", words: "user name and password" }];

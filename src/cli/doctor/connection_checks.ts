@@ -223,8 +223,8 @@ function chainOf(first: NodeCertificate): PeerCertificate[] {
     const names = (certificate.subjectaltname ?? "").split(/, */).filter((name) => name !== "")
       .map((name) => name.replace(/^(?:DNS|IP Address):/, ""));
     found.push({
-      subject: nameOf(certificate.subject) ?? names[0] ?? "unknown",
-      issuer: nameOf(certificate.issuer) ?? "unknown",
+      subject: subjectName(certificate.subject) ?? names[0] ?? "unknown",
+      issuer: subjectName(certificate.issuer) ?? "unknown",
       names,
       fromMs: Date.parse(certificate.valid_from),
       untilMs: Date.parse(certificate.valid_to),
@@ -235,7 +235,7 @@ function chainOf(first: NodeCertificate): PeerCertificate[] {
 }
 
 /** Returns the common name, else the organization; the first if there are several. */
-function nameOf(name: NodeCertificate["subject"] | undefined): string | undefined {
+function subjectName(name: NodeCertificate["subject"] | undefined): string | undefined {
   return [name?.CN, name?.O, name?.OU].flat().find((part) => part !== undefined && part !== "");
 }
 

@@ -78,13 +78,13 @@ export class LiveView implements Disposable {
     }
     const parts = all.map(({ cluster, resource, status }) => {
       const name = cluster === undefined ? resource.plural : `${cluster} ${resource.plural}`;
-      return `${name}: ${partsOf(status).join(", ")}`;
+      return `${name}: ${statusParts(status).join(", ")}`;
     });
     this.#onLine(`${parts.join(" · ")} · ${this.#perSecond} events/s`);
   }
 }
 
-function partsOf({ state, since, objects, listing, lastBookmarkAt, handlers }: InformerStatus): string[] {
+function statusParts({ state, since, objects, listing, lastBookmarkAt, handlers }: InformerStatus): string[] {
   const behind = handlers.reduce((sum, handler) => sum + handler.pending, 0);
   const well = state === "live" || state === "listing";
   return [
@@ -202,7 +202,7 @@ export class LiveTable {
   /** Adds or replaces an object. */
   set(resource: Resource, key: string, object: KubernetesObject, cluster?: string): void {
     const section = this.#sections.get(resourceName(resource))!;
-    const place = placeOf(key, cluster);
+    const place = shownKey(key, cluster);
     if (!section.objects.has(place)) section.keys = undefined;
     section.objects.set(place, { cluster, object });
   }
@@ -210,7 +210,7 @@ export class LiveTable {
   /** Removes an object. */
   delete(resource: Resource, key: string, cluster?: string): void {
     const section = this.#sections.get(resourceName(resource))!;
-    if (section.objects.delete(placeOf(key, cluster))) section.keys = undefined;
+    if (section.objects.delete(shownKey(key, cluster))) section.keys = undefined;
   }
 
   /** Number of lines: of each resource that has objects, its heads and rows; an empty line between two resources. */
@@ -263,7 +263,7 @@ function format({ section, key, isEmpty }: Line, style: RowStyle, columns: numbe
 }
 
 /** Returns the place of an object among those of all clusters. */
-function placeOf(key: string, cluster: string | undefined): string {
+function shownKey(key: string, cluster: string | undefined): string {
   return cluster === undefined ? key : `${cluster}/${key}`;
 }
 

@@ -274,7 +274,7 @@ const NAMESPACE_PARTS = ["status", "finalize"];
  *
  * @throws {URIError} if the path has an invalid percent-encoding.
  */
-export function placeOf(pathname: string): ResourcePlace | undefined {
+export function parseResourcePath(pathname: string): ResourcePlace | undefined {
   const written = pathname.split("/").filter((part) => part !== "");
   const parts = pathname.includes("%") ? written.map(decodeURIComponent) : written;
   const depth = parts[0] === "api" ? 2 : parts[0] === "apis" ? 3 : Infinity;

@@ -7,7 +7,7 @@
  */
 
 /** The place of a value, which is empty once the value was deleted. */
-interface Place<V> {
+interface Slot<V> {
   value: V | undefined;
 }
 
@@ -19,7 +19,7 @@ interface Place<V> {
  * hundreds of requests a second, that is tens of megabytes. This map lets go of a value when it is deleted.
  */
 export class PassingMap<K, V extends object> {
-  readonly #places = new Map<K, Place<V>>();
+  readonly #places = new Map<K, Slot<V>>();
 
   /** The number of values. */
   get size(): number {

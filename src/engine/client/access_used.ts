@@ -7,7 +7,7 @@
  * @module
  */
 import type { Impersonation } from "../api/impersonation.ts";
-import { placeOf, type ResourcePlace, verbOf } from "../api/resource.ts";
+import { parseResourcePath, type ResourcePlace, verbOf } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
 import { ArgumentError } from "../errors/checks.ts";
 import type { RequestSpec } from "./http/connection.ts";
@@ -135,7 +135,7 @@ function selectedName(parameters: URLSearchParams): string | undefined {
 
 function placeIn(pathname: string): ResourcePlace | undefined {
   try {
-    return placeOf(pathname);
+    return parseResourcePath(pathname);
   } catch {
     return undefined; // the server refuses the path
   }

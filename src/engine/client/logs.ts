@@ -85,7 +85,7 @@ export interface LogLine {
 }
 
 /** How `followLogs` steers a log. */
-export interface LogSteering {
+export interface LogControl {
   /** True if the places are kept for another reading, which begins after the last whole line. */
   readonly isStored: boolean;
   /** The place to begin at, as {@linkcode place} has returned it. With `""`, no line of the pod may be missing. */
@@ -99,7 +99,7 @@ export interface LogSteering {
 /** Options for a log that is steered. */
 export interface SteeredLogOptions extends LogOptions {
   /** What `followLogs()` asks of this log, and learns of it. */
-  readonly [internals]?: LogSteering;
+  readonly [internals]?: LogControl;
 }
 
 /** Requests about one pod. */
@@ -371,7 +371,7 @@ type OpenEnd = "never" | "twice" | "once";
 class ContainerLog {
   readonly #source: LogSource;
   readonly #options: LogOptions;
-  readonly #steering: LogSteering | undefined;
+  readonly #steering: LogControl | undefined;
   readonly #signal: AbortSignal;
   readonly #beganMs = monotonicMs();
   /** The first time that is delivered, or `""`. */

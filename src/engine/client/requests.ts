@@ -75,7 +75,7 @@ interface Call {
  * @throws {RangeError} if `timeoutMs` is no duration.
  */
 function requestTo(
-  { action, resource, path, place }: Place,
+  { action, resource, path, place }: PlannedRequest,
   { call, query: own = PRETTY, init, patient = true }: Call,
   options: RequestOptions,
 ): RequestSpec {
@@ -176,7 +176,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
 /** Builds the request to read an object. @throws {TypeError} if the object has no address. */
 export function getRequest(target: Target, name: string, options: GetOptions): RequestSpec {
   const { subresource } = options;
-  const place = placeOf(target, "get", { name, subresource });
+  const place = plannedRequest(target, "get", { name, subresource });
   const query = baseQuery();
   if (!subresource) includeObject(query, target.resource);
   const init = { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } };
@@ -185,7 +185,7 @@ export function getRequest(target: Target, name: string, options: GetOptions): R
 
 /** Builds the request for a pod's log. It refuses content encodings, which would delay lines. */
 export function logRequest(target: Target, name: string, query: URLSearchParams): RequestSpec {
-  const place = placeOf(target, "get", { name, subresource: "log" });
+  const place = plannedRequest(target, "get", { name, subresource: "log" });
   const init = { headers: { accept: `${JSON_TYPE}, */*`, "accept-encoding": "identity" } };
   return requestTo(place, { call: "get", query, init, patient: !query.has("follow") }, {});
 }
@@ -201,7 +201,7 @@ export function createRequest(
   const { subresource } = options;
   const { name, namespace } = object.metadata ?? {};
   if (subresource && !name) throw new ArgumentError(`Cannot create "${subresource}": the draft has no metadata.name`);
-  const place = placeOf(target, "create", { namespace, ...(subresource ? { name, subresource } : {}) });
+  const place = plannedRequest(target, "create", { namespace, ...(subresource ? { name, subresource } : {}) });
   const action = describe("create", target.resource, { name, namespace: place.namespace, subresource });
   const metadata = place.namespace === "" ? object.metadata : { ...object.metadata, namespace: place.namespace };
   const body = fillIn(target.resource, { ...object, metadata }, subresource);
@@ -217,7 +217,7 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
   if (!name) {
     throw new ArgumentError(`Cannot update "${resourceName(target.resource)}": the object has no metadata.name`);
   }
-  const place = placeOf(target, "update", { name, namespace, subresource: options.subresource });
+  const place = plannedRequest(target, "update", { name, namespace, subresource: options.subresource });
   refuseReduced(place.action, object);
   return writeRequest(place, "PUT", fillIn(target.resource, object, options.subresource), options);
 }
@@ -238,7 +238,7 @@ export function patchRequest<T extends KubernetesObject>(
   const { subresource } = options;
   // An apply is addressed as the object that it may create.
   const { namespace } = (patch.type === "apply" ? patch.body.metadata : undefined) ?? {};
-  const place = placeOf(target, "patch", { name, namespace, subresource });
+  const place = plannedRequest(target, "patch", { name, namespace, subresource });
   // A merge patch keeps the fields that it does not name, but replaces lists.
   refuseReduced(place.action, patch.body, patch.type === "apply" ? "anywhere" : "in arrays");
   const types = [PATCH_TYPES[patch.type], accept(resource, "")] as const;
@@ -256,7 +256,7 @@ export function patchRequest<T extends KubernetesObject>(
  */
 export function deleteRequest(target: Target, name: string, options: DeleteOptions): RequestSpec {
   refuseTable(target.resource, "delete");
-  const place = placeOf(target, "delete", { name, subresource: options.subresource });
+  const place = plannedRequest(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   checkCounts(place.action, { gracePeriodSeconds });
   const sent = { preconditions, propagationPolicy, gracePeriodSeconds, dryRun: dryRun ? ["All"] : undefined };
@@ -311,14 +311,14 @@ function bothSelectors(a: string | undefined, b: string | undefined): string | u
   return a && b ? `${a},${b}` : a || b || undefined;
 }
 
-interface Place extends Pick<RequestSpec, "action" | "path"> {
+interface PlannedRequest extends Pick<RequestSpec, "action" | "path"> {
   readonly resource: string;
   readonly namespace: string;
   readonly place: ResourcePlace;
 }
 
-/** Returns the place of a request, whose parts are checked. `place` is what `placeOf` of `api/resource.ts` finds. */
-function placed(resource: Resource, verb: string, parts: PathParts): Place {
+/** Returns a planned request, whose parts are checked. Its `place` is what `parseResourcePath` finds in the path. */
+function placed(resource: Resource, verb: string, parts: PathParts): PlannedRequest {
   const { group, version, plural, scope } = resource;
   const { namespace = "", name, subresource } = parts;
   const within = scope === "Cluster" ? "" : namespace;
@@ -332,12 +332,12 @@ function placed(resource: Resource, verb: string, parts: PathParts): Place {
 }
 
 /** Returns a collection's path. */
-function collectionOf({ resource, selection }: Target, verb: string, options: Selection): Place {
+function collectionOf({ resource, selection }: Target, verb: string, options: Selection): PlannedRequest {
   return placed(resource, verb, { namespace: options.namespace ?? selection.namespace ?? "" });
 }
 
 /** Returns the path for an existing or new object. */
-function placeOf(target: Target, verb: string, parts: PathParts): Place {
+function plannedRequest(target: Target, verb: string, parts: PathParts): PlannedRequest {
   const { resource, selection, defaultNamespace } = target;
   const isCluster = resource.scope === "Cluster";
   const namespace = parts.namespace || (isCluster ? "" : selection.namespace || defaultNamespace);
@@ -361,7 +361,7 @@ function describe(verb: string, resource: Resource, parts: PathParts): string {
 }
 
 function writeRequest(
-  place: Place,
+  place: PlannedRequest,
   method: string,
   body: unknown,
   options: WriteOptions,

@@ -602,13 +602,7 @@ export class Projector {
     return this.#project(source, start, end, text, true) !== -1;
   }
 
-  #project(
-    source: Uint8Array,
-    start: number,
-    end: number,
-    text: string | undefined,
-    stopsEarly: boolean,
-  ): number {
+  #project(source: Uint8Array, start: number, end: number, text: string | undefined, stopsEarly: boolean): number {
     this.#source = source;
     this.#text = text;
     this.#end = end;

@@ -25,7 +25,7 @@ export function quoted(text: string, most = 100): string {
 }
 
 /** Returns an error's name, or the type of any other thrown value. */
-export function nameOf(thrown: unknown): string {
+export function errorName(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : typeof thrown;
 }
 
@@ -262,7 +262,7 @@ function causeKey(error: unknown, key: string): string {
   const reason = text.replace(/^Cannot [^]*?": (?=[^])/, "");
   const words = [key, key.slice(key.lastIndexOf("/") + 1)].filter((word) => word !== "");
   const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason.replaceAll(/\bversion "?\d+/g, ""));
-  return `${nameOf(root)}: ${common}`;
+  return `${errorName(root)}: ${common}`;
 }
 
 /**

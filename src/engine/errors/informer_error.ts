@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { causesOf, errorLine, messageOf, nameOf } from "./errors.ts";
+import { causesOf, errorLine, errorName, messageOf } from "./errors.ts";
 
 /** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
@@ -72,8 +72,8 @@ export interface ErrorJson {
 function errorJson(error: unknown): ErrorJson {
   const chain = causesOf(error);
   return chain.reduceRight<ErrorJson | undefined>((cause, it) => {
-    return { name: nameOf(it), message: messageOf(it), ...(cause === undefined ? {} : { cause }) };
-  }, undefined) ?? { name: nameOf(error), message: messageOf(error) };
+    return { name: errorName(it), message: messageOf(it), ...(cause === undefined ? {} : { cause }) };
+  }, undefined) ?? { name: errorName(error), message: messageOf(error) };
 }
 
 /**
@@ -107,7 +107,7 @@ function inspectError(error: Error): string {
   const own = last === 0 ? MAX_LINES - 1 : Math.min(OWN_FRAMES, MAX_LINES - shown.length);
   const lines: string[] = [];
   for (const [index, it] of shown.entries()) {
-    const head = `${nameOf(it)}: ${messageOf(it)}`;
+    const head = `${errorName(it)}: ${messageOf(it)}`;
     lines.push(index === 0 ? head : `Caused by: ${head}`);
     if (index === 0) lines.push(...framesOf(it, own));
     else if (index === last) lines.push(...framesOf(it, Math.max(0, MAX_LINES - lines.length)));

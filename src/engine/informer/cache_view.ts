@@ -174,8 +174,8 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
     const { offset, limit } = this.#window;
     if (limit === 0) return;
     const last = offset + limit - 1;
-    const before = placeOf(from, offset, last);
-    const after = placeOf(to, offset, last);
+    const before = sideOfWindow(from, offset, last);
+    const after = sideOfWindow(to, offset, last);
     if (before === after) {
       if (before !== "inside" || row === undefined) return;
       if (from === to) return this.#add({ type: "changed", to: to - offset, row });
@@ -223,7 +223,7 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
 }
 
 /** Returns the place of a rank. A row that is not there counts as one behind the window. */
-function placeOf(rank: number, first: number, last: number): "ahead" | "inside" | "behind" {
+function sideOfWindow(rank: number, first: number, last: number): "ahead" | "inside" | "behind" {
   return rank < first ? "ahead" : rank <= last && rank < Infinity ? "inside" : "behind";
 }
 
@@ -367,9 +367,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     checkNames("create a view", options, "where sortBy name offset limit signal");
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
     this.#window = checkedWindow({ offset, limit });
-    this.#keys = (Array.isArray(sortBy) ? sortBy : [sortBy]).map(
-      parseSortKey<T>,
-    );
+    this.#keys = (Array.isArray(sortBy) ? sortBy : [sortBy]).map(parseSortKey<T>);
     this.#tree = new RankTree((a, b) => this.#compare(a, b));
     // An object that cannot be read is left out by a filter, and reported once, by the quarantine.
     const filter = where ?? (this.#keys.length > 0 ? () => true : undefined);

@@ -31,7 +31,7 @@ import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventH
 import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
-import { type InformerStatus, InformerWaits, joined } from "./status.ts";
+import { type InformerStatus, InformerWaiter, joined } from "./status.ts";
 import { StateKeeper } from "./sync/state_keeper.ts";
 
 /** An object in a derived collection. Its name and namespace together are its key. */
@@ -184,7 +184,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
 
   readonly #derivation: Derivation;
   readonly #processor: Delivery<T & KubernetesObject>;
-  readonly #waits: InformerWaits<T & KubernetesObject>;
+  readonly #waits: InformerWaiter<T & KubernetesObject>;
   readonly #changes: Latest<DerivedStatus>;
   readonly #report: (error: unknown) => void;
   /** The collections that are read, the input first. */
@@ -236,7 +236,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       onSynced: () => this.#changes.changed(),
     });
     this[internals] = { sync };
-    this.#waits = new InformerWaits({ collection, processor, state, partsOf: () => [] });
+    this.#waits = new InformerWaiter({ collection, processor, state, partsOf: () => [] });
     sync.begin();
     processor.begin();
   }

@@ -31,7 +31,7 @@ import { Processor } from "./events/processor.ts";
 import { informerSettings, type SharedIndexInformerOptions } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
-import { type InformerStatus, InformerWaits, syncStatus } from "./status.ts";
+import { type InformerStatus, InformerWaiter, syncStatus } from "./status.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 
@@ -91,7 +91,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #options: SharedIndexInformerOptions<T, Name>;
   readonly #sync: CollectionSync<T>;
   readonly #snapshots: CacheSnapshots<T>;
-  readonly #waits: InformerWaits<T>;
+  readonly #waits: InformerWaiter<T>;
   readonly #changes: Latest<InformerStatus>;
   readonly #job = new DerivedController();
   /** Set by the first `run()`; settles when the informer has stopped. */
@@ -156,7 +156,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     );
     this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);
-    this.#waits = new InformerWaits<T>(sync);
+    this.#waits = new InformerWaiter<T>(sync);
   }
 
   /** `true` once the cache has matched the server, in each of its namespaces. */
@@ -389,10 +389,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} if the informer has run, or has objects already.
    * @throws the error from reading `snapshot`.
    */
-  async restore(
-    snapshot: AsyncIterable<Uint8Array>,
-    options: Pick<SnapshotOptions, "cluster"> = {},
-  ): Promise<void> {
+  async restore(snapshot: AsyncIterable<Uint8Array>, options: Pick<SnapshotOptions, "cluster"> = {}): Promise<void> {
     checkNames("restore a snapshot", options, "cluster");
     await this.#snapshots.restore(snapshot, options);
     this.#changes.changed();

@@ -1,7 +1,7 @@
 /**
  * The status of an informer, and the waits of its callers with their errors.
  *
- * {@linkcode InformerStatus} and {@linkcode InformerWaits} are the entry points. State itself is kept by
+ * {@linkcode InformerStatus} and {@linkcode InformerWaiter} are the entry points. State itself is kept by
  * `sync/state_keeper.ts`.
  *
  * @module
@@ -128,19 +128,14 @@ export interface InformerStatus {
 /**
  * Returns the part of an informer's status that its lists and watches determine, with the number of its cached objects.
  */
-export function syncStatus<T extends KubernetesObject>(
-  sync: CollectionSync<T>,
-  objects: number,
-): Omit<
+export function syncStatus<T extends KubernetesObject>(sync: CollectionSync<T>, objects: number): Omit<
   InformerStatus,
   "cluster" | "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
 > {
   const { parts, state: { state, since, cause, notLiveSince, retryAt } } = sync;
   const all = parts.map(({ counters }) => counters);
   const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
-  const silentSince = Math.min(
-    ...parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
-  );
+  const silentSince = Math.min(...parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []));
   const lastByteAt = Math.max(...all.map((it) => it.lastByteAt));
   const lastBookmarkAt = Math.max(...all.map((it) => it.lastBookmarkAt));
   const ends = all.flatMap(({ lastWatchEnd }) => lastWatchEnd ?? []);
@@ -294,7 +289,7 @@ type AwaitedPart = Pick<PartSync<KubernetesObject>, "namespace" | "waitForSync" 
 const VERSION_OPTIONS = namesOf<Abortable & { readonly namespace?: string }>()("signal namespace");
 
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
-export class InformerWaits<T extends KubernetesObject> {
+export class InformerWaiter<T extends KubernetesObject> {
   readonly #sync: AwaitedCollection<T>;
 
   /** Waits for what `sync` reaches, and its processor delivers. */
@@ -309,9 +304,7 @@ export class InformerWaits<T extends KubernetesObject> {
   }
 
   /** Resolves once the cache, or the part of a namespace, has synced. */
-  async forSync(
-    options: Abortable & { readonly patient?: boolean; readonly namespace?: string },
-  ): Promise<void> {
+  async forSync(options: Abortable & { readonly patient?: boolean; readonly namespace?: string }): Promise<void> {
     checkNames("wait for a sync", options, "signal patient namespace");
     const { patient, namespace } = options;
     await this.#following(namespace, (parts) => {

@@ -9,7 +9,7 @@
  */
 
 import { base64Of } from "../api/object.ts";
-import { placeOf, type ResourcePlace } from "../api/resource.ts";
+import { parseResourcePath, type ResourcePlace } from "../api/resource.ts";
 import type { StatusCause } from "../api/status.ts";
 import { quoted } from "../errors/errors.ts";
 import { fieldCause, knownRefusal, PlainRefusal, refusal } from "./refusal.ts";
@@ -51,7 +51,7 @@ export function parseRoute(pathname: string): Route {
 
 function placeIn(pathname: string): ResourcePlace | undefined {
   try {
-    return placeOf(pathname);
+    return parseResourcePath(pathname);
   } catch {
     throw PlainRefusal.noPath(); // invalid percent-encoding matches no path
   }

@@ -16,9 +16,9 @@ import { LongTimer, monotonicMs } from "../../engine/async/time.ts";
 import {
   checkLogOptions,
   containerNames,
+  type LogControl,
   type LogLine,
   type LogOptions,
-  type LogSteering,
   type SteeredLogOptions,
 } from "../../engine/client/logs.ts";
 import type { ResourceClients } from "../../engine/client/resource_client.ts";
@@ -183,7 +183,7 @@ interface KnownPod {
 }
 
 /** One container's log. */
-interface LogStream extends ContainerName, LogSteering {
+interface LogStream extends ContainerName, LogControl {
   /** True if it begins as the options say, and not with the first line. */
   readonly isInitial: boolean;
   /** The lines that were read and not yielded yet, their monotonic times of arrival, and the places after them. */

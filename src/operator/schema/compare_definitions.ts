@@ -188,26 +188,26 @@ function compareSchemas(before: JsonObject, after: JsonObject, path: string, rep
   if (isObject(before.items) && isObject(after.items)) compareSchemas(before.items, after.items, `${path}[]`, report);
   const [fields, newFields] = [objectOr(before.properties), objectOr(after.properties)];
   const [rest, newRest] = [restOf(before), restOf(after)];
-  const placeOf = (name: string): string => path === "" ? name : `${path}.${name}`;
+  const memberPath = (name: string): string => path === "" ? name : `${path}.${name}`;
   // What every object has, whatever its schema says.
   const given = path === "" || after[EMBEDDED] === true ? ["apiVersion", "kind", "metadata"] : [];
   for (const name of new Set([...Object.keys(fields), ...Object.keys(newFields)])) {
     const [field, newField] = [memberAt(fields, name) ?? rest, memberAt(newFields, name) ?? newRest];
     if (field === undefined || given.includes(name)) continue;
-    if (newField === undefined) report("field removed", PRUNED, placeOf(name));
-    else compareSchemas(objectOr(field), objectOr(newField), placeOf(name), report);
+    if (newField === undefined) report("field removed", PRUNED, memberPath(name));
+    else compareSchemas(objectOr(field), objectOr(newField), memberPath(name), report);
   }
   if (rest !== undefined && newRest !== undefined && newRest !== ANY) {
-    compareSchemas(rest, newRest, placeOf("*"), report);
+    compareSchemas(rest, newRest, memberPath("*"), report);
   } else if (rest !== undefined && newRest === undefined) {
-    report(rest === ANY ? "unknown fields removed" : "field removed", PRUNED, placeOf("*"));
+    report(rest === ANY ? "unknown fields removed" : "field removed", PRUNED, memberPath("*"));
   }
   // Fields that no default fills in.
   const [needed, newNeeded] = [before, after].map(({ required, properties }) =>
     textsOf(required).filter((name) => memberAt(properties, name, "default") === undefined)
   );
   for (const name of newNeeded) {
-    if (!needed.includes(name) && !given.includes(name)) report("required added", REQUIRED, placeOf(name));
+    if (!needed.includes(name) && !given.includes(name)) report("required added", REQUIRED, memberPath(name));
   }
 }
 

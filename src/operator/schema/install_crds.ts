@@ -198,11 +198,11 @@ export async function applyOwned<T extends KubernetesObject>(
 ): Promise<"created" | "changed" | "unchanged"> {
   const after = await collection.apply(draft, options).catch(explain(what));
   if (before === undefined) return "created";
-  return equalJson(partsOf(before), partsOf(after)) ? "unchanged" : "changed";
+  return equalJson(comparedParts(before), comparedParts(after)) ? "unchanged" : "changed";
 }
 
 /** Returns what an install can change. */
-function partsOf({ metadata: { labels, annotations }, ...rest }: KubernetesObject): object {
+function comparedParts({ metadata: { labels, annotations }, ...rest }: KubernetesObject): object {
   return { ...rest, labels, annotations, status: undefined };
 }
 

@@ -94,7 +94,7 @@ export class FieldFaults {
 }
 
 /** A schema, and the place at which it stands. */
-interface Place {
+interface SchemaLocation {
   readonly schema: JsonObject;
   readonly at: string;
   /** True for the schema of all objects of a kind. */
@@ -128,7 +128,7 @@ export function structuralCauses(schema: JsonObject, at: string): Causes {
   return causes;
 }
 
-type Part = Place & { readonly keyword: string; readonly name: string };
+type Part = SchemaLocation & { readonly keyword: string; readonly name: string };
 
 const BY_NAME: readonly string[] = ["properties", "definitions", "dependencies"];
 const ALTERNATIVES: readonly string[] = ["allOf", "oneOf", "anyOf", "not"];
@@ -172,7 +172,7 @@ function unsupportedIn(schema: JsonObject): string | undefined {
 }
 
 /** Checks what each structural schema must be. `where` says in words where it stands. */
-function invariants({ schema, at, isRoot = false }: Place, where: string, causes: Causes): void {
+function invariants({ schema, at, isRoot = false }: SchemaLocation, where: string, causes: Causes): void {
   const faults = new FieldFaults(schema, at, causes);
   const { type } = schema;
   const [isEmbedded, isOpen, isEither] = [EMBEDDED, OPEN, INT_OR_STRING].map((name) => schema[name] === true);
@@ -260,7 +260,7 @@ function completeness(values: JsonObject, schema: JsonObject, at: string, values
 }
 
 /** Checks that defaults have no unknown fields, and that they are valid. */
-function defaults({ schema, at, isMeta = false }: Place, causes: Causes): void {
+function defaults({ schema, at, isMeta = false }: SchemaLocation, causes: Causes): void {
   const isEmbedded = schema[EMBEDDED] === true;
   // The server does not look at it in defaults.
   const { default: value, [INT_OR_STRING]: _, ...rules } = schema;
@@ -287,7 +287,7 @@ function defaults({ schema, at, isMeta = false }: Place, causes: Causes): void {
 }
 
 /** Checks a schema and all schemas within it by the rules that hold for each, structural or not. */
-function openApi({ schema, at, isRoot = false, isMeta = false, noDefault }: Place, causes: Causes): void {
+function openApi({ schema, at, isRoot = false, isMeta = false, noDefault }: SchemaLocation, causes: Causes): void {
   const faults = new FieldFaults(schema, at, causes);
   const { type, items } = schema;
   if (isSet(type)) faults.oneOf("type", TYPES);

@@ -106,7 +106,7 @@ function comparable({ metadata, ...object }: JsonObject): JsonObject {
 type Path = readonly string[];
 
 /** A value of an object: where it is. */
-interface Place {
+interface Member {
   readonly root: JsonObject;
   readonly path: Path;
 }
@@ -137,9 +137,9 @@ function changed(object: JsonObject, path: Path, value?: Json): JsonObject {
 }
 
 /** Yields a value for each member of a schema that is at none of these places, with the place that it lacks. */
-function* additions(schema: JsonObject, places: readonly Place[]): Generator<Place & { readonly value: Json }> {
+function* additions(schema: JsonObject, places: readonly Member[]): Generator<Member & { readonly value: Json }> {
   const values = places.map(({ root, path }) => ({ root, path, value: memberAt(root, ...path) }));
-  const below = (name: string): Place[] =>
+  const below = (name: string): Member[] =>
     values.filter(({ value }) => isObject(value) && value[name] !== undefined)
       .map(({ root, path }) => ({ root, path: [...path, name] }));
   const { items, additionalProperties, properties } = schema;

@@ -15,7 +15,7 @@ import { Latch } from "../../engine/async/signals.ts";
 import { monotonicMs, timedController } from "../../engine/async/time.ts";
 import { checkCounts } from "../../engine/errors/checks.ts";
 import { refusal, statusJson } from "../../engine/protocol/refusal.ts";
-import { errorLine, errorObserver, nameOf, quoted, redactSecrets } from "../../engine/errors/errors.ts";
+import { errorLine, errorName, errorObserver, quoted, redactSecrets } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import { checkNames, namesOf } from "../../engine/errors/option_names.ts";
@@ -315,7 +315,9 @@ export class Webhooks {
         return { ...review.response(), result: "allowed" };
       } catch (error) {
         if (error instanceof AdmissionError) return { ...review.response(error), result: "refused" };
-        const cause = isSecret(kind) ? new InformerError(`${nameOf(error)}, whose text may have secret data`) : error;
+        const cause = isSecret(kind)
+          ? new InformerError(`${errorName(error)}, whose text may have secret data`)
+          : error;
         throw new InformerError(`Cannot ${verb} ${review.subject}`, { cause });
       }
     };

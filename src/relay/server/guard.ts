@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { MAX_METHOD, type Refusal } from "./answers.ts";
+import { MAX_METHOD, type Refusal, refuseRequest } from "./answers.ts";
 import type { ConnectionInfo, RelaySettings } from "./options.ts";
 
 /** The names of headers that proxies and content delivery networks add to the requests that they pass on. */
@@ -64,8 +64,13 @@ export class RequestGuard {
     this.#isLocal = authorize === undefined;
   }
 
-  /** Returns the reason not to answer under the host of a request, if there is one. */
-  checkHost(request: Request): Refusal | undefined {
+  /** Refuses a request to a host that this server does not serve; returns `undefined` for others. */
+  refuseHost(request: Request): Response | undefined {
+    const refusal = this.#checkHost(request);
+    return refusal && refuseRequest(request, refusal);
+  }
+
+  #checkHost(request: Request): Refusal | undefined {
     const url = URL.parse(request.url); // servers put the header Host into it unchecked
     if (url === null) return { status: 400, reason: "the header Host is not a name and a port" };
     // Pages of other sites can make a name of theirs point to this machine.
@@ -78,7 +83,7 @@ export class RequestGuard {
 
   /** Returns the reason not to answer, if there is one. */
   check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
-    const wrongHost = this.checkHost(request);
+    const wrongHost = this.#checkHost(request);
     if (wrongHost?.status === 400) return wrongHost;
     const url = new URL(request.url);
     const { pathname, search } = url;

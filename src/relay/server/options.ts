@@ -10,7 +10,7 @@ import type { KubernetesObject } from "../../engine/api/object.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
-import { type OptionTable, plainRows, readOptions } from "../../engine/errors/option_table.ts";
+import { plainRows, readOptions } from "../../engine/errors/option_table.ts";
 import type { DerivedCollection, DerivedObject } from "../../engine/informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../../engine/informer/options.ts";
 import { ByteBudget } from "./budget.ts";
@@ -252,7 +252,7 @@ const OPTIONS = {
   origins: { default: [] },
   predicates: { default: {} },
   ...plainRows("collections authorize redact cluster onError"),
-} as const satisfies OptionTable<RelayOptions>;
+} as const; // readOptions() asks for a row for each option
 
 /** The options of a relay with their defaults, and what its parts share. */
 export type RelaySettings =

@@ -121,11 +121,11 @@ export class Cluster {
     const blocked = left.find(({ object }) => object.metadata.deletionTimestamp !== undefined);
     if (blocked !== undefined) {
       const { finalizers = [] } = blocked.object.metadata;
-      return `${nameOf(blocked)} is being deleted, and keeps the finalizers ${JSON.stringify(finalizers)}`;
+      return `${locatedName(blocked)} is being deleted, and keeps the finalizers ${JSON.stringify(finalizers)}`;
     }
     const orphan = left.find(({ object }) => !this.#roots.has(object.metadata.uid!));
     if (orphan === undefined) return undefined;
-    return `${nameOf(orphan)} is orphaned: the controller has created it, and all objects of users are gone`;
+    return `${locatedName(orphan)} is orphaned: the controller has created it, and all objects of users are gone`;
   }
 }
 
@@ -134,7 +134,7 @@ export function isAuxiliary({ plural }: { readonly plural: string }): boolean {
   return plural === "leases" || plural === "events";
 }
 
-function nameOf({ resource, object }: Located): string {
+function locatedName({ resource, object }: Located): string {
   return `${resource.kind} "${keyOf(object)}"`;
 }
 

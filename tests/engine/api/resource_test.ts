@@ -7,8 +7,8 @@ import {
   defineResource,
   inBestVersion,
   onlyMetadata,
+  parseResourcePath,
   pathOf,
-  placeOf,
   type Resource,
   resourceName,
   verbOf,
@@ -155,7 +155,7 @@ Deno.test("pathOf refuses an empty name, and a subresource without a name", () =
   );
 });
 
-Deno.test("placeOf reads what pathOf makes, and is undefined for paths that are about no resource", () => {
+Deno.test("parseResourcePath reads what pathOf makes, and is undefined for paths that are about no resource", () => {
   const deployments = defineResource({
     group: "apps",
     version: "v1",
@@ -172,16 +172,16 @@ Deno.test("placeOf reads what pathOf makes, and is undefined for paths that are 
       const parts of [{}, { name: "a" }, { name: "a", subresource: "scale" }, { name: "a", subresource: "proxy/b" }]
     ) {
       const place = { group, version, plural, namespace, name: undefined, subresource: undefined, ...parts };
-      assertEquals(placeOf(pathOf(resource, { namespace, ...parts })), place);
+      assertEquals(parseResourcePath(pathOf(resource, { namespace, ...parts })), place);
     }
   }
-  assertEquals(placeOf("/api/v1/namespaces/shop/status"), {
+  assertEquals(parseResourcePath("/api/v1/namespaces/shop/status"), {
     ...{ group: "", version: "v1", plural: "namespaces", namespace: "", name: "shop", subresource: "status" },
   });
   for (const path of ["/", "/version", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1"]) {
-    assertEquals(placeOf(path), undefined);
+    assertEquals(parseResourcePath(path), undefined);
   }
-  assertThrows(() => placeOf("/api/v1/pods/%"), URIError);
+  assertThrows(() => parseResourcePath("/api/v1/pods/%"), URIError);
 });
 
 Deno.test("verbOf is the verb that rules have for a request", () => {

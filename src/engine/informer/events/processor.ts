@@ -169,12 +169,7 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
    *
    * @throws as {@linkcode add}; `action` is part of the message.
    */
-  open(
-    action: string,
-    options: HandlerOptions<T>,
-    callbacks: ReaderCallbacks,
-    key?: ObjectKey,
-  ): EventReader<T> {
+  open(action: string, options: HandlerOptions<T>, callbacks: ReaderCallbacks, key?: ObjectKey): EventReader<T> {
     if (this.#isStopped) throw new Error(`Cannot ${action} ${this.options.name}: it has stopped already`);
     this.#checkOptions(options);
     const { backlog, filter, checkpoint } = options;

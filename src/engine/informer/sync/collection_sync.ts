@@ -280,11 +280,7 @@ export class CollectionSync<T extends KubernetesObject> {
     void this.#checkFields();
   }
 
-  #part(
-    source: ListerWatcher<T>,
-    namespace: string | undefined,
-    reflector: ReflectorOptions | undefined,
-  ): PartSync<T> {
+  #part(source: ListerWatcher<T>, namespace: string | undefined, reflector: ReflectorOptions | undefined): PartSync<T> {
     const { collection: { scope }, cache: { store } } = this;
     const { shard } = scope;
     const decoded = withDecodeOptions(source, {

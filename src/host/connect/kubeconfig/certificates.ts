@@ -63,11 +63,11 @@ export function found(text: string, blocks: readonly { readonly label: string }[
 export function validityOf(text: string): Required<Term> | undefined {
   // Loading node:crypto for this would take 15 ms, and each run of the command line would wait for it.
   const block = blocksOf(text).find(({ label }) => label === "CERTIFICATE");
-  const [certificate] = partsOf(block && base64Bytes(block.body));
-  const [signed] = partsOf(certificate?.body);
+  const [certificate] = derParts(block && base64Bytes(block.body));
+  const [signed] = derParts(certificate?.body);
   // After an optional version: the serial number, the algorithm, the issuer, and the validity (RFC 5280 4.1).
-  const validity = partsOf(signed?.body).filter(({ tag }) => tag !== 0xa0)[3];
-  const [fromMs = NaN, untilMs = NaN] = partsOf(validity?.body).map(timeOf);
+  const validity = derParts(signed?.body).filter(({ tag }) => tag !== 0xa0)[3];
+  const [fromMs = NaN, untilMs = NaN] = derParts(validity?.body).map(timeOf);
   return Number.isNaN(fromMs + untilMs) ? undefined : { fromMs, untilMs };
 }
 
@@ -79,7 +79,7 @@ function timeOf({ tag, body }: DerPart): number {
 
 /** Returns `true` if the base64 holds exactly one ASN.1 sequence, as each complete certificate and key does. */
 function isDer(body: string): boolean {
-  const parts = partsOf(base64Bytes(body));
+  const parts = derParts(base64Bytes(body));
   return parts.length === 1 && parts[0].tag === 0x30;
 }
 
@@ -90,7 +90,7 @@ interface DerPart {
 }
 
 /** Returns the ASN.1 values that bytes consist of; none if one is cut short. */
-function partsOf(bytes: Uint8Array = new Uint8Array()): DerPart[] {
+function derParts(bytes: Uint8Array = new Uint8Array()): DerPart[] {
   const parts: DerPart[] = [];
   for (let at = 0; at < bytes.length;) {
     const [tag, first = 0] = bytes.subarray(at, at + 2);

@@ -60,9 +60,9 @@ export function parseExecCredential(text: string, apiVersion: string): ExecCrede
   }
   const { status } = root;
   if (!isObject(status)) throw new ExecOutputError(`printed no "status"`);
-  const token = textOf(status, "token");
-  const cert = textOf(status, "clientCertificateData");
-  const key = textOf(status, "clientKeyData");
+  const token = textMember(status, "token");
+  const cert = textMember(status, "clientCertificateData");
+  const key = textMember(status, "clientKeyData");
   if ((cert === undefined) !== (key === undefined)) {
     const [has, lacks] = cert === undefined
       ? ["clientKeyData", "clientCertificateData"]
@@ -99,7 +99,7 @@ function kindOf(root: unknown): string {
   return typeof root.kind === "string" ? quote(root.kind) : `an object without "kind"`;
 }
 
-function textOf(status: Record<string, unknown>, field: string): string | undefined {
+function textMember(status: Record<string, unknown>, field: string): string | undefined {
   const value = status[field] ?? "";
   if (typeof value !== "string") {
     throw new ExecOutputError(`must print text as "${field}", but it printed ${describeValue(value)}`);
@@ -108,7 +108,7 @@ function textOf(status: Record<string, unknown>, field: string): string | undefi
 }
 
 function expiryOf(status: Record<string, unknown>): number | undefined {
-  const text = textOf(status, "expirationTimestamp");
+  const text = textMember(status, "expirationTimestamp");
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
   if (/^\d{4}-\d\d-\d\d[Tt]/.test(text) && !Number.isNaN(ms)) return ms;

@@ -17,7 +17,7 @@ import {
   nullCoreTag,
   YAMLException,
 } from "js-yaml";
-import { nameOf } from "../../../engine/errors/errors.ts";
+import { errorName } from "../../../engine/errors/errors.ts";
 
 /** The depth of nested values that is read. Two levels are one level of a schema. */
 const MAX_DEPTH = 400;
@@ -56,7 +56,7 @@ export function readYaml(text: string, options: { readonly maxAliases?: number }
     return loadAll(text, { maxDepth: MAX_DEPTH, schema: SCHEMA, ...options });
   } catch (error) {
     // The original holds the file and quotes the line.
-    if (!(error instanceof YAMLException)) throw new SyntaxError(nameOf(error));
+    if (!(error instanceof YAMLException)) throw new SyntaxError(errorName(error));
     const reason = error.reason.replaceAll(/"[^"]*"|!<[^>]*>/g, "").replaceAll(/ +/g, " ").trim();
     const place = error.mark ? ` at line ${error.mark.line + 1}, column ${error.mark.column + 1}` : "";
     throw new SyntaxError(`${reason}${place}`);

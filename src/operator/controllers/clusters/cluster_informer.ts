@@ -27,7 +27,7 @@ import type {
 import type { ReadableCollection } from "../../../engine/informer/readable_collection.ts";
 import type { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../../engine/informer/shared_informer_factory.ts";
-import { type InformerStatus, InformerWaits, joinedWaitError, WaitError } from "../../../engine/informer/status.ts";
+import { type InformerStatus, InformerWaiter, joinedWaitError, WaitError } from "../../../engine/informer/status.ts";
 import { StateKeeper, worstOf } from "../../../engine/informer/sync/state_keeper.ts";
 
 /** Something in one of several clusters. */
@@ -240,7 +240,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   readonly #registrations = new Set<ClusterRegistration<T>>();
   readonly #ended = new AbortController();
   readonly #make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>;
-  readonly #waits: InformerWaits<T>;
+  readonly #waits: InformerWaiter<T>;
   /** The number of generated names for handlers that have none. */
   #names = 0;
   /** @internal */
@@ -268,7 +268,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     this.#make = make;
     const subject = `"${name}" in several clusters`;
     const stateOf = (): StateKeeper => this.#state;
-    this.#waits = new InformerWaits<T>({
+    this.#waits = new InformerWaiter<T>({
       collection: { name, subject, informer: `the informer of ${subject}` },
       get state() {
         return stateOf();

@@ -13,7 +13,7 @@ import { DecodeError } from "../../../engine/api/status.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../../../engine/async/time.ts";
 import { ArgumentError } from "../../../engine/errors/checks.ts";
-import { COMPLETE, nameOf } from "../../../engine/errors/errors.ts";
+import { COMPLETE, errorName } from "../../../engine/errors/errors.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
 import type { Lister } from "../../../engine/informer/cache/lister.ts";
@@ -508,7 +508,7 @@ export async function untilReady<T extends KubernetesObject & Complete>(
     const waitedMs = monotonicMs() - beganMs;
     const late = new NotReadyError(key, readiness(collection.lister.get(key), { pods }), { cause: error, waitedMs });
     // The state is known to be the last one only while the cache follows its server.
-    if (nameOf(signal.reason) === "TimeoutError" && collection.status().state === "live") COMPLETE.add(late);
+    if (errorName(signal.reason) === "TimeoutError" && collection.status().state === "live") COMPLETE.add(late);
     throw late;
   }
 }

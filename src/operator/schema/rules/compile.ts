@@ -14,7 +14,7 @@ import type { Json, JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { join } from "../values/validate.ts";
 import { Meter } from "./cost.ts";
-import { oldItem, type Pair, Ratchet } from "./correlation.ts";
+import { type OldAndNew, oldItem, Ratchet } from "./correlation.ts";
 import { anyValue, Declarations, type Declared, escapeName, REQUEST_BYTES } from "./declared_types.ts";
 import { hasRules } from "../values/object_schema.ts";
 import { rewrite, type Rewritten } from "./expression.ts";
@@ -352,7 +352,7 @@ class Run {
   #budget = OBJECT_BUDGET;
 
   check(root: Place, object: JsonObject, previous: JsonObject | undefined): Causes {
-    const pair: Pair | undefined = previous && { schema: root.schema, value: object, old: previous };
+    const pair: OldAndNew | undefined = previous && { schema: root.schema, value: object, old: previous };
     this.#visit(root, object, "", new Ratchet(pair), previous);
     return this.#causes;
   }

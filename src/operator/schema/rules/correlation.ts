@@ -10,7 +10,7 @@ import { equalJson, isList, isObject, type Json, type JsonObject } from "../../.
 import { textsOf } from "../../../engine/api/members.ts";
 
 /** A value, its value before the update, and their schema. */
-export interface Pair {
+export interface OldAndNew {
   /** The schema. */
   readonly schema: JsonObject;
   /** The value. */
@@ -21,12 +21,12 @@ export interface Pair {
 
 /** The place of a value in an update. */
 export class Ratchet {
-  readonly #here: Pair | undefined;
+  readonly #here: OldAndNew | undefined;
   /** The nearest value above that has an old value. */
-  readonly #above: Pair | undefined;
+  readonly #above: OldAndNew | undefined;
 
   /** Starts at the root; undefined for an object that is created. */
-  constructor(here: Pair | undefined, above?: Pair) {
+  constructor(here: OldAndNew | undefined, above?: OldAndNew) {
     this.#here = here;
     this.#above = above;
   }
@@ -57,7 +57,7 @@ export function oldItem(schema: JsonObject, item: Json, old: Json | undefined): 
   return old.find((other) => isObject(other) && keys.every((key) => equalJson(other[key], item[key])));
 }
 
-function memberPair({ schema, value, old }: Pair, key: string): Pair | undefined {
+function memberPair({ schema, value, old }: OldAndNew, key: string): OldAndNew | undefined {
   if (!isObject(value) || !isObject(old)) return undefined;
   const own = isObject(schema.properties) && schema.properties[key] || schema.additionalProperties;
   const [member, previous] = [value[key], old[key]];
@@ -66,7 +66,7 @@ function memberPair({ schema, value, old }: Pair, key: string): Pair | undefined
     : undefined;
 }
 
-function itemPair({ schema, value, old }: Pair, index: number): Pair | undefined {
+function itemPair({ schema, value, old }: OldAndNew, index: number): OldAndNew | undefined {
   const item = isList(value) ? value[index] : undefined;
   const previous = item === undefined ? undefined : oldItem(schema, item, old);
   return previous !== undefined && isObject(schema.items)
@@ -74,7 +74,7 @@ function itemPair({ schema, value, old }: Pair, index: number): Pair | undefined
     : undefined;
 }
 
-function isSame(pair: Pair): boolean {
+function isSame(pair: OldAndNew): boolean {
   const { schema, value, old } = pair;
   if (isList(value) && isList(old)) {
     if (schema["x-kubernetes-list-type"] !== "map") return equalJson(value, old);
@@ -85,6 +85,6 @@ function isSame(pair: Pair): boolean {
   return keys.length === Object.keys(old).length && keys.every((key) => isSameIn(memberPair(pair, key)));
 }
 
-function isSameIn(pair: Pair | undefined): boolean {
+function isSameIn(pair: OldAndNew | undefined): boolean {
   return pair !== undefined && isSame(pair);
 }

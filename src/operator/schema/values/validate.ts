@@ -28,7 +28,7 @@ export interface ScalePaths {
  */
 export function validateCustom(schema: Struct, object: JsonObject, scale?: ScalePaths, previous?: JsonObject): Causes {
   const causes: Causes = [];
-  custom(schema, object, previous, "", causes);
+  checkCustom(schema, object, previous, "", causes);
   for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {
     if (path !== undefined) checkReplicas(object, path, causes);
   }
@@ -38,7 +38,7 @@ export function validateCustom(schema: Struct, object: JsonObject, scale?: Scale
 /** Finds what is wrong with a value by its structural schema: a default, for instance. Paths begin within the value. */
 export function valueCauses(schema: Schema, value: Json): Causes {
   const causes: Causes = [];
-  custom(schema, value, undefined, "", causes);
+  checkCustom(schema, value, undefined, "", causes);
   return causes;
 }
 
@@ -125,7 +125,7 @@ function previousItems(schema: ListOf, previous: Json | undefined): (item: Json)
 /** Checks a value of a schema, and adds what is wrong with it. */
 type Checks = (schema: Schema, value: Json | undefined, previous: Json | undefined, at: string, causes: Causes) => void;
 
-const custom: Checks = (schema, value, previous, at, causes) => {
+const checkCustom: Checks = (schema, value, previous, at, causes) => {
   if (previous !== undefined && equalJson(value, previous)) return;
   const rules: JsonObject = schema.rules ?? {};
   const isNull = value === null && rules.nullable === true;
@@ -144,14 +144,14 @@ const custom: Checks = (schema, value, previous, at, causes) => {
     causes.push(fieldCause.unsupported(at, value as Json, supported));
   }
   if (isNull) return;
-  if (wrong !== undefined) return combined(rules, value, at, causes);
+  if (wrong !== undefined) return checkCombined(rules, value, at, causes);
   for (const [name, check] of Object.entries(CHECKS)) {
     const limit = rules[name];
     if (limit === undefined) continue;
     const cause = check(value as Json, limit, at);
     if (cause !== undefined) causes.push(cause);
   }
-  combined(rules, value, at, causes);
+  checkCombined(rules, value, at, causes);
   customMembers(schema, value, previous, at, causes);
 };
 
@@ -159,26 +159,26 @@ const customMembers: Checks = (schema, value, previous, at, causes) => {
   const before = objectOr(previous);
   if (schema.type === "list" && isList(value)) {
     const known = previousItems(schema, previous);
-    value.forEach((item, index) => custom(schema.items, item, known(item), `${at}[${index}]`, causes));
+    value.forEach((item, index) => checkCustom(schema.items, item, known(item), `${at}[${index}]`, causes));
     duplicates(schema, value, at, causes);
   } else if (schema.type === "map" && isObject(value)) {
-    for (const key in value) custom(schema.values, value[key], before[key], join(at, key), causes);
-    absent(schema, value, at, causes);
+    for (const key in value) checkCustom(schema.values, value[key], before[key], join(at, key), causes);
+    checkAbsent(schema, value, at, causes);
   } else if (schema.type === "struct" && isObject(value)) {
     for (const field of schema.fields.values()) {
       const member = value[field.name];
       if (field.required && member === undefined) causes.push(fieldCause.required(join(at, field.name)));
       // The metadata of an embedded object are typed.
       if (member !== undefined && field.schema.rules !== undefined) {
-        custom(field.schema, member, before[field.name], join(at, field.name), causes);
+        checkCustom(field.schema, member, before[field.name], join(at, field.name), causes);
       }
     }
-    absent(schema, value, at, causes);
+    checkAbsent(schema, value, at, causes);
   }
 };
 
 /** Reports required members of which the schema says nothing. */
-function absent(schema: Struct | MapOf, value: JsonObject, at: string, causes: Causes): void {
+function checkAbsent(schema: Struct | MapOf, value: JsonObject, at: string, causes: Causes): void {
   for (const name of textsOf(schema.rules?.required)) {
     const isField = schema.type === "struct" && schema.fields.has(name);
     if (!isField && value[name] === undefined) causes.push(fieldCause.required(join(at, name)));
@@ -262,10 +262,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
  * `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have only rules of values. The server says of the object as a
  * whole that they do not hold, and then why the nearest alternative does not.
  */
-function combined(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+function checkCombined(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
   const faults = (rule: Json): Causes => {
     const found: Causes = [];
-    if (isObject(rule)) partial(rule, value, at, found);
+    if (isObject(rule)) checkPartial(rule, value, at, found);
     return found;
   };
   const list = (name: string): readonly Causes[] =>
@@ -292,16 +292,16 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
 }
 
 /** Checks a value by a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
-function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+function checkPartial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
   if (isObject(value)) {
     for (const name of textsOf(rules.required)) {
       if (value[name] === undefined) causes.push(fieldCause.required(join(at, name)));
     }
     for (const [name, rule] of Object.entries(objectOr(rules.properties))) {
-      if (isObject(rule) && value[name] !== undefined) partial(rule, value[name], join(at, name), causes);
+      if (isObject(rule) && value[name] !== undefined) checkPartial(rule, value[name], join(at, name), causes);
     }
   }
   const { type, ...others } = rules;
   const schema: Schema = { type: "any", rules: { ...others, ...(type === undefined ? {} : { type }) } };
-  if (value !== undefined) custom(schema, value, undefined, at, causes);
+  if (value !== undefined) checkCustom(schema, value, undefined, at, causes);
 }

@@ -522,7 +522,7 @@ function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
 }
 
 function applyConflict(conflicts: readonly Conflict[]): Error {
-  const named = conflicts.map(({ entry, path }) => ({ manager: nameOf(entry), field: printPath(path) }));
+  const named = conflicts.map(({ entry, path }) => ({ manager: managerName(entry), field: printPath(path) }));
   const causes = named.map(({ manager, field }) => ({
     reason: "FieldManagerConflict",
     message: `conflict with ${manager}`,
@@ -540,7 +540,7 @@ function applyConflict(conflicts: readonly Conflict[]): Error {
 }
 
 /** A manager in the format of conflicts (apimachinery `managedfields/internal/conflict.go`). */
-function nameOf({ manager, operation, apiVersion, subresource }: Entry): string {
+function managerName({ manager, operation, apiVersion, subresource }: Entry): string {
   const name = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : "");
   return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }

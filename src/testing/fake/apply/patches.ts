@@ -83,7 +83,7 @@ function operate(document: Json, { op, path, from, value = null }: JsonObject): 
 }
 
 /** A place in an object or a list. */
-class Place {
+class PatchTarget {
   readonly #parent: Json[] | MutableJson;
   readonly #key: string;
 
@@ -126,15 +126,15 @@ class Place {
 }
 
 /** Finds the place that a path names; what is before its first slash does not count. */
-function locate(document: Json, path: string): Place {
+function locate(document: Json, path: string): PatchTarget {
   const [, ...parts] = path.split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
   const key = parts.pop();
   let here: Json = document;
   for (const part of parts) {
-    here = typeof here === "object" && here !== null ? new Place(mutable(here), part).get() : null;
+    here = typeof here === "object" && here !== null ? new PatchTarget(mutable(here), part).get() : null;
   }
   if (key === undefined || typeof here !== "object" || here === null) throw unprocessable();
-  return new Place(mutable(here), key);
+  return new PatchTarget(mutable(here), key);
 }
 
 /** The document is a copy. */
