@@ -50,6 +50,6 @@ Deno.test({
     const changes = codeChanges(sourcesAt(commit), now);
     const remedy = `README's figures are of ${commit} (${measuredOn}); deno task bench:peers --report --reps 16`;
     assertEquals(changes, [], `${remedy} writes new ones`);
-    assertEquals(new Set(now.map(({ path }) => dirname(path).split("/").slice(0, 2).join("/"))), new Set(FOLDERS));
+    assertEquals(new Set(now.map(({ path }) => dirname(path).split("/").slice(0, 3).join("/"))), new Set(FOLDERS));
   },
 });
