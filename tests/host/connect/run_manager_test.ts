@@ -177,11 +177,18 @@ Deno.test(
   "runManager stops the manager when the process receives SIGTERM",
   { ignore: Deno.build.os === "windows" },
   async () => {
-    const listening = Promise.withResolvers<number>();
-    const running = runManager(manager, { port: 0, hostname: "127.0.0.1", onListen: listening.resolve });
-    await listening.promise;
-    Deno.kill(Deno.pid, "SIGTERM");
-    await running;
+    // A process of its own: a signal to this one would stop the managers of other tests.
+    const program = new URL("./_sigterm_program.ts", import.meta.url).pathname;
+    await using process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", program],
+      stdout: "piped",
+    }).spawn();
+    let printed = "";
+    for await (const text of process.stdout.pipeThrough(new TextDecoderStream())) {
+      if (printed === "") process.kill("SIGTERM"); // it listens
+      printed += text;
+    }
+    assertEquals([printed, (await process.status).code], ["listening\nstopped\n", 0]);
   },
 );
 
