@@ -192,7 +192,9 @@ export function problems(sources: readonly Source[]): string[] {
 function comparedWords({ path, text }: Pick<Source, "path" | "text">): string[] {
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {
-    const compares = /\.message\.(?:startsWith|includes|match)\(|[\w/]\.test\([\w.]*\.message\)/.test(line);
+    const compares =
+      /(?:\.message|messageOf\([\w.]*\))\.(?:startsWith|includes|match)\(|[\w/]\.test\((?:[\w.]*\.message|messageOf\([\w.]*\))\)/
+        .test(line);
     if (!compares || /^\s*\/\/ Words of /.test(lines[at - 1] ?? "")) return [];
     return [`src/${path}:${at + 1}: compares the words of an error; compare its class or reason`];
   });

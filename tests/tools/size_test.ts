@@ -239,6 +239,8 @@ Deno.test("layers refuses to decide by the words of an error, unless a comment s
   }
   assertEquals(lines("const a = 1;", "if (/no such/i.test(error.cause.message)) return;"), found(2));
   assertEquals(lines("if (DEFECT.test(error.message)) return;"), found(1));
+  assertEquals(lines(`return messageOf(error).includes("--allow-");`), found(1));
+  assertEquals(lines("return DEFECT.test(messageOf(cause));"), found(1));
   assertEquals(lines("  // Words of Deno: it has no code.", "  if (DEFECT.test(error.message)) return;"), []);
   assertEquals(lines("// Words follow.", "if (DEFECT.test(error.message)) return;"), found(2));
   assertEquals(lines("text.includes(error.message);", "show(error.message);"), []);

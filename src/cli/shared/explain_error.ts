@@ -17,7 +17,8 @@ import {
 } from "../../engine/api/status.ts";
 import { ConnectError } from "../../host/connect/connect_options.ts";
 import { KubeconfigError } from "../../host/connect/kubeconfig/parse_kubeconfig.ts";
-import { errorLine, messageOf, withSentence } from "../../engine/errors/errors.ts";
+import { failureKind } from "../../host/connect/runtime/runtime.ts";
+import { causesOf, errorLine, messageOf, withSentence } from "../../engine/errors/errors.ts";
 import { plain } from "../terminal/terminal.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./usage.ts";
 
@@ -76,9 +77,9 @@ function unconnected(message: string): ReturnType<typeof explainError> {
   return { code: EXIT_CODE.connection, message };
 }
 
-/** Returns `true` if Deno lacks a permission: the message names the flag. */
+/** Returns `true` if Deno lacks a permission. The message names the flag. */
 function isDenied(error: unknown): boolean {
-  return messageOf(error).includes("--allow-");
+  return causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
 }
 
 /**

@@ -60,6 +60,10 @@ Deno.test("explainError finds the exit code by the reason of an error, whatever 
   ];
   for (const [error, code] of cases) assertEquals(explainError(error).code, code, String(error));
   const denied = new Deno.errors.NotCapable("Run this program with --allow-net=a:443");
+  assertEquals(
+    explainError(new UnreachableError("Cannot reach --allow-net.example")).message,
+    "Cannot reach --allow-net.example. Check the address, and whether the server is running",
+  );
   assertEquals(explainError(new UnreachableError("In other words: --allow-net=a:443", { cause: denied })), {
     code: 3,
     message: "In other words: --allow-net=a:443",
