@@ -8,12 +8,12 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { defined } from "../engine/api/defined.ts";
+import { defined } from "../engine/api/json.ts";
+import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../operator/schema/compare_definitions.ts";
-import { SchemaError } from "../operator/schema/lower_schema.ts";
 import { completeCrds } from "../operator/schema/install_crds.ts";
-import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
+import { SchemaError } from "../operator/schema/lower_schema.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";

@@ -6,17 +6,17 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../engine/api/object.ts";
 import type { Selection } from "../engine/api/call_options.ts";
-import { defined } from "../engine/api/defined.ts";
+import { defined } from "../engine/api/json.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
 import { resourceName } from "../engine/api/resource.ts";
 import { LabelSelector, type LabelSelectorFields } from "../engine/api/selector.ts";
 import { isAbortOf } from "../engine/async/signals.ts";
 import type { Client } from "../engine/client/client.ts";
-import { permittedEnv } from "../host/connect/runtime/permissions.ts";
 import { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
 import { WaitError } from "../engine/informer/status.ts";
 import { Pod } from "../engine/kinds/core/v1.ts";
+import { permittedEnv } from "../host/connect/runtime/permissions.ts";
 import { followLogs, type LogStreamEvent, type PodLogLine } from "../operator/logs/follow_logs.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { checkNumbers, durationMs } from "./shared/flag_values.ts";

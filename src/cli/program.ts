@@ -6,7 +6,7 @@
  * @module
  */
 import { Command, EnumType } from "@cliffy/command";
-import { defined } from "../engine/api/defined.ts";
+import { defined } from "../engine/api/json.ts";
 import { VERSION } from "../engine/client/version.ts";
 import { COMMANDS, REPEATED } from "./commands.ts";
 import type { CommandContext } from "./terminal/terminal.ts";

@@ -28,6 +28,7 @@ import type {
   Replacement,
   RequestEnd,
 } from "../engine/reflector/requests.ts";
+import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
 import { unwritable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
@@ -75,10 +76,7 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const selection = await readableSelection(flags, client, resources, { terminal, signal });
   // Each of several namespaces is a kind of its own to the lines.
   const followed = resources.flatMap((resource) => collectionsOf(client, resource, selection));
-  const kinds = followed.map(({ source: { resource: { group, version, plural, kind, scope } } }) => {
-    return { group, version, plural, kind, scope };
-  });
-  file.write(JSON.stringify({ recording: 1, startedAt: new Date().toISOString(), kinds, redacted: redaction.paths }));
+  file.write(JSON.stringify(headerOf(followed.map(({ source }) => source.resource), redaction)));
   timer.arm(timeoutMs);
   terminal.say(`recording ${resources.map(({ plural }) => plural).join(", ")} to ${out}; interrupt to end`);
   await Promise.all(followed.map(({ source }, kind) => {
@@ -89,6 +87,11 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const time = humanDuration(monotonicMs() - file.startedMs);
   terminal.say(`recorded ${file.lines} lines, ${(file.bytes / 1e6).toFixed(1)} MB, in ${time}: ${out}`);
   return EXIT_CODE.done;
+}
+
+function headerOf(resources: readonly Resource[], { paths }: Redaction): RecordingHeader {
+  const kinds = resources.map(({ group, version, plural, kind, scope }) => ({ group, version, plural, kind, scope }));
+  return { recording: 1, startedAt: new Date().toISOString(), kinds, redacted: paths };
 }
 
 /** Lists and watches kinds until it ends for all of them. */
@@ -192,7 +195,7 @@ class KindLines implements ReflectorStore<CacheEntry<KubernetesObject>> {
     return { ...observer, ended, committed: () => {}, page: () => observer };
   }
 
-  #line(line: Readonly<Record<string, unknown>>): void {
+  #line(line: { readonly type: RecordedLine["type"]; readonly [member: string]: unknown }): void {
     this.#file.write(JSON.stringify({ at: this.#file.now, kind: this.#kind, ...line }));
   }
 

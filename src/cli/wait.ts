@@ -7,23 +7,21 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { isObject } from "../engine/api/json.ts";
-import type { KubernetesObject } from "../engine/api/object.ts";
 import type { Selection } from "../engine/api/call_options.ts";
-import { defined } from "../engine/api/defined.ts";
+import { defined, isObject } from "../engine/api/json.ts";
+import type { KubernetesObject } from "../engine/api/object.ts";
 import { onlyMetadata, type Resource, resourceName } from "../engine/api/resource.ts";
 import { parseFieldPath } from "../engine/api/selector.ts";
 import { isAbortOf } from "../engine/async/signals.ts";
 import { humanDuration, monotonicMs, timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
-import { conditionsOf, type Readiness, readiness, unobserved } from "../operator/controllers/readiness/readiness.ts";
 import { field } from "../engine/entry/path.ts";
 import { errorLine, nearest } from "../engine/errors/errors.ts";
 import { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
 import { WaitError } from "../engine/informer/status.ts";
 import { Pod } from "../engine/kinds/core/v1.ts";
+import { conditionsOf, type Readiness, readiness, unobserved } from "../operator/controllers/readiness/readiness.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
-import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { durationMs } from "./shared/flag_values.ts";
 import {
   collectionsOf,
@@ -34,6 +32,7 @@ import {
   type SelectionFlags,
   targetsFor,
 } from "./shared/targets.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import {
   type CommandContext,
   FailureReporter,

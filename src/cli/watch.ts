@@ -5,13 +5,13 @@
  *
  * @module
  */
+import { defined } from "../engine/api/json.ts";
 import type { KubernetesObject } from "../engine/api/object.ts";
-import { defined } from "../engine/api/defined.ts";
 import { isSecret, type Resource, resourceName } from "../engine/api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../engine/api/status.ts";
 import { DerivedController } from "../engine/async/signals.ts";
-import { nextTurn } from "../engine/async/turns.ts";
 import { LongTimer, sleep } from "../engine/async/time.ts";
+import { nextTurn } from "../engine/async/turns.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import type {
   AddedEvent,
@@ -24,7 +24,6 @@ import type { SharedIndexInformer } from "../engine/informer/shared_index_inform
 import { SharedInformerFactory } from "../engine/informer/shared_informer_factory.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags, refuseFlags } from "./shared/connect.ts";
-import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { durationMs } from "./shared/flag_values.ts";
 import {
   checkSelection,
@@ -35,6 +34,7 @@ import {
   type SelectionFlags,
   selectionFor,
 } from "./shared/targets.ts";
+import { EXIT_CODE, UsageError } from "./shared/usage.ts";
 import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 import {
   type CommandContext,

@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { load } from "js-yaml";
-import { defined } from "../../src/engine/api/defined.ts";
+import { defined } from "../../src/engine/api/json.ts";
 import { Client } from "../../src/engine/client/client.ts";
+import { SharedInformerFactory } from "../../src/engine/informer/shared_informer_factory.ts";
+import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { EventRecorder } from "../../src/operator/controllers/reconcile/event_recorder.ts";
 import { LeaderElector } from "../../src/operator/controllers/reconcile/leader_elector.ts";
 import { Manager } from "../../src/operator/controllers/reconcile/manager.ts";
 import { Reconciler } from "../../src/operator/controllers/reconcile/reconciler.ts";
 import { ShardGroup } from "../../src/operator/controllers/reconcile/shard_group.ts";
-import { SharedInformerFactory } from "../../src/engine/informer/shared_informer_factory.ts";
-import { ConfigMap } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { type ParsedFamily, parseOpenMetrics } from "../support/texts/parse_open_metrics.ts";
 import { run } from "../support/processes/session.ts";
+import { type ParsedFamily, parseOpenMetrics } from "../support/texts/parse_open_metrics.ts";
 
 interface Rule {
   readonly alert: string;

@@ -6,13 +6,13 @@
  *
  * @module
  */
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
 import { logRequests } from "../../engine/client/http/connection.ts";
+import { errorLine } from "../../engine/errors/errors.ts";
 import { connect, connectContexts } from "../../host/connect/connect.ts";
 import type { ConnectOptions } from "../../host/connect/connect_options.ts";
-import { errorLine } from "../../engine/errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { UsageError } from "./usage.ts";
 

@@ -7,9 +7,9 @@
  * @module
  */
 import { ValidationError } from "@cliffy/command";
-import type { KubernetesObject } from "../../engine/api/object.ts";
 import { checkSelectors, type Selection } from "../../engine/api/call_options.ts";
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
+import type { KubernetesObject } from "../../engine/api/object.ts";
 import {
   type ApiResource,
   asTable,

@@ -1,5 +1,5 @@
 /**
- * JSON values: types, comparison, and copies.
+ * JSON values: types, comparison, and copies, also without members that are `undefined`.
  *
  * {@linkcode Json} and {@linkcode equalJson} are entry points. It knows no kinds and no schemas; members of unknown
  * types are read by `members.ts`, and `go_text.ts` writes values as Go does.
@@ -90,4 +90,16 @@ export function setMember(object: MutableJson, key: string, value: Json | undefi
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else object[key] = value;
+}
+
+/** `O` with optional members in place of members that may be `undefined`. */
+type Defined<O> =
+  & { [M in keyof O as undefined extends O[M] ? never : M]: O[M] }
+  & { [M in keyof O as undefined extends O[M] ? M : never]?: Exclude<O[M], undefined> };
+
+/** Returns only the members that are not `undefined`, so that the others are not printed and do not hide defaults. */
+export function defined<O extends object>(members: O): Defined<O> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
+  return kept as Defined<O>;
 }

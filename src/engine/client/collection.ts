@@ -17,7 +17,7 @@ import type {
   ShardOption,
   WatchOptions,
 } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
+import { defined } from "../api/json.ts";
 import { keepLiterals } from "../api/large_integers.ts";
 import type { ConnectionsStatus, IdentitySource, ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import { type Complete, type DynamicObject, keyOf, type KubernetesObject } from "../api/object.ts";

@@ -97,7 +97,7 @@ export interface LogControl {
 }
 
 /** Options for a log that is steered. */
-export interface SteeredLogOptions extends LogOptions {
+export interface ControlledLogOptions extends LogOptions {
   /** What `followLogs()` asks of this log, and learns of it. */
   readonly [internals]?: LogControl;
 }
@@ -351,7 +351,7 @@ function completeUntil({ startedAt = "" }: ContainerRun): string {
 /** Yields the lines in a container's log, as `ResourceClient.logs` promises. */
 export function logLines(
   source: LogSource,
-  options: SteeredLogOptions,
+  options: ControlledLogOptions,
   signal: AbortSignal,
 ): AsyncGenerator<LogLine, void> {
   const log = new ContainerLog(source, options, signal);
@@ -371,7 +371,7 @@ type OpenEnd = "never" | "twice" | "once";
 class ContainerLog {
   readonly #source: LogSource;
   readonly #options: LogOptions;
-  readonly #steering: LogControl | undefined;
+  readonly #control: LogControl | undefined;
   readonly #signal: AbortSignal;
   readonly #beganMs = monotonicMs();
   /** The first time that is delivered, or `""`. */
@@ -407,23 +407,23 @@ class ContainerLog {
   /** Grows with each line. */
   #progress = 0;
 
-  constructor(source: LogSource, options: SteeredLogOptions, signal: AbortSignal) {
-    const { uid, container = "", since, sinceMs, tailLines, previous, [internals]: steering } = options;
+  constructor(source: LogSource, options: ControlledLogOptions, signal: AbortSignal) {
+    const { uid, container = "", since, sinceMs, tailLines, previous, [internals]: control } = options;
     this.#source = source;
     this.#options = options;
-    this.#steering = steering;
+    this.#control = control;
     this.#signal = signal;
     this.#uid = uid;
     this.#name = container;
-    this.#isCut = steering?.from !== undefined;
+    this.#isCut = control?.from !== undefined;
     this.#since = since === undefined ? "" : preciseTime(since)!;
-    this.#isComplete = (since ?? steering?.from) !== undefined && tailLines === undefined && !previous;
+    this.#isComplete = (since ?? control?.from) !== undefined && tailLines === undefined && !previous;
     this.#tailLines = tailLines;
     this.#position = new LogPosition(tailLines !== undefined || sinceMs !== undefined);
-    if (steering === undefined) return;
-    steering.place = () => this.#position.time === undefined ? "" : `${this.#id} ${this.#position.text}`;
-    if (!steering.from) return;
-    const [id, ...place] = steering.from.split(" ");
+    if (control === undefined) return;
+    control.place = () => this.#position.time === undefined ? "" : `${this.#id} ${this.#position.text}`;
+    if (!control.from) return;
+    const [id, ...place] = control.from.split(" ");
     this.#id = id;
     this.#position = LogPosition.parse(place);
     this.#isStored = true;
@@ -439,7 +439,7 @@ class ContainerLog {
       if (!facts.isPlaced) throw new InformerError(`Cannot ${this.#source.action}: the pod is not on a node yet`);
       if (!previous && facts.id !== undefined && !(yield* this.#reach(facts))) continue;
       // The next reading begins after the last whole line.
-      const openEnd = this.#steering?.isStored && !facts.hasEnded ? "never" : "once";
+      const openEnd = this.#control?.isStored && !facts.hasEnded ? "never" : "once";
       end = yield* this.#receive(this.#query(previous ? "previous" : "now"), openEnd, this.#isComplete);
     }
     yield* this.#finish(end === "absent");
@@ -587,7 +587,7 @@ class ContainerLog {
     let mayBeFound = false;
     let isAccepted = false;
     let isUntimed = false;
-    using job = new DerivedController(this.#signal, this.#steering?.renewal.signal);
+    using job = new DerivedController(this.#signal, this.#control?.renewal.signal);
     for await (const lines of this.#source.open(query, job.signal)) {
       if (live && !isAccepted && position.lines === 0 && !(await this.#begin())) return "other";
       isAccepted = true;

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
+import { defined } from "../api/json.ts";
+import type { KubernetesObject } from "../api/object.ts";
 import { defineResource, onlyMetadata, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
 import type { ResourceClients } from "./resource_client.ts";

@@ -9,8 +9,8 @@
  */
 
 import type { Abortable, Selection } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
+import { defined } from "../api/json.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { checkNamespaceOf } from "../api/resource.ts";

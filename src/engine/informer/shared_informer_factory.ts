@@ -7,8 +7,8 @@
  * @module
  */
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
 import { onlyFields } from "../api/fields.ts";
+import { defined } from "../api/json.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { Abortable } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
+import { defined } from "../api/json.ts";
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { StatusCause } from "../api/status.ts";

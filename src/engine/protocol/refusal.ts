@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { defined } from "../api/defined.ts";
+import { defined } from "../api/json.ts";
 import { resourceName } from "../api/resource.ts";
 import { reasonOf, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
 
@@ -104,7 +104,7 @@ function detailsOf(resource: Named, name?: string): StatusDetails {
 
 /** What the known refusals are about, by their name. */
 interface Subjects {
-  /** The request is not allowed. An empty name is that of none, and an empty plural that of a path. */
+  /** The request is not allowed. The name is empty for a collection, and the plural is empty for another path. */
   readonly forbidden: [resource: Named, name: string, why: string, causes?: Causes];
   /** The object does not exist. */
   readonly notFound: [resource: Named, name: string];

@@ -8,8 +8,8 @@
  * @module
  */
 import type { Abortable, ListOptions, Selection } from "../api/call_options.ts";
-import { defined } from "../api/defined.ts";
 import type { CacheEntry } from "../api/entry.ts";
+import { defined } from "../api/json.ts";
 import {
   type ListerWatcher,
   type ListPart,

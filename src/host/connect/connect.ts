@@ -7,7 +7,7 @@
  * @module
  */
 import { impersonationHeaders, impersonationProblem } from "../../engine/api/impersonation.ts";
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
 import { ArgumentError } from "../../engine/errors/checks.ts";
@@ -27,8 +27,6 @@ import {
 } from "./connect_options.ts";
 import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
 import { validityOf } from "./kubeconfig/certificates.ts";
-import { KubeconfigLogin } from "./kubeconfig_login.ts";
-import { TokenFile } from "./token_file.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
 import {
   proxyHref,
@@ -38,10 +36,12 @@ import {
   serverProblem,
   withoutBrackets,
 } from "./kubeconfig/resolve_context.ts";
+import { KubeconfigLogin } from "./kubeconfig_login.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { netFlag, runFlag } from "./runtime/permissions.ts";
 import { TlsFiles } from "./tls_files.ts";
+import { TokenFile } from "./token_file.ts";
 import { HttpTransport } from "./transport.ts";
 
 /**

@@ -11,7 +11,6 @@ import { ArgumentError, checkDurations } from "../../engine/errors/checks.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
 import { ExecLogin, tokenLogin } from "./exec_login.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
-import { FixedLogin } from "./fixed_login.ts";
 import type { Host } from "./host.ts";
 import { certificateProblem, type PemCheck, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import type { ExecCluster, ExecPlugin } from "./kubeconfig/exec_plugin.ts";
@@ -33,12 +32,12 @@ import {
   type ResolvedCluster,
   type ResolvedUser,
 } from "./kubeconfig/resolve_context.ts";
-import { Secret } from "./kubeconfig/secrets.ts";
+import { FixedLogin, Secret } from "./kubeconfig/secrets.ts";
 import { PLUGIN_TIMEOUT_MS, pluginCommand, runPlugin } from "./run_plugin.ts";
 import { envFlag, readFlag } from "./runtime/permissions.ts";
 import { builtin, failureKind } from "./runtime/runtime.ts";
-import { TokenFile } from "./token_file.ts";
 import { filePemSource, type PemSource, type PemSources } from "./tls_files.ts";
+import { TokenFile } from "./token_file.ts";
 
 /** The credentials sent as `Authorization`. */
 type Login =

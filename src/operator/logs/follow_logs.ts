@@ -7,7 +7,7 @@
  * @module
  */
 import type { Abortable } from "../../engine/api/call_options.ts";
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
 import type { ObjectKey } from "../../engine/api/object.ts";
 import { WatchRenewal } from "../../engine/api/watch_timeout.ts";
 import { PolledIterator } from "../../engine/async/iterate.ts";
@@ -16,10 +16,10 @@ import { LongTimer, monotonicMs } from "../../engine/async/time.ts";
 import {
   checkLogOptions,
   containerNames,
+  type ControlledLogOptions,
   type LogControl,
   type LogLine,
   type LogOptions,
-  type SteeredLogOptions,
 } from "../../engine/client/logs.ts";
 import type { ResourceClients } from "../../engine/client/resource_client.ts";
 import { checkCounts, checkDurations } from "../../engine/errors/checks.ts";
@@ -465,7 +465,7 @@ class MergedLogs extends PolledIterator<PodLogLine> {
     this.#streams.add(stream);
     this.#report(stream, "began");
     try {
-      const options: SteeredLogOptions = {
+      const options: ControlledLogOptions = {
         [internals]: stream,
         container,
         uid,

@@ -5,19 +5,18 @@
  *
  * @module
  */
+import { defined, isDeeper, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
 import type { ClusterScopedObject, KubernetesObject, NamespacedObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/defined.ts";
 import { defineResource, type Resource } from "../../engine/api/resource.ts";
 import type { StatusCause } from "../../engine/api/status.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";
 import { checkNames, namesOf } from "../../engine/errors/option_names.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../engine/kinds/apiextensions/v1.ts";
 import { definitionCauses } from "./definition.ts";
-import { isDeeper, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
 import type { JsonSchema, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "./lower_schema.ts";
-import type { ScalePaths } from "./values/validate.ts";
 import { faultsOf, loadValidator } from "./validator.ts";
+import type { ScalePaths } from "./values/validate.ts";
 
 /** A schema for `spec` or `status`: a literal, or what a library has made. */
 export type KindSchema = JsonSchema | StandardJsonSchema;

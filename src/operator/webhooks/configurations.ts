@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
 import { base64Of } from "../../engine/api/object.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";

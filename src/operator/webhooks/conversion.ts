@@ -6,15 +6,14 @@
  *
  * @module
  */
+import { defined, isList, isObject, type JsonObject, type MutableJson, setMember } from "../../engine/api/json.ts";
+import { objectOr, textOf } from "../../engine/api/members.ts";
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/defined.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
-import { isList, isObject, type JsonObject, type MutableJson, setMember } from "../../engine/api/json.ts";
-import { objectOr, textOf } from "../../engine/api/members.ts";
 
 /** An object that a conversion returns: `T` without the members that the package fills in. */
 export type Converted<T extends KubernetesObject> =

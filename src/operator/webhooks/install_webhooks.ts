@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import type { Resource } from "../../engine/api/resource.ts";
 import type { Apply } from "../../engine/api/written.ts";

@@ -5,16 +5,16 @@
  *
  * @module
  */
+import { defined, isObject, type JsonObject } from "../../engine/api/json.ts";
 import { exactJson, isNestedDeeper, keepLiterals, markAround, withLiterals } from "../../engine/api/large_integers.ts";
+import { listOr, objectOr, objectsOf } from "../../engine/api/members.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/defined.ts";
 import { isCustom, isSecret, type Resource } from "../../engine/api/resource.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { Histogram } from "../../engine/async/histogram.ts";
 import { Latch } from "../../engine/async/signals.ts";
 import { monotonicMs, timedController } from "../../engine/async/time.ts";
 import { checkCounts } from "../../engine/errors/checks.ts";
-import { refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import { errorLine, errorName, errorObserver, quoted, redactSecrets } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";
@@ -26,9 +26,8 @@ import {
   openMetricsText,
   secondsSample,
 } from "../../engine/informer/metrics.ts";
+import { refusal, statusJson } from "../../engine/protocol/refusal.ts";
 import type { DefinedKind } from "../schema/define_kind.ts";
-import { isObject, type JsonObject } from "../../engine/api/json.ts";
-import { listOr, objectOr, objectsOf } from "../../engine/api/members.ts";
 import {
   AdmissionError,
   type AdmissionOperation,

@@ -6,15 +6,15 @@
  *
  * @module
  */
+import { defined } from "../../engine/api/json.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/defined.ts";
-import { readiness, type ReadinessState } from "../controllers/readiness/readiness.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import { deriveAll, type DerivedCollection, type DerivedObject } from "../../engine/informer/derived_collection.ts";
 import type { SharedInformerFactory } from "../../engine/informer/shared_informer_factory.ts";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../engine/kinds/apps/v1.ts";
 import { Job } from "../../engine/kinds/batch/v1.ts";
 import { Pod } from "../../engine/kinds/core/v1.ts";
+import { readiness, type ReadinessState } from "../controllers/readiness/readiness.ts";
 
 /** A kind whose objects {@linkcode workloadStatus} judges. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicaSet";

@@ -6,8 +6,8 @@
  *
  * @module
  */
+import { defined } from "../../engine/api/json.ts";
 import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/defined.ts";
 import type { ViewUpdate } from "../../engine/informer/cache_view.ts";
 import type { InformerStatus } from "../../engine/informer/status.ts";
 import type { InformerState } from "../../engine/informer/sync/state_keeper.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { KubernetesObject, MicroTime, ObjectMeta, OwnerReference } from "../../engine/api/object.ts";
-import { defined } from "../../engine/api/defined.ts";
+import { defined } from "../../engine/api/json.ts";
 import { copyOf, type Mutable, type WrittenValue } from "../../engine/api/written.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../engine/kinds/apps/v1.ts";

@@ -17,7 +17,7 @@ import { monotonicMs, sleep } from "../../engine/async/time.ts";
 import { parseStored, type Store } from "./storage/store.ts";
 import { isList, type JsonObject } from "../../engine/api/json.ts";
 
-/** The first line of a recording. */
+/** The first line of a recording, as JSON. `informer record` writes recordings, and `server.replay()` plays them. */
 export interface RecordingHeader {
   /** The version of this format, `1`. */
   readonly recording: 1;
@@ -30,11 +30,11 @@ export interface RecordingHeader {
 }
 
 /**
- * A line of a recording.
+ * A line of a recording after its {@linkcode RecordingHeader}, as JSON.
  *
- * - `LIST`: a list begins; `ITEM` is an object of it, and `LISTED` its end, with its version. A list without its end is
- *   ignored.
- * - `ADDED`, `MODIFIED`, `DELETED` and `BOOKMARK` are those of a watch; before `LISTED`, changes of a streaming list.
+ * - `LIST`: a list begins. Each `ITEM` is an object in the list, and `LISTED` ends it with its version. A list without
+ *   `LISTED` is ignored.
+ * - `ADDED`, `MODIFIED`, `DELETED` and `BOOKMARK`: an event of a watch, or of a streaming list before `LISTED`.
  * - `ENDED`: a watch failed. A watch that the server ended without an error has no line.
  * - `FAILED`: a list failed.
  */

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import type { Transport } from "../../../src/engine/api/lister_watcher.ts";
 import { nextTurn } from "../../../src/engine/async/turns.ts";
 import { Client } from "../../../src/engine/client/client.ts";
-import type { LogControl, LogLine, LogOptions, SteeredLogOptions } from "../../../src/engine/client/logs.ts";
+import type { ControlledLogOptions, LogControl, LogLine, LogOptions } from "../../../src/engine/client/logs.ts";
 import type { ResourceClient } from "../../../src/engine/client/resource_client.ts";
 import { InformerError } from "../../../src/engine/errors/informer_error.ts";
 import { internals } from "../../../src/engine/errors/internals.ts";
@@ -542,8 +542,8 @@ Deno.test("logs with since marks a gap at the end of a log that was not read, or
 Deno.test("logs whose place is stored leaves a last line without a line break to the next reading", async () => {
   const cases = [[podWith("a"), ["1"]], [podWith("a", ENDED), ["1", "half"]]] as const;
   for (const [pod, expected] of cases) {
-    const steering: LogControl = { isStored: true, renewal: new AbortController() };
-    const options: SteeredLogOptions = { follow: false, [internals]: steering };
+    const control: LogControl = { isStored: true, renewal: new AbortController() };
+    const options: ControlledLogOptions = { follow: false, [internals]: control };
     await using read = new Read(new Scripted([pod], text(200, `${log(1)}${at(2)} half`)), options);
     assertEquals([await read.ended, read.texts], ["end", [...expected]]);
   }

@@ -1,13 +1,12 @@
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { inspect } from "node:util";
-import { ExecLogin } from "../../../src/host/connect/exec_login.ts";
-import { FixedLogin } from "../../../src/host/connect/fixed_login.ts";
-import { TokenFile } from "../../../src/host/connect/token_file.ts";
-import type { FileProblem } from "../../../src/host/connect/files.ts";
-import { Secret } from "../../../src/host/connect/kubeconfig/secrets.ts";
 import { InformerError } from "../../../src/engine/errors/informer_error.ts";
-import { FakeTime } from "../../support/times/fake_time.ts";
+import { ExecLogin } from "../../../src/host/connect/exec_login.ts";
+import type { FileProblem } from "../../../src/host/connect/files.ts";
+import { FixedLogin, Secret } from "../../../src/host/connect/kubeconfig/secrets.ts";
+import { TokenFile } from "../../../src/host/connect/token_file.ts";
 import { hostWith } from "../../support/processes/host.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 const explained = (cause: FileProblem): Error =>
   new InformerError(`Cannot use the token file: ${cause.message}`, { cause });

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { defined } from "../../api/defined.ts";
 import { impersonating, type Impersonation } from "../../api/impersonation.ts";
+import { defined } from "../../api/json.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import type { ResourcePlace } from "../../api/resource.ts";
 import { cleanError, DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
@@ -351,6 +351,7 @@ const TEXT =
 function isReset(error: unknown): boolean {
   return causesOf(error).some((cause) => {
     const { code } = (cause ?? {}) as { readonly code?: unknown };
+    // Words of runtimes that give no code.
     return (typeof code === "string" && CODES.includes(code)) || TEXT.test(messageOf(cause));
   });
 }

@@ -7,8 +7,8 @@
  * @module
  */
 import type { Abortable } from "../../api/call_options.ts";
-import { defined } from "../../api/defined.ts";
 import type { CacheEntry } from "../../api/entry.ts";
+import { defined } from "../../api/json.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { DecodeError } from "../../api/status.ts";

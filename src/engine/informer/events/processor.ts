@@ -8,8 +8,8 @@
  *
  * @module
  */
-import { defined } from "../../api/defined.ts";
 import type { CacheEntry } from "../../api/entry.ts";
+import { defined } from "../../api/json.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { endsWithin, LongTimer } from "../../async/time.ts";
 import { Pacer } from "../../async/turns.ts";

@@ -14,8 +14,8 @@ import type {
   ShardOption,
   WatchOptions,
 } from "../../api/call_options.ts";
-import { defined } from "../../api/defined.ts";
 import type { CacheEntry } from "../../api/entry.ts";
+import { defined } from "../../api/json.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";

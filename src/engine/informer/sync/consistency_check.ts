@@ -8,8 +8,8 @@
  * @module
  */
 import type { Abortable } from "../../api/call_options.ts";
-import { defined } from "../../api/defined.ts";
 import { type CacheEntry, sameVersion } from "../../api/entry.ts";
+import { defined } from "../../api/json.ts";
 import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { Arrivals } from "../../api/shard.ts";

@@ -6,8 +6,7 @@
  *
  * @module
  */
-import { isObject } from "../../../engine/api/json.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined, isObject } from "../../../engine/api/json.ts";
 import { messageOf, nearest } from "../../../engine/errors/errors.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
 import { readYaml } from "./yaml.ts";

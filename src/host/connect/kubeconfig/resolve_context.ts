@@ -7,9 +7,8 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/defined.ts";
 import { type Impersonation, impersonationProblem } from "../../../engine/api/impersonation.ts";
-import { isObject } from "../../../engine/api/json.ts";
+import { defined, isObject } from "../../../engine/api/json.ts";
 import { ArgumentError } from "../../../engine/errors/checks.ts";
 import { certificateProblem, type PemCheck, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";

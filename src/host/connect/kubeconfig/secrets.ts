@@ -1,10 +1,12 @@
 /**
- * Secrets and tokens, which are checked without being shown.
+ * Secrets, tokens and credentials that do not change, which are checked without being shown.
  *
- * {@linkcode Secret} and {@linkcode termOfToken} are the entry points. No signature is verified.
+ * {@linkcode Secret}, {@linkcode termOfToken} and {@linkcode FixedLogin} are the entry points. It verifies no signature
+ * and reads no file.
  *
  * @module
  */
+import { utf8AsLatin1 } from "../../../engine/api/impersonation.ts";
 import { decoder } from "../../../engine/api/object.ts";
 import { REDACTED } from "../../../engine/errors/errors.ts";
 
@@ -94,4 +96,32 @@ export function base64Bytes(base64: string): Uint8Array<ArrayBuffer> | undefined
   const plain = base64.replaceAll(/\s/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
   return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
+}
+
+/** A header that does not change. Prints as `[redacted]`. */
+export class FixedLogin extends Redacted {
+  readonly #header: string;
+
+  private constructor(header: string) {
+    super();
+    this.#header = header;
+  }
+
+  /** Basic authentication; `username` must not contain a colon (RFC 7617). */
+  static basic(username: string, password: string): FixedLogin {
+    return new FixedLogin(`Basic ${btoa(utf8AsLatin1(`${username}:${password}`))}`);
+  }
+
+  /** A bearer token. @throws {TypeError} when it cannot be sent in a header. */
+  static bearer(token: string): FixedLogin {
+    const problem = tokenProblem(token);
+    if (problem !== undefined) throw new TypeError(`Cannot use token: it ${problem}`);
+    return new FixedLogin(`Bearer ${token}`);
+  }
+
+  /** Sets `Authorization`, unless the request has one already. Returns `false`: a refresh finds nothing new. */
+  apply(headers: Headers): false {
+    if (!headers.has("authorization")) headers.set("authorization", this.#header);
+    return false;
+  }
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import type { Abortable } from "../../../engine/api/call_options.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import { decoder } from "../../../engine/api/object.ts";
 import { backoffMs, LongTimer } from "../../../engine/async/time.ts";
 import { inTurn } from "../../../engine/async/turns.ts";

@@ -9,7 +9,7 @@
  * @module
  */
 import type { Abortable } from "../../../engine/api/call_options.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { DerivedController, isAbortOf, Latch } from "../../../engine/async/signals.ts";

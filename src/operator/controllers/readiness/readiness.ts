@@ -6,7 +6,7 @@
  * @module
  */
 import type { Abortable } from "../../../engine/api/call_options.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import { type Complete, type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../../engine/api/object.ts";
 import { elementsAt, LabelSelector } from "../../../engine/api/selector.ts";
 import { DecodeError } from "../../../engine/api/status.ts";

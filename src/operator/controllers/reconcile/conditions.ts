@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
 import type { Condition } from "../../../engine/kinds/meta/v1.ts";
 

@@ -9,7 +9,7 @@
  * @module
  */
 import type { Abortable } from "../../../engine/api/call_options.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import { compareResourceVersions } from "../../../engine/api/status.ts";
 import type { Client } from "../../../engine/client/client.ts";
 import { SharedIndexInformer } from "../../../engine/informer/shared_index_informer.ts";

@@ -8,7 +8,7 @@
  */
 
 import type { Abortable } from "../../../engine/api/call_options.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../../engine/api/status.ts";

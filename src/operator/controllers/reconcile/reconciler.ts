@@ -8,7 +8,7 @@
  */
 
 import type { Abortable } from "../../../engine/api/call_options.ts";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined } from "../../../engine/api/json.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../../engine/api/object.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";

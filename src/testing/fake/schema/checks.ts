@@ -9,7 +9,7 @@
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import { type Form, FORMS } from "../../../operator/schema/values/forms.ts";
+import { FORMS } from "../../../operator/schema/values/forms.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 
@@ -55,11 +55,14 @@ function addressRange(text: string): readonly string[] {
   return (read.value & rest) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
 }
 
+/** A form of texts: it returns what is wrong with one. */
+export type TextForm = (typeof FORMS)[keyof typeof FORMS];
+
 /** The forms by the names that rules have for them. */
 const RULE_FORMS = { ...FORMS, address, addressRange };
 
 /** A form: by its name, or one of the rules' own. */
-type AnyForm = keyof typeof RULE_FORMS | Form;
+type AnyForm = keyof typeof RULE_FORMS | TextForm;
 
 /** Returns what is wrong with a text that must have a form; nothing if it has. */
 export function formFaults(text: string, form: AnyForm): readonly string[] {

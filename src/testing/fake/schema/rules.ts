@@ -9,7 +9,6 @@
 import { parseQuantity } from "../../../engine/api/quantity.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { clientConfigCauses } from "../../../operator/schema/values/client_config.ts";
-import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
@@ -36,6 +35,7 @@ import {
   refuseValue,
   type Rule,
   rulesOf,
+  type TextForm,
   textIn,
 } from "./checks.ts";
 import { definitionRule } from "./definition_checks.ts";
@@ -44,7 +44,7 @@ import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 
 /** A host's name, which may end with a dot. */
-const hostName: Form = (text) => formFaults(text.replace(/\.$/, ""), "subdomain");
+const hostName: TextForm = (text) => formFaults(text.replace(/\.$/, ""), "subdomain");
 
 /** The most characters of all texts of a ConfigMap or Secret; the server counts bytes. */
 const SIZE = 1_048_576;
@@ -298,7 +298,7 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** A name of a host, which may begin with `*.`. */
-const host: Form = (text) => [
+const host: TextForm = (text) => [
   ...(readAddress(text) === undefined ? [] : ["must be a DNS name, not an IP address"]),
   ...formFaults(text, text.includes("*") ? "wildcard" : "subdomain"),
 ];

@@ -7,7 +7,6 @@
  */
 import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import {
@@ -30,11 +29,12 @@ import {
   refuseValue,
   type Rule,
   rulesOf,
+  type TextForm,
   textIn,
 } from "./checks.ts";
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
-function plainPath(absolute = false): Form {
+function plainPath(absolute = false): TextForm {
   return (text) => [
     ...(!absolute && text.startsWith("/") ? ["must be a relative path"] : []),
     ...(text.split("/").includes("..") ? ["must not contain '..'"] : []),
@@ -42,13 +42,13 @@ function plainPath(absolute = false): Form {
 }
 
 /** A path below a volume's root that does not begin with two dots. */
-const ownPath: Form = (text) => [
+const ownPath: TextForm = (text) => [
   ...plainPath()(text),
   ...(text.startsWith("..") && !text.startsWith("../") ? ["must not start with '..'"] : []),
 ];
 
 /** The name of an environment variable. */
-const variableName: Form = (text) =>
+const variableName: TextForm = (text) =>
   /^[ -<>-~]*$/.test(text)
     ? []
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];

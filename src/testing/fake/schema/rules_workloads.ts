@@ -8,7 +8,6 @@
 import { parseQuantity } from "../../../engine/api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../engine/api/selector.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import type { Form } from "../../../operator/schema/values/forms.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import {
@@ -28,6 +27,7 @@ import {
   type Rule,
   rulesOf,
   shareOf,
+  type TextForm,
   textIn,
 } from "./checks.ts";
 
@@ -44,7 +44,7 @@ const NAMED =
   /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
 
 /** A cron schedule. */
-export const schedule: Form = (text) => {
+export const schedule: TextForm = (text) => {
   if (text.includes("TZ")) return ["cannot use TZ or CRON_TZ in schedule, use timeZone field instead"];
   if (NAMED.test(text)) return [];
   const given = text.split(/\s+/).filter((field) => field !== "");
@@ -68,7 +68,7 @@ function isInRange(part: string, least: number, most: number, names: readonly st
 }
 
 /** The name of a time zone. */
-export const timeZone: Form = (zone) => {
+export const timeZone: TextForm = (zone) => {
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
     return [];

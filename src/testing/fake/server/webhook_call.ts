@@ -7,15 +7,14 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { defined } from "../../../engine/api/defined.ts";
+import { defined, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { apiVersionOf } from "../../../engine/api/resource.ts";
 import { LabelSelector } from "../../../engine/api/selector.ts";
 import type { StatusError } from "../../../engine/api/status.ts";
 import { timedController } from "../../../engine/async/time.ts";
 import { knownRefusal, refusal } from "../../../engine/protocol/refusal.ts";
 import { loadRules } from "../../../operator/schema/rules/load.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
-import { objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { applyPatch } from "../apply/patches.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";

@@ -8,12 +8,11 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/defined.ts";
+import { defined, equalJson, type JsonObject } from "../../../engine/api/json.ts";
+import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { apiVersionOf } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
 import type { ResourceRoute } from "../../../engine/protocol/requests.ts";
-import { equalJson, type JsonObject } from "../../../engine/api/json.ts";
-import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { type Versions, withManagedFields } from "../apply/managed_fields.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";

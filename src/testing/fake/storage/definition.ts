@@ -6,17 +6,15 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/defined.ts";
+import { defined, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
 import type { DiscoveredResource } from "../../../engine/protocol/discovery.ts";
 import { hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
-import type { ScalePaths } from "../../../operator/schema/values/validate.ts";
-import { schemaOf, structNamed } from "../schema/schema.ts";
-import type { customCauses } from "../../../operator/schema/values/validate.ts";
 import { schemaOfKind, type Struct } from "../../../operator/schema/values/object_schema.ts";
+import type { customCauses, ScalePaths } from "../../../operator/schema/values/validate.ts";
+import { schemaOf, structNamed } from "../schema/schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import { isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 
 /** A column in a custom resource's table, like in `additionalPrinterColumns`. */
 export interface PrinterColumn {
