@@ -272,7 +272,7 @@ async function differences({ row, way, scheme }: Run, { ports, ca }: Servers, op
   const first = open();
   const keepsReading = isDeno() && scheme === "http"; // Deno.serve reads what its client sends
   const status = await ask(first, row, way, keepsReading);
-  if (status !== wanted && !(wanted === 0 && (status >= 400 && status < 500 || status === row.statuses.absent))) {
+  if (status !== wanted && !(wanted === 0 && (status >= 400 && status <= 500 || status === row.statuses.absent))) {
     found.push(`${status} in place of ${wanted}`);
   }
   if (way === "absent" || way === "in one piece" || way === "in many pieces") {
