@@ -10,29 +10,9 @@
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { FORMS } from "../../../operator/schema/values/forms.ts";
+import { readAddress } from "../../../operator/schema/values/network.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
-
-/** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
-export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {
-  if (/^\d{1,9}(\.\d{1,9}){3}$/.test(text)) {
-    const parts = text.split(".").map(Number);
-    if (parts.some((part) => part > 255)) return undefined;
-    return { value: parts.reduce((sum, part) => sum * 256n + BigInt(part), 0n), bits: 32 };
-  }
-  const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
-  const last = tail === null ? undefined : readAddress(tail[2])?.value;
-  if (tail !== null && last === undefined) return undefined;
-  const plain = tail === null ? text : `${tail[1]}${(last! >> 16n).toString(16)}:${(last! & 65535n).toString(16)}`;
-  const halves = plain.split("::");
-  if (halves.length > 2 || !plain.includes(":")) return undefined;
-  const [before, after = []] = halves.map((half) => half === "" ? [] : half.split(":"));
-  const missing = 8 - before.length - after.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const groups = [...before, ...Array<string>(missing).fill("0"), ...after];
-  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
-  return { value: groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), bits: 128 };
-}
 
 /** Returns what is wrong with an address that a client gives, in the words of the server. */
 function address(text: string): readonly string[] {
