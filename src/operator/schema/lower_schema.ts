@@ -272,8 +272,10 @@ class Lowering {
       const why = "kube-apiserver divides whole numbers by whole numbers. Count smaller units, such as cents";
       this.#fault(at, `\`multipleOf\` cannot be ${multipleOf}: ${why}`);
     }
+    // Beside a format, the pattern is the library's own.
+    const isOwn = this.#options.isLibrary === true && schema.format !== undefined;
     this.#format(schema, at);
-    this.#pattern(schema, at);
+    this.#pattern(schema, isOwn, at);
   }
 
   /** Leaves out a bound that the server cannot hold, and the bounds of safe integers. */
@@ -308,8 +310,8 @@ class Lowering {
     }
   }
 
-  /** Keeps a pattern that RE2 has. If a library wrote another one, it is left out. */
-  #pattern(schema: MutableJson, at: string): void {
+  /** Keeps a pattern that RE2 has. Another one is left out if it is a library's own. */
+  #pattern(schema: MutableJson, isOwn: boolean, at: string): void {
     const { pattern } = schema;
     if (typeof pattern !== "string") return;
     try {
@@ -317,7 +319,7 @@ class Lowering {
     } catch {
       const why = "Kubernetes has RE2, without (?=…) and \\1";
       const text = JSON.stringify(quoted(pattern));
-      if (this.#options.isLibrary === true) {
+      if (isOwn) {
         delete schema.pattern;
         return this.#change(at, "pattern", `Left out: ${text}. ${why}`);
       }

@@ -91,14 +91,11 @@ export const ACCEPTED_VALUES: readonly AcceptedDifference[] = [
     reason: "before 1.37, the server rounds numbers down before it looks whether they are nearly whole",
     until: 37,
     is: ({ schema, value }) =>
-      anywhere(
-        schema,
-        value,
-        ({ multipleOf }, it) =>
-          typeof it === "number" &&
-          [1, Number(multipleOf ?? 1)].some((by) => isNearlyWhole(it / by) || isNearlyWhole(it * (1 / by))) &&
-          !Number.isInteger(it),
-      ),
+      anywhere(schema, value, ({ multipleOf }, it) => {
+        const by = Number(multipleOf ?? 1);
+        const parts = typeof it === "number" ? [it, it / by, it * (1 / by)] : [];
+        return parts.some((part) => isNearlyWhole(part) && !Number.isInteger(part));
+      }),
   },
   {
     reason: "a server does not check a format of a later version",

@@ -114,74 +114,46 @@ function isCard(text: string): boolean {
 
 const SHADE = "[\\t\\n\\f\\r ]*(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])[\\t\\n\\f\\r ]*";
 
-/** An address of RFC 5322, with the name and the comments around it, as Go's `mail.ParseAddress` reads it. */
-class MailAddress {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  isValid(): boolean {
-    return this.#address(true) && this.#comments() && this.#at === this.#text.length;
-  }
-
-  #take(part: RegExp): string | undefined {
-    part.lastIndex = this.#at;
-    const found = part.exec(this.#text)?.[0];
-    this.#at += found?.length ?? 0;
-    return found;
-  }
-
-  #address(mayBeGroup: boolean): boolean {
-    this.#take(/[ \t]*/y);
-    const start = this.#at;
-    if (this.#spec()) return this.#comments();
-    this.#at = start;
-    if (this.#text[start] !== "<" && !this.#phrase()) return false;
-    this.#take(/[ \t]*/y);
-    if (mayBeGroup && this.#take(/:/y) !== undefined) {
-      return this.#address(false) && this.#comments() && this.#take(/;/y) !== undefined;
-    }
-    return this.#take(/</y) !== undefined && this.#spec() && this.#take(/>/y) !== undefined;
-  }
-
-  #phrase(): boolean {
-    let words = 0;
-    while (this.#take(/[ \t]*/y) !== undefined && this.#take(WORD) !== undefined) {
-      words++;
-      if (!this.#comments()) return false;
-    }
-    return words > 0;
-  }
-
-  #spec(): boolean {
-    this.#take(/[ \t]*/y);
-    if (this.#take(LOCAL) === undefined || this.#take(/@[ \t]*/y) === undefined) return false;
-    const literal = this.#take(/\[[^\]]*\]/y)?.slice(1, -1);
-    if (literal === undefined) return this.#take(ATOMS) !== undefined;
-    return readAddress(literal) !== undefined && isStrict(literal);
-  }
-
-  /** Passes comments, which may contain comments. */
-  #comments(): boolean {
-    let depth = 0;
-    for (;;) {
-      const part = this.#take(depth === 0 ? /[ \t]*\(/y : /\\[^]|[^]/y);
-      if (part === undefined) break;
-      depth += part.endsWith("(") && !part.startsWith("\\") ? 1 : part === ")" ? -1 : 0;
-    }
-    this.#take(/[ \t]*/y);
-    return depth === 0;
-  }
-}
-
 // deno-lint-ignore no-control-regex
-const ATOMS = /[^\x00-\x20\x7f()<>[\]:;@\\,".]+(?:\.[^\x00-\x20\x7f()<>[\]:;@\\,".]+)*(?!\.)/y;
-const QUOTED = /"(?:[^"\\\x00-\x08\x0a-\x1f\x7f]|\\[^\x00-\x08\x0a-\x1f\x7f])*"/;
-const LOCAL = new RegExp(`(?!"")${QUOTED.source}|${ATOMS.source}`, "y");
-const WORD = new RegExp(`${QUOTED.source}|[^\\x00-\\x20\\x7f()<>[\\]:;@\\\\,"]+`, "y");
+const ATOM = /[^\x00-\x20\x7f()<>[\]:;@\\,"]/;
+const DOTTED = `(?!\\.)(?:(?!\\.\\.)${ATOM.source})+(?<!\\.)`;
+const QUOTED = '"(?:[^"\\\\\\x00-\\x08\\x0a-\\x1f\\x7f]|\\\\[^\\x00-\\x08\\x0a-\\x1f\\x7f])*"';
+const LOCAL = new RegExp(`[ \\t]*(?:(?!"")${QUOTED}|${DOTTED})@[ \\t]*`, "y");
+const [DOMAIN, WORD] = [new RegExp(DOTTED, "y"), new RegExp(`[ \\t]*(?:${QUOTED}|${ATOM.source}+)`, "y")];
+
+/** Reads an address of RFC 5322 with the name and the comments around it, as Go's `mail.ParseAddress` does. */
+function isMail(text: string): boolean {
+  let at = 0;
+  const take = (part: RegExp): string | undefined => {
+    part.lastIndex = at;
+    const found = part.exec(text)?.[0];
+    at += found?.length ?? 0;
+    return found;
+  };
+  const spec = (): boolean => {
+    if (take(LOCAL) === undefined) return false;
+    const literal = take(/\[[^\]]*\]/y)?.slice(1, -1);
+    return literal === undefined ? take(DOMAIN) !== undefined : readAddress(literal) !== undefined && isStrict(literal);
+  };
+  /** Passes comments, which may contain comments. */
+  const comments = (): boolean => {
+    let depth = 0;
+    for (let part = take(/[ \t]*\(/y); part !== undefined; part = take(depth === 0 ? /[ \t]*\(/y : /\\[^]|[^]/y)) {
+      depth += part.endsWith("(") && part[0] !== "\\" ? 1 : part === ")" ? -1 : 0;
+    }
+    return depth === 0 && take(/[ \t]*/y) !== undefined;
+  };
+  const address = (isInGroup: boolean): boolean => {
+    const start = at;
+    if (spec()) return comments();
+    at = start;
+    let words = 0;
+    while (take(WORD) !== undefined) if (++words > 0 && !comments()) return false;
+    if (words > 0 && !isInGroup && take(/[ \t]*:/y) !== undefined) return address(true) && take(/;/y) !== undefined;
+    return take(/[ \t]*</y) !== undefined && spec() && take(/>/y) !== undefined && comments();
+  };
+  return address(false) && comments() && at === text.length;
+}
 
 const text = (fits: (text: string) => boolean, since = 0): ValueFormat => ({ type: "string", since, fits });
 const integer = (bits: number): ValueFormat => {
@@ -196,7 +168,7 @@ export const FORMATS: ReadonlyMap<string, ValueFormat> = new Map(Object.entries(
   {
     bsonobjectid: text(like(/^[\da-f]{24}$/i)),
     uri: text((it) => parses(() => new ParsedUrl(it))),
-    email: text((it) => new MailAddress(it).isValid()),
+    email: text((it) => isMail(it)),
     hostname: text(isHost),
     ipv4: text((it) => it.includes(".") && readAddress(it) !== undefined),
     ipv6: text(isIpv6),

@@ -7,6 +7,7 @@
  * @module
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
+import type { StatusCause } from "../../../engine/api/status.ts";
 import type { Json, JsonObject } from "../../../engine/api/json.ts";
 import { textOf } from "../../../engine/api/members.ts";
 import { checkedFormat } from "./formats.ts";
@@ -42,16 +43,19 @@ type ValueKind = "string" | "number" | "array" | "object";
 /** Adds what is wrong with a value of one kind by one keyword, `limit`, of its schema. */
 type Check = (value: never, limit: Json, rules: JsonObject, at: string, causes: Causes) => void;
 
+/** What the server says of a keyword. */
+interface Server {
+  /** The types of its values, separated by spaces. */
+  readonly given: string;
+  /** What it must be below `allOf`, `anyOf`, `oneOf` or `not`. */
+  readonly nested?: "empty" | "undefined" | "false";
+  /** True if a schema with this value is refused. */
+  readonly unsupported?: (value: unknown) => boolean;
+}
+
 /** A keyword. */
 export type Keyword =
-  & {
-    /** The types of its values, separated by spaces. */
-    readonly given: string;
-    /** What the server says that it must be below `allOf`, `anyOf`, `oneOf` or `not`. */
-    readonly nested?: "empty" | "undefined" | "false";
-    /** True if the server refuses a schema with this value. */
-    readonly unsupported?: (value: unknown) => boolean;
-  }
+  & Server
   & (
     /** Kept, and checked here. `limit` is 1 for an upper bound, and -1 for a lower one. */
     | { readonly fate: "checked"; readonly of: ValueKind; readonly check: Check; readonly limit?: 1 | -1 }
@@ -94,28 +98,16 @@ export function isInRange(value: number, rules: JsonObject, what: string, at: st
   return false;
 }
 
-function refuse(shown: string, why: string, at: string, causes: Causes): void {
-  causes.push(fieldCause.invalid(at, shown, `${at} in body ${why}`));
+/** The cause of a value, as Go shows it. */
+function inBody(at: string, shown: string, why: string): Required<StatusCause> {
+  return fieldCause.invalid(at, shown, `${at} in body ${why}`);
 }
 
-/** A limit as the server reads it for a number. */
-interface NumberLimit {
-  readonly limit: number;
-  /** True if both are read as whole numbers. A limit that these cannot hold becomes the least of them. */
-  readonly isWhole: boolean;
-}
-
-function limitFor(
-  value: number,
-  given: Json,
-  rules: JsonObject,
-  what: string,
-  at: string,
-  causes: Causes,
-): NumberLimit {
+/** A limit as the server reads it for a number: as a whole one if both are, where it becomes the least one if it is too large. */
+function limitFor(value: number, given: Json, rules: JsonObject, what: string, at: string, causes: Causes) {
   const limit = Number(given);
-  if (!isInRange(limit, rules, what, at, causes) || !isInt64(value)) return { limit, isWhole: false };
-  return { limit: Math.abs(limit) < 2 ** 63 ? Math.trunc(limit) : -(2 ** 63), isWhole: true };
+  const isWhole = isInRange(limit, rules, what, at, causes) && isInt64(value);
+  return { limit: !isWhole ? limit : Math.abs(limit) < 2 ** 63 ? Math.trunc(limit) : -(2 ** 63), isWhole };
 }
 
 /** The check of a bound. An upper one has sign 1. */
@@ -127,7 +119,7 @@ function bound(name: "maximum" | "minimum", sign: 1 | -1): Keyword {
     const isExclusive = rules[exclusive] === true;
     if (sign * value < sign * limit || (!isExclusive && value === limit)) return;
     const why = `should be ${than} ${isExclusive ? "" : "or equal to "}${goNumber(limit, isWhole)}`;
-    refuse(goNumber(value, isWhole), why, at, causes);
+    causes.push(inBody(at, goNumber(value, isWhole), why));
   };
   return { given: "number", fate: "checked", of: "number", limit: sign, check };
 }
@@ -141,129 +133,114 @@ export function isNearlyWhole(value: number): boolean {
 function multipleOf(value: number, given: Json, rules: JsonObject, at: string, causes: Causes): void {
   const { limit, isWhole } = limitFor(value, given, rules, "MultipleOf", at, causes);
   const shown = goNumber(limit, isWhole);
+  const isMultiple = isWhole ? value % limit === 0 : isNearlyWhole(limit < 1 ? 1 / limit * value : value / limit);
   if (limit <= 0) {
     causes.push(fieldCause.invalid(at, shown, `factor MultipleOf declared for ${at} must be positive: ${shown}`));
-  } else if (!(isWhole ? value % limit === 0 : isNearlyWhole(limit < 1 ? 1 / limit * value : value / limit))) {
-    refuse(goNumber(value, isWhole), `should be a multiple of ${shown}`, at, causes);
-  }
+  } else if (!isMultiple) causes.push(inBody(at, goNumber(value, isWhole), `should be a multiple of ${shown}`));
 }
 
+type SizeCause = (at: string, limit: number, found: number, value: Json) => Required<StatusCause>;
+
 /** The check of a size, whose bound is an upper one if `sign` is 1. */
-function size<T>(of: ValueKind, sign: 1 | -1, measure: (value: T) => number, refuse: Refuse): Keyword {
-  const check = (value: T, limit: Json, _rules: JsonObject, at: string, causes: Causes): void => {
-    const found = measure(value);
-    if (sign * found > sign * Number(limit)) refuse(value as Json, Number(limit), at, causes, found);
+function size(of: ValueKind, sign: 1 | -1, causeOf: SizeCause): Keyword {
+  const check = (value: string | object, limit: Json, _rules: JsonObject, at: string, causes: Causes): void => {
+    const found = typeof value === "string" ? charactersIn(value) : Object.keys(value).length;
+    if (sign * found > sign * Number(limit)) causes.push(causeOf(at, Number(limit), found, value as Json));
   };
   return { given: "number", fate: "checked", of, limit: sign, check };
 }
 
-type Refuse = (value: Json, limit: number, at: string, causes: Causes, found: number) => void;
-
-const tooFew = (what: string): Refuse => (_value, limit, at, causes, found) =>
-  void causes.push(fieldCause.invalid(at, String(found), `${at} in body should have at least ${limit} ${what}`));
-const tooMany: Refuse = (_value, limit, at, causes, found) => {
+const tooFew = (what: string): SizeCause => (at, limit, found) =>
+  inBody(at, String(found), `should have at least ${limit} ${what}`);
+const tooMany: SizeCause = (field, limit, found) => {
   const message = `Too many: ${found}: must have at most ${limit} item${limit === 1 ? "" : "s"}`;
-  causes.push({ reason: "FieldValueTooMany", message, field: at });
+  return { reason: "FieldValueTooMany", message, field };
 };
-const tooShort: Refuse = (value, limit, at, causes) =>
-  refuse(JSON.stringify(value), `should be at least ${limit} chars long`, at, causes);
+const tooShort: SizeCause = (at, limit, _, value) =>
+  inBody(at, JSON.stringify(value), `should be at least ${limit} chars long`);
 
 /** The characters of a text, as Go counts them. */
 function charactersIn(text: string): number {
-  let count = text.length;
-  for (let at = 1; at < text.length; at++) {
-    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) count--;
-  }
-  return count;
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
 function pattern(value: string, source: Json, _rules: JsonObject, at: string, causes: Causes): void {
-  if (!re2(textOf(source)).test(value)) refuse(JSON.stringify(value), `should match '${textOf(source)}'`, at, causes);
+  const why = `should match '${textOf(source)}'`;
+  if (!re2(textOf(source)).test(value)) causes.push(inBody(at, JSON.stringify(value), why));
 }
 
-const memberCount = (value: object): number => Object.keys(value).length;
-const itemCount = (value: readonly unknown[]): number => value.length;
-
-const noted = (given: string, nested?: "empty"): Keyword => ({ given, fate: "noted", nested });
-const lowered = (given: string, unsupported?: (value: unknown) => boolean): Keyword => ({
-  given,
-  fate: "lowered",
-  unsupported,
-});
-const dropped = (loses?: string, unsupported?: (value: unknown) => boolean): Keyword => ({
-  given: "any",
-  fate: "dropped",
-  loses,
-  unsupported,
-});
-const refused = (remedy: string, unsupported?: (value: unknown) => boolean): Keyword => ({
-  given: "any",
-  fate: "refused",
-  remedy,
-  unsupported,
-});
-const walked = (given: string, by: Walker, nested?: Keyword["nested"]): Keyword => ({
+const walked = (given: string, by: Walker, more: Partial<Server> = {}): Keyword => ({
   given,
   fate: "walked",
   by,
-  nested,
+  ...more,
 });
+const left = (
+  fate: "noted" | "lowered" | "dropped",
+  given = "any",
+  more: Partial<Server> & { loses?: string } = {},
+): Keyword => ({ given, fate, ...more });
+const refused = (remedy: string, more: Partial<Server> = {}): Keyword => ({
+  given: "any",
+  fate: "refused",
+  remedy,
+  ...more,
+});
+const [empty, absent, off]: readonly Partial<Server>[] = [{ nested: "empty" }, { nested: "undefined" }, {
+  nested: "false",
+}];
+const [never, neverGiven]: readonly Partial<Server>[] = [{ unsupported: isSet }, { unsupported: isGiven }];
 
 const RULE = "Write a rule in x-kubernetes-validations";
 
 /** The keywords. Checks of one kind of values are in the server's order. */
 const TABLE: Readonly<Record<string, Keyword>> = {
-  "title description": noted("string", "empty"),
-  "externalDocs": noted("object"),
-  "example": noted("any"),
-  "type": walked("string list", "types", "empty"),
+  "title description": left("noted", "string", empty),
+  "externalDocs": left("noted", "object"),
+  "example": left("noted"),
+  "type": walked("string list", "types", empty),
   "format": walked("string", "types"),
-  "nullable": walked("boolean", "types", "false"),
-  [INT_OR_STRING]: walked("boolean", "types", "false"),
+  "nullable": walked("boolean", "types", off),
+  [INT_OR_STRING]: walked("boolean", "types", off),
   "enum": walked("list", "enum"),
   "properties": walked("object", "members"),
   "items": walked("object", "members"),
   "required": walked("list", "members"),
-  "additionalProperties": walked("boolean object", "members", "undefined"),
-  [OPEN]: walked("boolean", "members", "false"),
+  "additionalProperties": walked("boolean object", "members", absent),
+  [OPEN]: walked("boolean", "members", off),
   "allOf anyOf oneOf": walked("list", "alternatives"),
   "not": walked("boolean object", "alternatives"),
-  [EMBEDDED]: walked("boolean", "embedded", "false"),
-  "default": walked("any", "defaults", "undefined"),
-  [MAP_KEYS]: walked("list", "apply", "empty"),
-  [LIST_TYPE]: walked("string", "apply", "undefined"),
-  [MAP_TYPE]: walked("string", "apply", "undefined"),
-  "x-kubernetes-validations": walked("list", "rules", "empty"),
-  "maxLength": size(
-    "string",
-    1,
-    charactersIn,
-    (_value, limit, at, causes) => causes.push(fieldCause.tooLong(at, limit)),
-  ),
-  "minLength": size("string", -1, charactersIn, tooShort),
+  [EMBEDDED]: walked("boolean", "embedded", off),
+  "default": walked("any", "defaults", absent),
+  [MAP_KEYS]: walked("list", "apply", empty),
+  [LIST_TYPE]: walked("string", "apply", absent),
+  [MAP_TYPE]: walked("string", "apply", absent),
+  "x-kubernetes-validations": walked("list", "rules", empty),
+  "maxLength": size("string", 1, fieldCause.tooLong),
+  "minLength": size("string", -1, tooShort),
   "pattern": { given: "string", fate: "checked", of: "string", check: pattern },
   "multipleOf": { given: "number", fate: "checked", of: "number", check: multipleOf },
   "maximum": bound("maximum", 1),
   "minimum": bound("minimum", -1),
   "exclusiveMaximum exclusiveMinimum": walked("number boolean", "types"),
-  "minItems": size("array", -1, itemCount, tooFew("items")),
-  "maxItems": size("array", 1, itemCount, tooMany),
-  "minProperties": size("object", -1, memberCount, tooFew("properties")),
-  "maxProperties": size("object", 1, memberCount, tooMany),
-  "const": lowered("any"),
-  "contentEncoding": lowered("string"),
-  "uniqueItems": lowered("boolean"),
-  "$ref": lowered("string", isGiven),
-  "id": dropped(undefined, isSet),
-  "definitions": dropped(undefined, isSet),
-  "$schema $id $anchor $comment $defs examples deprecated": dropped(),
-  "readOnly writeOnly": dropped("Kubernetes has one schema for reads and writes"),
-  "contentMediaType contentSchema": dropped("the server does not look into texts"),
-  "patternProperties": refused(`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`, isSet),
+  "minItems": size("array", -1, tooFew("items")),
+  "maxItems": size("array", 1, tooMany),
+  "minProperties": size("object", -1, tooFew("properties")),
+  "maxProperties": size("object", 1, tooMany),
+  "const": left("lowered"),
+  "contentEncoding": left("lowered", "string"),
+  "uniqueItems": left("lowered", "boolean"),
+  "$ref": left("lowered", "string", neverGiven),
+  "id": left("dropped", "any", never),
+  "definitions": left("dropped", "any", never),
+  "$schema $id $anchor $comment $defs examples deprecated": left("dropped"),
+  "readOnly writeOnly": left("dropped", "any", { loses: "Kubernetes has one schema for reads and writes" }),
+  "contentMediaType contentSchema": left("dropped", "any", { loses: "the server does not look into texts" }),
+  "patternProperties": refused(`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`, never),
   "propertyNames": refused(`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`),
-  "additionalItems": refused("Kubernetes has no tuples. Use an object with named fields", isGiven),
+  "additionalItems": refused("Kubernetes has no tuples. Use an object with named fields", neverGiven),
   "prefixItems unevaluatedItems": refused("Kubernetes has no tuples. Use an object with named fields"),
-  "dependencies": refused(`${RULE}: !has(self.a) || has(self.b)`, isGiven),
+  "dependencies": refused(`${RULE}: !has(self.a) || has(self.b)`, neverGiven),
   "dependentRequired dependentSchemas if then else": refused(`${RULE}: !has(self.a) || has(self.b)`),
   "contains minContains maxContains": refused(`${RULE}: self.exists(item, …)`),
   "unevaluatedProperties": refused("Remove it: Kubernetes drops unknown fields"),

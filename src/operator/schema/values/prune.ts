@@ -6,6 +6,7 @@
  * @module
  */
 import { cloneJson, isList, isObject, type Json, type MutableJson, setMember } from "../../../engine/api/json.ts";
+import { OPEN } from "./keywords.ts";
 import type { Field, MapOf, Schema } from "./object_schema.ts";
 
 const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
@@ -15,12 +16,16 @@ const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]
  * dropped fields to `unknown`. If `fills` is false, nulls stay, and defaults are not filled in.
  */
 export function prune(schema: Schema, value: Json, path: string, unknown: string[], fills = true): Json {
-  if (schema.type === "list") {
-    if (!isList(value)) return value;
+  if (schema.type === "list" && isList(value)) {
     return value.map((item, at) => prune(schema.items, item, `${path}[${at}]`, unknown, fills));
   }
-  if (!isObject(value) || (schema.type !== "struct" && schema.type !== "map")) return value;
+  if (!isObject(value)) return value;
   const object: MutableJson = {};
+  if (schema.type !== "struct" && schema.type !== "map") {
+    if (schema.rules === undefined || schema.rules[OPEN] === true) return value;
+    unknown.push(...Object.keys(value).map((key) => path === "" ? key : `${path}.${key}`));
+    return object;
+  }
   for (const key in value) {
     const member = value[key];
     const place = path === "" ? key : `${path}.${key}`;
