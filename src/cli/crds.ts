@@ -9,7 +9,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defined } from "../engine/api/json.ts";
-import { listOr, memberAt, objectOr, objectsOf, textOf } from "../engine/api/members.ts";
+import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../operator/schema/compare_definitions.ts";
 import { completeCrds } from "../operator/schema/install_crds.ts";
@@ -116,7 +116,7 @@ async function definitionsOf(
 
 /** What a kind says otherwise than its schemas, by reason; nothing for other values. */
 function changesOf(value: unknown): string[] {
-  const changes = objectsOf(memberAt(value, "changes"));
+  const changes = listOr(memberAt(value, "changes")).map(objectOr);
   const paths = Map.groupBy(changes, ({ keyword, reason }) => `${textOf(keyword)}: ${textOf(reason)}`);
   const kind = textOf(memberAt(value, "kind"));
   return [...paths].map(([reason, all]) => `${kind} ${all.map(({ path }) => textOf(path)).join(", ")}: ${reason}`);

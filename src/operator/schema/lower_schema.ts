@@ -11,7 +11,7 @@ import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJs
 import { listOr, memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { re2 } from "./values/re2.ts";
 import { FORMATS } from "./values/formats.ts";
-import { INT_OR_STRING, KEYWORDS, keywordsThat, LIST_TYPE, OPEN } from "./values/keywords.ts";
+import { INT_OR_STRING, KEYWORDS, LIST_TYPE, OPEN } from "./values/keywords.ts";
 import type { SchemaChange } from "./json_schema.ts";
 import { join } from "./values/validate.ts";
 

@@ -84,7 +84,7 @@ const UUID = "^[\\da-f]{8}-?[\\da-f]{4}-?";
 const uuid = (version: string, variant: string) =>
   like(new RegExp(`${UUID}${version}-?${variant}-?[\\da-f]{12}$`, "i"));
 
-/** A host name: labels with letters and symbols of any language. A name of one label has a hyphen only as second character. */
+/** Labels with letters and symbols of any language. A name of one label has a hyphen only as its second character. */
 const HOST =
   /^(?:[a-z\d\p{S}\p{L}]-?[a-z\d\p{S}\p{L}]{0,62}|(?:[a-z\d\p{S}\p{L}](?:[a-z\d\p{S}\p{L}-]{0,61}[a-z\d\p{S}\p{L}])?\.)+[a-z\p{L}]{2,63})$/iu;
 const isHost = (text: string): boolean =>

@@ -1,8 +1,8 @@
 /**
  * The keywords of schemas: which values they take, what becomes of them in a definition, and what they check.
  *
- * {@linkcode KEYWORDS} is the table. `lower_schema.ts`, `structural.ts`, `validate.ts` and `compare_definitions.ts` read
- * it. Formats have a table of their own in `formats.ts`. This file walks no schema.
+ * {@linkcode KEYWORDS} is the table. What lowers, checks and compares schemas reads it. Formats have a table of their
+ * own in `formats.ts`. This file walks no schema.
  *
  * @module
  */
@@ -103,8 +103,15 @@ function inBody(at: string, shown: string, why: string): Required<StatusCause> {
   return fieldCause.invalid(at, shown, `${at} in body ${why}`);
 }
 
-/** A limit as the server reads it for a number: as a whole one if both are, where it becomes the least one if it is too large. */
-function limitFor(value: number, given: Json, rules: JsonObject, what: string, at: string, causes: Causes) {
+/** Reads a limit as the server does: if both are whole numbers, a limit that is too large becomes the least one. */
+function limitFor(
+  value: number,
+  given: Json,
+  rules: JsonObject,
+  what: string,
+  at: string,
+  causes: Causes,
+): { readonly limit: number; readonly isWhole: boolean } {
   const limit = Number(given);
   const isWhole = isInRange(limit, rules, what, at, causes) && isInt64(value);
   return { limit: !isWhole ? limit : Math.abs(limit) < 2 ** 63 ? Math.trunc(limit) : -(2 ** 63), isWhole };

@@ -74,6 +74,11 @@ export function rulesOf(rows: Readonly<Record<string, Check | keyof typeof RULE_
   );
 }
 
+/** Joins the path of an object and the name of a member. */
+export function memberPath(at: string, name: string): string {
+  return at === "" ? name : `${at}.${name}`;
+}
+
 /** Returns the rule that finds a member, of which a path that is not required looks no further than it is there. */
 function memberRule(
   [step, ...rest]: readonly string[],
@@ -88,7 +93,7 @@ function memberRule(
   return (object, at, causes) => {
     const value = object[name];
     if (value === undefined && !isRequired) return;
-    const place = at === "" ? name : `${at}.${name}`;
+    const place = memberPath(at, name);
     if (step === name) next(value, place, causes);
     else textsOf(value).forEach((element, index) => next(element, `${place}[${index}]`, causes));
   };
@@ -153,7 +158,7 @@ export function checkOneOf(value: Json | undefined, at: string, allowed: readonl
 /** The rule of objects whose numbers are counts and times: none is below 0. */
 export const noneBelowZero: Rule = (object, at, causes) => {
   for (const [name, value] of Object.entries(object)) {
-    if (numberOf(value) < 0) atLeast(0)(value!, at === "" ? name : `${at}.${name}`, causes);
+    if (numberOf(value) < 0) atLeast(0)(value!, memberPath(at, name), causes);
   }
 };
 

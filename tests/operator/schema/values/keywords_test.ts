@@ -43,7 +43,7 @@ const REFUSING: Readonly<Record<string, readonly [schema: JsonObject, value: Jso
   maxProperties: [{ type: "object", ...open, maxProperties: 0 }, { a: 1 }],
 };
 
-/** Kept keywords that refuse nothing by themselves: they allow, or are for server-side apply, or need the whole object. */
+/** Kept keywords that refuse nothing by themselves. */
 const OTHERS = "nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource default " +
   "x-kubernetes-list-map-keys x-kubernetes-map-type x-kubernetes-validations";
 
