@@ -15,6 +15,7 @@ import { compareSchemas } from "../tests/support/twin/schemas.ts";
 import { PARTS, signatureOf } from "../tests/support/twin/signature.ts";
 import { lineOf, type Step } from "../tests/support/twin/step.ts";
 import { type Group, Summary } from "../tests/support/twin/summary.ts";
+import { compareValues } from "../tests/support/twin/values.ts";
 import { choice, count, quit, readFlags, text, toggle } from "./flags.ts";
 import { table } from "./table.ts";
 
@@ -45,6 +46,7 @@ const flags = readFlags({
     report: text("FILE", "writes what differs, as JSON"),
     schemas: count("compares so many random kinds instead, with their schemas and rules: 20 writes each", 0),
     shrink: toggle("cuts the first case of each printed difference down to what matters"),
+    values: count("compares so many random values of random schemas instead, also with validate()", 0),
     show: toggle("prints the requests and the differences of each case"),
   },
   examples: ["--from 100000", "--kind Pod --cases 1 --from 17 --show", "--cases 500 --shrink --report /tmp/twin.json"],
@@ -57,6 +59,7 @@ async function main(): Promise<boolean> {
   using real = await realServer(flags.kubeconfig ?? plane!.kubeconfig);
   using fake = flags.beside === undefined ? fakeServer() : await realServer(flags.beside);
   if (flags.schemas > 0) return await areSchemasEqual(real, fake);
+  if (flags.values > 0) return await areValuesEqual(real, fake);
   await Promise.all([defineCustomKinds(real), defineCustomKinds(fake)]);
   const types = await typesOf(real, drafts.kinds);
   const version = await versionOf(real);
@@ -96,6 +99,26 @@ async function areSchemasEqual(real: TwinServer, fake: TwinServer): Promise<bool
       `fields and reasons ${percent(causes)}, messages ${percent(messages)}`,
   );
   return answers >= 0.99 * cases && causes >= GOAL * cases;
+}
+
+async function areValuesEqual(real: TwinServer, fake: TwinServer): Promise<boolean> {
+  const minor = Number(/^v1\.(\d+)/.exec(await versionOf(real))?.[1]);
+  const tally = await compareValues(real, fake, {
+    count: flags.values,
+    from: flags.from,
+    minor,
+    onKind: ({ values }) => console.error(`${values} of ${flags.values} values`),
+  });
+  for (const difference of tally.differences.slice(0, MOST_PRINTED)) console.log(difference);
+  for (const [reason, count] of tally.accepted) console.log(`accepted ${count} times: ${reason}`);
+  const percentOf = (count: number): string => `${(100 * count / tally.values).toFixed(2)} %`;
+  console.log(
+    `${tally.values} values on kube-apiserver 1.${minor}, ${tally.refused} refused; equal: accepted or refused ` +
+      `${percentOf(tally.answers)}, fields and reasons ${percentOf(tally.causes)}, messages ${
+        percentOf(tally.messages)
+      }`,
+  );
+  return tally.answers === tally.values && tally.causes === tally.values;
 }
 
 async function startedPlane(): Promise<BreakableControlPlane> {

@@ -43,7 +43,11 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   const caBundle = ca === undefined ? undefined : await readFile(ca, "utf8").catch((cause) => {
     throw unreadable("--ca", ca, "a file with certificates in PEM", cause);
   });
-  const read = (file: string): Promise<object[]> => definitionsOf(file, where && [where, defined({ caBundle })]);
+  const read = async (file: string): Promise<object[]> => {
+    const [found, changes] = await definitionsOf(file, where && [where, defined({ caBundle })]);
+    for (const change of changes) terminal.say(plain(change));
+    return found;
+  };
   const [first, ...others] = await Promise.all(files.map(read));
   const after = new Map((compare ? others : [first, ...others]).flat().map((crd) => [definitionName(crd), crd]));
   if (!compare && !compareCluster) {
@@ -85,12 +89,15 @@ function serviceOf(text: string): { readonly namespace: string; readonly name: s
 
 /**
  * Reads definitions from YAML or JSON, or from the exports of a module that have a member `crd`. With `where`, also the
- * configurations of exports that are webhooks.
+ * configurations of exports that are webhooks. Tells what their kinds say otherwise than their schemas.
  */
-async function definitionsOf(file: string, where: readonly unknown[] | undefined): Promise<object[]> {
+async function definitionsOf(
+  file: string,
+  where: readonly unknown[] | undefined,
+): Promise<readonly [definitions: object[], changes: readonly string[]]> {
   try {
     if (/\.(ya?ml|json)$/.test(file)) {
-      return definitionsIn(await readFile(file, "utf8"), file, "crds").map(({ value }) => objectOr(value));
+      return [definitionsIn(await readFile(file, "utf8"), file, "crds").map(({ value }) => objectOr(value)), []];
     }
     const values = Object.values(await import(pathToFileURL(resolve(file)).href) as Record<string, unknown>);
     const crds = values.map((value) => objectOr(memberAt(value, "crd"))).filter(({ kind }) =>
@@ -98,13 +105,21 @@ async function definitionsOf(file: string, where: readonly unknown[] | undefined
     );
     const found = completeCrds(crds);
     const hooks = where === undefined ? [] : values.flatMap((value) => configurationsOf(value, where));
-    if (found.length + hooks.length > 0) return [...found, ...hooks];
+    if (found.length + hooks.length > 0) return [[...found, ...hooks], values.flatMap(changesOf)];
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     if (cause instanceof SchemaError) throw new UsageError(`crds: "${file}": ${cause.message}`, { cause });
     throw unreadable("crds", file, "a module, or a YAML or JSON file, with definitions", cause);
   }
   throw new UsageError(`crds: "${file}" exports no kind of defineKind; name another module`);
+}
+
+/** What a kind says otherwise than its schemas, by reason; nothing for other values. */
+function changesOf(value: unknown): string[] {
+  const changes = listOr(memberAt(value, "changes")).map(objectOr);
+  const paths = Map.groupBy(changes, ({ keyword, reason }) => `${textOf(keyword)}: ${textOf(reason)}`);
+  const kind = textOf(memberAt(value, "kind"));
+  return [...paths].map(([reason, all]) => `${kind} ${all.map(({ path }) => textOf(path)).join(", ")}: ${reason}`);
 }
 
 /** The configurations of webhooks, and the CRDs that name them; none for other values. */

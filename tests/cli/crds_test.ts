@@ -45,6 +45,22 @@ Deno.test("informer crds prints the definitions of modules and files, as YAML an
   assertEquals((await run("crds", again)).out, yaml.out);
 });
 
+Deno.test("informer crds tells what a kind says otherwise than its schema, once for each reason", async () => {
+  await using folder = new Folder();
+  const changes = [
+    { path: "spec.a", keyword: "format", reason: 'Left out: "jwt". Kube-apiserver does not check it' },
+    { path: "spec.b", keyword: "format", reason: 'Left out: "jwt". Kube-apiserver does not check it' },
+    { path: "spec.b", keyword: "readOnly", reason: "Left out" },
+  ];
+  const kind = JSON.stringify({ kind: "A", crd: definition("as", WIDE), changes });
+  const printed = await run("crds", folder.write("kinds.ts", `export const A = ${kind};`));
+  assertEquals([printed.code, printed.err], [0, [
+    'A spec.a, spec.b: format: Left out: "jwt". Kube-apiserver does not check it',
+    "A spec.b: readOnly: Left out",
+  ]]);
+  assertEquals(loadAll(printed.out.join("\n")), [definition("as", WIDE)]);
+});
+
 Deno.test("informer crds --compare names what breaks, and exits with 1", async () => {
   await using folder = new Folder();
   const [as, bs, cs] = ["as", "bs", "cs"].map((plural) => definition(plural, WIDE));

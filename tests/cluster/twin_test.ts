@@ -11,6 +11,7 @@ import { checkLimits } from "../support/twin/limits.ts";
 import { TwinPlayer } from "../support/twin/play.ts";
 import { defineCustomKinds, fakeServer, realServer, typesOf } from "../support/twin/servers.ts";
 import { checkStrictBodies } from "../support/twin/strict_bodies.ts";
+import { compareValues } from "../support/twin/values.ts";
 import { Summary } from "../support/twin/summary.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { isNewest, minorOfServer, strictYamlText } from "./_versions.ts";
@@ -21,6 +22,9 @@ const cluster = clusterTests({ flags: ["--allow-privileged"] });
 
 /** The number of cases; their seeds begin at 1. */
 const CASES = 60;
+
+/** The number of values that three checks are asked for. */
+const VALUES = 1_500;
 
 /** The percentage of cases that are equal at least. It only rises. */
 const FLOORS: Readonly<Record<Exclude<Category, "texts">, number>> = { answer: 95, object: 95, fields: 95 };
@@ -47,6 +51,16 @@ cluster.withPlane("the fake answers random requests as this server does", async 
     report(`${category}: ${percent.toFixed(1)} % of ${CASES} cases are equal`);
     assert(percent >= floor, `${category}: ${percent} % of the cases are equal, expected at least ${floor} %`);
   }
+});
+
+cluster.withPlane("the fake and validate() take and refuse the values that this server does", async (context) => {
+  using real = await realServer(context.kubeconfig);
+  using fake = fakeServer();
+  const minor = await minorOfServer(context.client);
+  const tally = await compareValues(real, fake, { count: VALUES, from: 1, minor, onKind: () => {} });
+  report(`${tally.values} values, ${tally.refused} refused`);
+  assertEquals(tally.differences.filter((text) => !text.startsWith("message")), []);
+  assertEquals([tally.answers, tally.causes], [VALUES, VALUES]);
 });
 
 cluster.withPlane(

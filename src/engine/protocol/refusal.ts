@@ -188,7 +188,7 @@ export const fieldCause = {
     causeOf("Invalid", field, `Invalid value: ${value}`, why),
   /** The value has too many bytes. */
   tooLong: (field: string, most: unknown): Required<StatusCause> =>
-    causeOf("TooLong", field, "Too long", `may not be more than ${most} bytes`),
+    causeOf("TooLong", field, "Too long", `may not be more than ${most} byte${most === 1 ? "" : "s"}`),
   /** The field is required. */
   required: (field: string, why = ""): Required<StatusCause> => causeOf("Required", field, "Required value", why),
   /** The value names something that does not exist. */

@@ -8,7 +8,8 @@
  */
 import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
 import { listOr, memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
-import { EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./structural.ts";
+import { anything, checkedFormat } from "./values/formats.ts";
+import { EMBEDDED, INT_OR_STRING, keywordsThat, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./values/keywords.ts";
 
 type Broken = DefinitionChange["breaks"];
 
@@ -217,13 +218,7 @@ function restOf({ type, additionalProperties: rest, [OPEN]: open }: JsonObject):
   return rest === true || (open === true && (type === "object" || type === undefined)) ? ANY : undefined;
 }
 
-const LIMITS = "maximum maxLength maxItems maxProperties minimum minLength minItems minProperties".split(" ");
-
-/** Formats that servers check, without hyphens; the others, and `int64` and `double`, refuse nothing. */
-const FORMATS = new Set(
-  ("bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 creditcard ssn " +
-    "hexcolor rgbcolor byte date duration datetime k8sshortname k8slongname int32 float").split(" "),
-);
+const LIMITS = keywordsThat((keyword) => keyword.fate === "checked" && keyword.limit !== undefined);
 
 /** Compares what schemas say of a value itself. */
 function compareValues(before: JsonObject, after: JsonObject, path: string, report: Report): void {
@@ -245,7 +240,9 @@ function compareValues(before: JsonObject, after: JsonObject, path: string, repo
   else if (pattern !== undefined && pattern !== before.pattern) {
     report("pattern changed", POSSIBLE, path, `${before.pattern} to ${pattern}`);
   }
-  if (format !== before.format && FORMATS.has(textOf(format).replaceAll("-", ""))) {
+  // Servers of all versions count, whichever is installed.
+  const fits = checkedFormat(after, Infinity)?.fits ?? anything;
+  if (format !== before.format && fits !== anything) {
     narrowed("format changed", `${before.format ?? "none"} to ${format}`);
   }
   for (const name of ["allOf", "anyOf", "oneOf", "not"]) {

@@ -12,7 +12,8 @@ import { clientConfigCauses } from "./values/client_config.ts";
 import { FORMS } from "./values/forms.ts";
 import { equalJson, isObject, type JsonObject } from "../../engine/api/json.ts";
 import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
-import { FieldFaults, isMember, isSet, OPEN, structuralCauses } from "./structural.ts";
+import { FieldFaults, isMember, structuralCauses } from "./structural.ts";
+import { isSet, OPEN } from "./values/keywords.ts";
 
 /** The parts of a version, and their places in `spec` if all versions have the same. */
 const PARTS = {

@@ -139,6 +139,16 @@ export interface StandardJsonSchema<Input = unknown> {
   };
 }
 
+/** What a kind's schema says otherwise than the schema that you wrote. */
+export interface SchemaChange {
+  /** The path of the field: `"spec.tags[]"`. */
+  readonly path: string;
+  /** The keyword, or the library's name for the check: `"pattern"`, `"refine"`. */
+  readonly keyword: string;
+  /** What was left out or changed, and why, in sentences for people. */
+  readonly reason: string;
+}
+
 /** The type of a schema's values, as you read them. */
 export type ValueOf<S> = S extends StandardJsonSchema<infer Input> ? ReadonlyValue<Input>
   : Value<S, S extends { readonly $defs: infer Defs } ? Defs : unknown>;

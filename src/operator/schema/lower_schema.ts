@@ -10,7 +10,9 @@ import { messageOf, nearest, quoted } from "../../engine/errors/errors.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../engine/api/json.ts";
 import { listOr, memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { re2 } from "./values/re2.ts";
-import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
+import { FORMATS } from "./values/formats.ts";
+import { INT_OR_STRING, KEYWORDS, LIST_TYPE, OPEN } from "./values/keywords.ts";
+import type { SchemaChange } from "./json_schema.ts";
 import { join } from "./values/validate.ts";
 
 const TEXTS = "title description";
@@ -39,52 +41,21 @@ export class SchemaError extends TypeError {
   }
 }
 
-/** Keywords that are kept or lowered, by the types of their values. */
-const KNOWN: Readonly<Record<string, string>> = {
-  string: `type title description format pattern contentEncoding $ref ${LIST_TYPE} x-kubernetes-map-type`,
-  number: "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems " +
-    "minProperties maxProperties",
-  boolean: "exclusiveMinimum exclusiveMaximum nullable uniqueItems additionalProperties not " +
-    `${OPEN} x-kubernetes-embedded-resource ${INT_OR_STRING}`,
-  list: "type enum allOf anyOf oneOf required x-kubernetes-list-map-keys x-kubernetes-validations",
-  object: "properties items additionalProperties not externalDocs",
-};
-
-/** Keywords whose values may have any type. */
-const ANY = ["default", "example", "const"];
-
-/** Keywords that say nothing about values, or that Kubernetes has no place for. */
-const DROPPED = "$schema $id id $anchor $comment $defs definitions examples readOnly writeOnly deprecated " +
-  "contentMediaType contentSchema";
-
 const ONE_TYPE = `Use one type, [type, "null"], ["integer", "string"], or { "${OPEN}": true } for any value`;
-const RULE = "Write a rule in x-kubernetes-validations";
-
-/** Keywords that cannot be lowered, by what to do instead. */
-const REFUSED: Readonly<Record<string, string>> = {
-  [`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`]: "patternProperties propertyNames",
-  "Kubernetes has no tuples. Use an object with named fields": "prefixItems additionalItems unevaluatedItems",
-  [`${RULE}: !has(self.a) || has(self.b)`]: "dependencies dependentRequired dependentSchemas if then else",
-  [`${RULE}: self.exists(item, …)`]: "contains minContains maxContains",
-  "Remove it: Kubernetes drops unknown fields": "unevaluatedProperties",
-  "Remove it, and declare the fields of all alternatives in `properties`": "discriminator",
-  "Use $ref": "$dynamicRef $recursiveRef",
-};
-
-const [KNOWN_NAMES, DROPPED_NAMES, REFUSED_NAMES] = [KNOWN, { DROPPED }, REFUSED].map((table) =>
-  Object.values(table).join(" ").split(" ")
-);
 
 /** The bounds of numbers, and their signs. */
 const BOUNDS = [["minimum", "exclusiveMinimum", 1], ["maximum", "exclusiveMaximum", -1]] as const;
 
-/** Formats that kube-apiserver checks. */
-const FORMATS = "bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 " +
-  "creditcard ssn hexcolor rgbcolor byte password date duration date-time datetime k8s-short-name k8s-long-name " +
-  "int32 int64 float double";
-
 function has(words: string, name: string): boolean {
   return words.split(" ").includes(name);
+}
+
+/** Who wrote a schema, and what {@linkcode lowerSchema} tells of it. */
+interface LoweringOptions {
+  /** `true` if a library wrote it: what the server cannot check is left out, instead of refused. @default {false} */
+  readonly isLibrary?: boolean;
+  /** Gets what is left out or changed. @default {nobody} */
+  readonly changes?: SchemaChange[];
 }
 
 /**
@@ -94,9 +65,9 @@ function has(words: string, name: string): boolean {
  * @throws {SchemaError} with all faults: what Kubernetes cannot express, a misspelt keyword, and names in `required`
  *   that are not in `properties`.
  */
-export function lowerSchema(schema: JsonObject, at: string): JsonObject {
+export function lowerSchema(schema: JsonObject, at: string, options: LoweringOptions = {}): JsonObject {
   const faults: SchemaFault[] = [];
-  const lowered = new Lowering(schema, faults).lower(schema, at, ["#"]);
+  const lowered = new Lowering(schema, faults, options).lower(schema, at, ["#"]);
   if (faults.length > 0) throw new SchemaError(faults);
   return lowered;
 }
@@ -110,9 +81,10 @@ interface Found {
 class Lowering {
   readonly #root: JsonObject;
   readonly #faults: SchemaFault[];
+  readonly #options: LoweringOptions;
 
-  constructor(root: JsonObject, faults: SchemaFault[]) {
-    [this.#root, this.#faults] = [root, faults];
+  constructor(root: JsonObject, faults: SchemaFault[], options: LoweringOptions) {
+    [this.#root, this.#faults, this.#options] = [root, faults, options];
   }
 
   /** Lowers a schema at a path. `refs` are the references that led there. */
@@ -138,6 +110,12 @@ class Lowering {
   #fault(path: string, message: string): void {
     const isKnown = this.#faults.some((fault) => fault.path === path && fault.message === message);
     if (!isKnown) this.#faults.push({ path, message });
+  }
+
+  /** Tells that a keyword is left out or changed. */
+  #change(path: string, keyword: string, reason: string): void {
+    const { changes = [] } = this.#options;
+    if (!changes.some((it) => it.path === path && it.keyword === keyword)) changes.push({ path, keyword, reason });
   }
 
   /** Lowers the schemas of fields and elements. */
@@ -190,19 +168,21 @@ class Lowering {
   #known(schema: JsonObject, at: string): MutableJson {
     const kept: MutableJson = {};
     for (const [name, value] of Object.entries(schema)) {
-      const isIgnored = DROPPED_NAMES.includes(name) || /^x-(?!kubernetes-)/.test(name);
-      if (value === undefined || isIgnored || saysNothing(name, value)) continue;
-      if (ANY.includes(name) || has(KNOWN[isList(value) ? "list" : typeof value] ?? "", name)) kept[name] = value;
-      else if (KNOWN_NAMES.includes(name)) {
-        const types = Object.keys(KNOWN).filter((type) => has(KNOWN[type], name));
-        this.#fault(at, `\`${name}\` cannot be ${JSON.stringify(value)}. Write a value of type ${types.join(" or ")}`);
-      } else if (REFUSED_NAMES.includes(name)) {
-        const remedy = Object.keys(REFUSED).find((remedy) => has(REFUSED[remedy], name));
-        this.#fault(at, `\`${name}\` has no structural form. ${remedy}`);
-      } else {
-        const near = nearest(name, [...KNOWN_NAMES, ...ANY, ...DROPPED_NAMES, ...REFUSED_NAMES]);
+      if (value === undefined || /^x-(?!kubernetes-)/.test(name) || saysNothing(name, value)) continue;
+      const keyword = KEYWORDS.get(name);
+      if (keyword === undefined) {
+        const near = nearest(name, [...KEYWORDS.keys()]);
         const advice = near === undefined ? "Remove it" : `Did you mean \`${near}\`?`;
         this.#fault(at, `there is no keyword \`${name}\`. ${advice}`);
+      } else if (keyword.fate === "refused") {
+        this.#fault(at, `\`${name}\` has no structural form. ${keyword.remedy}`);
+      } else if (keyword.fate === "dropped") {
+        if (keyword.loses !== undefined) this.#change(at, name, `Left out: ${keyword.loses}`);
+      } else if (has(keyword.given, "any") || has(keyword.given, isList(value) ? "list" : typeof value)) {
+        kept[name] = value;
+      } else {
+        const types = keyword.given.split(" ").sort().join(" or ");
+        this.#fault(at, `\`${name}\` cannot be ${JSON.stringify(value)}. Write a value of type ${types}`);
       }
     }
     return kept;
@@ -247,7 +227,7 @@ class Lowering {
     const { schema, refs: inner } = this.#find(given, at, refs);
     this.#values(schema, at);
     const { type = outer.type, title: _title, description: _text, additionalProperties, ...rules } = schema;
-    const outside = Object.keys(rules).filter((name) => name.startsWith("x-") || has("nullable default", name));
+    const outside = Object.keys(rules).filter((name) => KEYWORDS.get(name)?.nested !== undefined);
     if (type !== outer.type) outside.push("type");
     if (additionalProperties !== undefined && additionalProperties !== false) outside.push("additionalProperties");
     for (const name of outside) this.#fault(at, `an alternative has \`${name}\`. Move it out of the alternatives`);
@@ -280,28 +260,70 @@ class Lowering {
     if (isList(schema.enum) && schema.enum.includes(null)) schema.nullable = true;
     for (const [name, exclusive, sign] of BOUNDS) {
       const [bound, limit] = [schema[name], schema[exclusive]];
-      if (bound === -sign * Number.MAX_SAFE_INTEGER) delete schema[name];
-      if (typeof limit !== "number") continue;
-      const isNarrower = typeof bound !== "number" || sign * limit >= sign * bound;
-      if (isNarrower) Object.assign(schema, { [name]: limit, [exclusive]: true });
-      else delete schema[exclusive];
+      if (typeof limit === "number") {
+        const isNarrower = typeof bound !== "number" || sign * limit >= sign * bound;
+        if (isNarrower) Object.assign(schema, { [name]: limit, [exclusive]: true });
+        else delete schema[exclusive];
+      }
+      this.#bound(schema, name, -sign, at);
     }
-    this.#form(schema, at);
+    const { multipleOf } = schema;
+    if (typeof multipleOf === "number" && (multipleOf <= 0 || !Number.isInteger(multipleOf))) {
+      const why = "kube-apiserver divides whole numbers by whole numbers. Count smaller units, such as cents";
+      this.#fault(at, `\`multipleOf\` cannot be ${multipleOf}: ${why}`);
+    }
+    // Beside a format, the pattern is the library's own.
+    const isOwn = this.#options.isLibrary === true && schema.format !== undefined;
+    this.#format(schema, at);
+    this.#pattern(schema, isOwn, at);
   }
 
-  /** Keeps a pattern if RE2 has it, else a format that the server checks. */
-  #form(schema: MutableJson, at: string): void {
-    const { format, pattern } = schema;
-    const isChecked = typeof format === "string" && has(FORMATS, format);
-    if (typeof pattern !== "string") return void (isChecked || delete schema.format);
+  /** Leaves out a bound that the server cannot hold, and the bounds of safe integers. */
+  #bound(schema: MutableJson, name: string, sign: number, at: string): void {
+    const bound = schema[name];
+    if (typeof bound !== "number" || Math.abs(bound) < Number.MAX_SAFE_INTEGER) return;
+    const isSafe = bound === sign * Number.MAX_SAFE_INTEGER;
+    if (!isSafe && Math.abs(bound) < 2 ** 63) return;
+    if (sign * bound < 0) {
+      return this.#fault(at, `\`${name}\` ${bound} leaves no number that kube-apiserver can hold. Change it`);
+    }
+    delete schema[name];
+    delete schema[`exclusive${name[0].toUpperCase()}${name.slice(1)}`];
+    const why = isSafe ? "The server takes all integers of 64 bits" : "The server reads bounds as integers of 64 bits";
+    this.#change(at, name, `Left out: ${bound}. ${why}`);
+  }
+
+  /** Keeps a format that servers check. */
+  #format(schema: MutableJson, at: string): void {
+    const { format, type } = schema;
+    if (format === undefined) return;
+    const known = FORMATS.get(textOf(format).replaceAll("-", ""));
+    // A duration of JSON Schema is P1D, and Kubernetes' is 24h.
+    const isOther = format === "duration" && this.#options.isLibrary === true;
+    const quotedName = JSON.stringify(format);
+    if (known === undefined || isOther || (type !== undefined && type !== known.type)) {
+      delete schema.format;
+      const why = isOther ? `Kubernetes' durations are others: "1h30m"` : `kube-apiserver does not check it`;
+      this.#change(at, "format", `Left out: ${quotedName}. ${why[0].toUpperCase()}${why.slice(1)}`);
+    } else if (known.since > 0) {
+      this.#change(at, "format", `Kept: ${quotedName}. Only kube-apiserver 1.${known.since} and later check it`);
+    }
+  }
+
+  /** Keeps a pattern that RE2 has. Another one is left out if it is a library's own. */
+  #pattern(schema: MutableJson, isOwn: boolean, at: string): void {
+    const { pattern } = schema;
+    if (typeof pattern !== "string") return;
     try {
       re2(pattern);
-      delete schema.format;
     } catch {
-      // A duration of JSON Schema is another one than Kubernetes'.
-      if (isChecked && format !== "duration") return void delete schema.pattern;
-      const remedy = "Kubernetes has RE2, without (?=…) and \\1. Write another pattern, or a rule";
-      this.#fault(at, `the pattern ${JSON.stringify(quoted(pattern))} is not one of RE2: ${remedy}`);
+      const why = "Kubernetes has RE2, without (?=…) and \\1";
+      const text = JSON.stringify(quoted(pattern));
+      if (isOwn) {
+        delete schema.pattern;
+        return this.#change(at, "pattern", `Left out: ${text}. ${why}`);
+      }
+      this.#fault(at, `the pattern ${text} is not one of RE2: ${why}. Write another pattern, or a rule`);
     }
   }
 
@@ -310,7 +332,13 @@ class Lowering {
     const { additionalProperties: values, properties } = schema;
     if (values === undefined) return;
     delete schema.additionalProperties;
-    if (values === false) return;
+    if (values === false) {
+      return this.#change(
+        at,
+        "additionalProperties",
+        "Left out: false. The server drops unknown fields, and takes the rest",
+      );
+    }
     const isAny = equalJson(values, {}) || values === true;
     const hasFields = isObject(properties) && Object.keys(properties).length > 0;
     if (isAny && (hasFields || values === true)) schema[OPEN] = true;

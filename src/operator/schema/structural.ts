@@ -10,39 +10,27 @@
 import { type Causes, fieldCause } from "../../engine/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../engine/api/json.ts";
 import { memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
+import {
+  EMBEDDED,
+  INT_OR_STRING,
+  isGiven,
+  isSet,
+  KEYWORDS,
+  LIST_TYPE,
+  MAP_KEYS,
+  MAP_TYPE,
+  OPEN,
+} from "./values/keywords.ts";
 import { schemaOfOpenApi } from "./values/object_schema.ts";
 import { prune } from "./values/prune.ts";
 import { re2 } from "./values/re2.ts";
 import { valueCauses } from "./values/validate.ts";
 
-/** The extension that marks an object with a kind and metadata of its own. */
-export const EMBEDDED = "x-kubernetes-embedded-resource";
-/** The extension that marks an integer or a text. */
-export const INT_OR_STRING = "x-kubernetes-int-or-string";
-/** The extension that says how the elements of a list are merged. */
-export const LIST_TYPE = "x-kubernetes-list-type";
-/** The extension that names the fields that identify the elements of a list. */
-export const MAP_KEYS = "x-kubernetes-list-map-keys";
-/** The extension that says how the members of an object are merged. */
-export const MAP_TYPE = "x-kubernetes-map-type";
-/** The extension that keeps fields that the schema does not have. */
-export const OPEN = "x-kubernetes-preserve-unknown-fields";
 const META: readonly string[] = ["metadata", "kind", "apiVersion"];
 const TYPES: readonly string[] = ["array", "boolean", "integer", "number", "object", "string"];
 
 /** The only alternatives that may have types. */
 const INTEGER_OR_STRING: Json = [{ type: "integer" }, { type: "string" }];
-
-/** True if Go takes a member as set: zero values other than numbers are as if they were absent. */
-export function isSet(value: unknown): boolean {
-  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
-  return value !== undefined && value !== null && value !== false && value !== "";
-}
-
-/** True if a member is there, even if it is false or empty. */
-export function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 const POINTERS: readonly string[] = ["additionalProperties", "default", "items", "not"];
 
@@ -148,19 +136,12 @@ function* within(schema: JsonObject, at: string, keywords = PARTS): Generator<Pa
   }
 }
 
-/** Keywords that no schema may have, and whether an empty value counts. */
-const UNSUPPORTED: Readonly<Record<string, (value: unknown) => boolean>> = {
-  id: isSet,
-  $ref: isGiven,
-  patternProperties: isSet,
-  dependencies: isGiven,
-  additionalItems: isGiven,
-  definitions: isSet,
-};
+/** Keywords that no schema may have. */
+const UNSUPPORTED = [...KEYWORDS].flatMap(([name, { unsupported }]) => unsupported ? [{ name, is: unsupported }] : []);
 
 /** Says which part of a schema has no structural form; undefined if all have one. */
 function unsupportedIn(schema: JsonObject): string | undefined {
-  const name = isSet(schema.$schema) ? "schema" : Object.keys(UNSUPPORTED).find((it) => UNSUPPORTED[it](schema[it]));
+  const name = isSet(schema.$schema) ? "schema" : UNSUPPORTED.find(({ name, is }) => is(schema[name]))?.name;
   if (name !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
   if (isList(schema.items) && isSet(schema.items)) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   if (schema[OPEN] === false) return `internal error: '${OPEN}' must be true or undefined`;
@@ -224,23 +205,15 @@ function valueRules(schema: JsonObject, at: string, skips: number, causes: Cause
   }
 }
 
-/** What an alternative must not say, and what it must be instead. */
-const NOT_NESTED: Readonly<Record<string, readonly string[]>> = {
-  empty: ["type", "title", "description", MAP_KEYS, "x-kubernetes-validations"],
-  undefined: ["additionalProperties", "default", LIST_TYPE, MAP_TYPE],
-  false: ["nullable", OPEN, EMBEDDED, INT_OR_STRING],
-};
-
 /** Checks a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
 function nested(schema: JsonObject, at: string, skips: number, causes: Causes): void {
   valueRules(schema, at, skips, causes);
   const faults = new FieldFaults(schema, at, causes);
   for (const part of within(schema, at, ["properties", "items"])) nested(part.schema, part.at, 0, causes);
-  for (const [wanted, names] of Object.entries(NOT_NESTED)) {
-    for (const name of names) {
-      const isThere = schema[name] === false ? name === "default" : isMember(schema, name);
-      faults.forbid(isThere, name, `must be ${wanted} to be structural`);
-    }
+  for (const [name, { nested: wanted }] of KEYWORDS) {
+    if (wanted === undefined) continue;
+    const isThere = schema[name] === false ? name === "default" : isMember(schema, name);
+    faults.forbid(isThere, name, `must be ${wanted} to be structural`);
   }
   const isMeta = isGiven(memberAt(schema, "properties", "metadata"));
   faults.forbid(isMeta, "properties[metadata]", "must not be specified in a nested context");
@@ -292,9 +265,7 @@ function openApi({ schema, at, isRoot = false, isMeta = false, noDefault }: Sche
   const { type, items } = schema;
   if (isSet(type)) faults.oneOf("type", TYPES);
   faults.forbid(noDefault !== undefined && isGiven(schema.default), "default", `must not be set ${noDefault}`);
-  for (const [name, isThere] of Object.entries(UNSUPPORTED)) {
-    faults.forbid(isThere(schema[name]), name, `${name} is not supported`);
-  }
+  for (const { name, is } of UNSUPPORTED) faults.forbid(is(schema[name]), name, `${name} is not supported`);
   faults.forbid(type === "null", "type", "type cannot be set to null, use nullable as an alternative");
   faults.forbid(isList(items) && isSet(items), "items", "items must be a schema object and not an array");
   faults.forbid(isMeta && schema[EMBEDDED] === true, EMBEDDED, "must not be used inside of resource meta");

@@ -2,6 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../src/engine/api/json.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "../../../src/operator/schema/lower_schema.ts";
+import type { SchemaChange } from "../../../src/operator/schema/json_schema.ts";
 import { structuralCauses } from "../../../src/operator/schema/structural.ts";
 import { LOWERED } from "../../support/schema/lowered.ts";
 
@@ -17,6 +18,42 @@ Deno.test("lowerSchema lowers JSON Schema to what a definition may have", () => 
   }
 });
 
+Deno.test("lowerSchema tells what it leaves out or changes, and leaves out of a library what it refuses in yours", () => {
+  const fields = {
+    jwt: { ...text, format: "jwt" },
+    name: { ...text, format: "k8s-short-name" },
+    span: { ...text, format: "duration" },
+    mail: { ...text, format: "email", pattern: "^(?=a)", readOnly: true },
+    count: { ...whole, minimum: -Number.MAX_SAFE_INTEGER, maximum: 1e300 },
+    closed: { type: "object", properties: {}, additionalProperties: false },
+  };
+  const changes: SchemaChange[] = [];
+  const lowered = lowerSchema({ type: "object", properties: fields }, "spec", { isLibrary: true, changes });
+  assertEquals(lowered.properties, {
+    jwt: text,
+    name: fields.name,
+    span: text,
+    mail: { ...text, format: "email" },
+    count: whole,
+    closed: { type: "object", properties: {} },
+  });
+  assertEquals(changes.map(({ path, keyword, reason }) => `${path} ${keyword}: ${reason}`), [
+    'spec.jwt format: Left out: "jwt". Kube-apiserver does not check it',
+    'spec.name format: Kept: "k8s-short-name". Only kube-apiserver 1.35 and later check it',
+    'spec.span format: Left out: "duration". Kubernetes\' durations are others: "1h30m"',
+    "spec.mail readOnly: Left out: Kubernetes has one schema for reads and writes",
+    'spec.mail pattern: Left out: "^(?=a)". Kubernetes has RE2, without (?=…) and \\1',
+    "spec.count minimum: Left out: -9007199254740991. The server takes all integers of 64 bits",
+    "spec.count maximum: Left out: 1e+300. The server reads bounds as integers of 64 bits",
+    "spec.closed additionalProperties: Left out: false. The server drops unknown fields, and takes the rest",
+  ]);
+  const why = 'spec: the pattern "^(?=a)" is not one of RE2';
+  assertThrows(() => lowerSchema(fields.mail, "spec"), SchemaError, why);
+  const own = { ...text, pattern: "^(?=a)" };
+  assertThrows(() => lowerSchema(own, "spec", { isLibrary: true }), SchemaError, why);
+  assertEquals(lowerSchema(fields.span, "spec"), fields.span);
+});
+
 /** What is written, and what an error says of it. */
 const REFUSED: readonly (readonly [given: JsonObject, message: string])[] = [
   [{ ...text, minLenght: 1 }, "spec: there is no keyword `minLenght`. Did you mean `minLength`?"],
@@ -29,6 +66,8 @@ const REFUSED: readonly (readonly [given: JsonObject, message: string])[] = [
     { type: "object", properties: { a: text }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
     '`required` has "b"',
   ],
+  [{ type: "number", multipleOf: 0.1 }, "spec: `multipleOf` cannot be 0.1: kube-apiserver divides whole numbers"],
+  [{ ...whole, maximum: -1e300 }, "`maximum` -1e+300 leaves no number that kube-apiserver can hold"],
   [{ ...text, minLength: "1" }, '`minLength` cannot be "1". Write a value of type number'],
   [{ ...text, required: true }, "`required` cannot be true. Write a value of type list"],
   [

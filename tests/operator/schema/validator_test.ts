@@ -50,11 +50,49 @@ Deno.test("validate() finds what the server would refuse, behind defaults and wi
   const [cause, ...others] = await Website.validate({ metadata: { name: "a" }, spec: { image: "", replicas: -1 } });
   assertEquals(cause, {
     reason: "FieldValueInvalid",
-    message: "Invalid value: 0: spec.image in body should be at least 1 chars long",
+    message: 'Invalid value: "": spec.image in body should be at least 1 chars long',
     field: "spec.image",
   });
   assertEquals(fields(others), ["spec.replicas"]);
   assertEquals(fields(await Website.validate({ metadata: { name: "a" } })), ["spec"]);
+});
+
+Deno.test("validate() and the fake server drop nulls in maps, and check objects within objects, as the server does", async () => {
+  const Holder = defineKind({
+    group: "example.com",
+    version: "v1",
+    kind: "Holder",
+    plural: "holders",
+    spec: {
+      type: "object",
+      properties: {
+        labels: { type: "object", additionalProperties: { type: "string" } },
+        template: {
+          type: "object",
+          "x-kubernetes-embedded-resource": true,
+          "x-kubernetes-preserve-unknown-fields": true,
+        },
+      },
+    },
+  });
+  const server = new FakeApiServer({ resources: [Holder] });
+  using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
+  const metadata = { name: "a", labels: { a: "b" }, unknown: 1 };
+  const spec = { labels: { a: "x", b: null }, template: { apiVersion: "v1", kind: "Pod", metadata, spec: { c: 1 } } };
+  const object = { metadata: { name: "a" }, spec: spec as never };
+  assertEquals(await Holder.validate(object), []);
+  const made = await client.resource(Holder).create(object);
+  const template = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { a: "b" } }, spec: { c: 1 } };
+  assertEquals(made.spec as unknown, { labels: { a: "x" }, template });
+  for (
+    const [template, fields_] of [
+      [{ apiVersion: "v1" }, ["spec.template.kind"]],
+      [{ apiVersion: "a/b/c", kind: "a b" }, ["spec.template.apiVersion", "spec.template.kind"]],
+      [{ apiVersion: "", kind: 1 }, ["spec.template.apiVersion", "spec.template.kind"]],
+    ] as const
+  ) {
+    assertEquals(fields(await Holder.validate({ metadata: { name: "a" }, spec: { template } })), [...fields_]);
+  }
 });
 
 Deno.test("validate() of an update does not check what has not changed, by the keys of maps and lists of type map", async () => {

@@ -14,7 +14,7 @@ import { type Form, FORMS } from "../values/forms.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
-import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "./network.ts";
+import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "../values/network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
 export const running: { meter: Meter } = { meter: new Meter(Infinity) };

@@ -5,12 +5,13 @@
  *
  * @module
  */
-import type { StatusCause } from "../../../engine/api/status.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
-import { objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
+import { listOr, objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
-import { re2 } from "./re2.ts";
+import { checkedFormat } from "./formats.ts";
+import { FORMS } from "./forms.ts";
+import { checkValue, isInt64, isNearlyWhole } from "./keywords.ts";
 
 /** The paths of a scale, as a CRD has them. */
 export interface ScalePaths {
@@ -128,15 +129,16 @@ type Checks = (schema: Schema, value: Json | undefined, previous: Json | undefin
 const checkCustom: Checks = (schema, value, previous, at, causes) => {
   if (previous !== undefined && equalJson(value, previous)) return;
   const rules: JsonObject = schema.rules ?? {};
-  const isNull = value === null && rules.nullable === true;
-  const wrong = isNull ? undefined : typeFault(schema, rules, value);
+  const kind = kindOf(value);
+  const isNull = kind === "null" && rules.nullable === true;
+  const wrong = isNull ? undefined : typeFault(schema, rules, value, kind);
   if (wrong !== undefined) {
-    const why = `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`;
+    const why = `${at} in body must be of type ${wrong.wanted}: ${JSON.stringify(wrong.found)}`;
     const cause = fieldCause.invalid(at || "<nil>", JSON.stringify(wrong.found), why);
     causes.push({ ...cause, reason: "FieldValueTypeInvalid" });
-    if (wrong.wanted === "integer" && wrong.found === "number") {
-      causes.push(fieldCause.invalid("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
-    }
+  }
+  if (kind === "string" || kind === "number" || kind === "array" || kind === "object") {
+    checkValue(value as Json, kind, rules, at, causes);
   }
   // The server never takes null for one of the values.
   if (isList(rules.enum) && rules.enum.length > 0 && !rules.enum.some((it) => it !== null && equalJson(it, value))) {
@@ -144,15 +146,8 @@ const checkCustom: Checks = (schema, value, previous, at, causes) => {
     causes.push(fieldCause.unsupported(at, value as Json, supported));
   }
   if (isNull) return;
-  if (wrong !== undefined) return checkCombined(rules, value, at, causes);
-  for (const [name, check] of Object.entries(CHECKS)) {
-    const limit = rules[name];
-    if (limit === undefined) continue;
-    const cause = check(value as Json, limit, at);
-    if (cause !== undefined) causes.push(cause);
-  }
   checkCombined(rules, value, at, causes);
-  customMembers(schema, value, previous, at, causes);
+  if (wrong === undefined) customMembers(schema, value, previous, at, causes);
 };
 
 const customMembers: Checks = (schema, value, previous, at, causes) => {
@@ -174,8 +169,25 @@ const customMembers: Checks = (schema, value, previous, at, causes) => {
       }
     }
     checkAbsent(schema, value, at, causes);
+    if (schema.embedded && at !== "") checkEmbedded(value, at, causes);
   }
 };
+
+/** Checks what an object within another one is. Its metadata are not looked at. */
+function checkEmbedded(object: JsonObject, at: string, causes: Causes): void {
+  for (const name of ["apiVersion", "kind"]) {
+    const [value, place] = [object[name], join(at, name)];
+    const refuse = (why: string): void => void causes.push(fieldCause.invalid(place, JSON.stringify(value), why));
+    if (value === undefined) causes.push(fieldCause.required(place));
+    else if (typeof value !== "string") refuse("must be a string");
+    else if (value === "") refuse("must not be empty");
+    else if (name === "apiVersion" && value.split("/").length > 2) refuse(`unexpected GroupVersion string: ${value}`);
+    else if (name === "kind" && FORMS.letterLabel(value.toLowerCase()).length > 0) {
+      const why = FORMS.letterLabel(value.toLowerCase()).join(",");
+      refuse(`may have mixed case, but should otherwise match: ${why}`);
+    }
+  }
+}
 
 /** Reports required members of which the schema says nothing. */
 function checkAbsent(schema: Struct | MapOf, value: JsonObject, at: string, causes: Causes): void {
@@ -185,78 +197,41 @@ function checkAbsent(schema: Struct | MapOf, value: JsonObject, at: string, caus
   }
 }
 
-const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+/** The types of a value, as JSON names them. */
+type JsonType = "null" | "array" | "number" | "string" | "boolean" | "object";
 
-/** The type that a value should have and the type that it has; undefined if they agree. */
+function kindOf(value: Json | undefined): JsonType {
+  if (value === null || value === undefined) return "null";
+  return isList(value) ? "array" : typeof value as JsonType;
+}
+
+/** The names that Go has for the formats of values. */
+const GO_FORMAT: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
+
+/**
+ * The type that a value should have and the type that it has; undefined if they agree. Unlike the server, which takes
+ * any list for a text with a format, it refuses lists.
+ */
 function typeFault(
   schema: Schema,
-  { type, format }: JsonObject,
+  rules: JsonObject,
   value: Json | undefined,
+  kind: JsonType,
 ): { readonly wanted: string; readonly found: string } | undefined {
-  const found = value === null || value === undefined
-    ? "null"
-    : isList(value)
-    ? "array"
-    : typeof value === "number" && Number.isInteger(value)
-    ? "integer"
-    : typeof value;
-  if (schema.type === "intOrString") {
-    return found === "integer" || found === "string" ? undefined : { wanted: "integer,string", found };
+  const found = kind === "number" && isInt64(value) ? "integer" : kind;
+  const types = schema.type === "intOrString" ? ["integer", "string"] : [textOf(rules.type)].filter((it) => it !== "");
+  const format = checkedFormat(rules);
+  if (kind === "string" && format?.type === "string" && !format.fits(value as never)) {
+    return { wanted: textOf(rules.format), found: value as string };
   }
-  const wanted = textOf(type);
-  if (format === "date-time" && typeof value === "string" && !DATE_TIME.test(value)) {
-    return { wanted: format, found: value };
+  if (types.length === 0 && (format === undefined || ["array", "null", "string"].includes(kind))) {
+    return undefined;
   }
-  const isRight = wanted === "" || wanted === found || (wanted === "number" && found === "integer");
-  return isRight ? undefined : { wanted, found };
+  if (types.includes(found) || (types.includes("number") && found === "integer")) return undefined;
+  if (found === "number" && types.includes("integer") && isNearlyWhole(value as number)) return undefined;
+  const isNamed = format !== undefined && !["array", "null", "string"].includes(kind);
+  return isNamed ? { wanted: textOf(rules.format), found: GO_FORMAT[found] ?? "" } : { wanted: types.join(","), found };
 }
-
-/** Finds what is wrong with a value by one rule of its schema. */
-type Check = (value: Json, limit: Json, at: string) => Required<StatusCause> | undefined;
-
-type Measure = (value: Json) => number | undefined;
-type Holds = (value: number, limit: number) => boolean;
-type Refuse = (at: string, limit: Json, found: number) => Required<StatusCause>;
-
-/** Returns the check of a number, or of a size; `measure` returns undefined for values of other types. */
-function bound(measure: Measure, holds: Holds, refuse: Refuse): Check {
-  return (value, limit, at) => {
-    const found = measure(value);
-    return found === undefined || holds(found, Number(limit)) ? undefined : refuse(at, limit, found);
-  };
-}
-
-function inBody(what: string, unit = ""): Refuse {
-  return (at, limit, found) => fieldCause.invalid(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
-}
-
-function tooMany(at: string, limit: Json, found: number): Required<StatusCause> {
-  return { reason: "FieldValueTooMany", message: `Too many: ${found}: must have at most ${limit} items`, field: at };
-}
-
-const atLeast: Holds = (value, limit) => value >= limit;
-const atMost: Holds = (value, limit) => value <= limit;
-const numberIn: Measure = (value) => typeof value === "number" ? value : undefined;
-const charactersOf: Measure = (value) => typeof value === "string" ? [...value].length : undefined;
-const itemsOf: Measure = (value) => isList(value) ? value.length : undefined;
-const membersOf: Measure = (value) => isObject(value) ? Object.keys(value).length : undefined;
-
-/** Rules of one value, by their name in the schema. */
-const CHECKS: Readonly<Record<string, Check>> = {
-  minimum: bound(numberIn, atLeast, inBody("be greater than or equal to")),
-  maximum: bound(numberIn, atMost, inBody("be less than or equal to")),
-  multipleOf: bound(numberIn, (value, limit) => value % limit === 0, inBody("be a multiple of")),
-  minLength: bound(charactersOf, atLeast, inBody("be at least", " chars long")),
-  maxLength: bound(charactersOf, atMost, fieldCause.tooLong),
-  pattern: (value, limit, at) =>
-    typeof value !== "string" || re2(textOf(limit)).test(value)
-      ? undefined
-      : fieldCause.invalid(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
-  minItems: bound(itemsOf, atLeast, inBody("have at least", " items")),
-  maxItems: bound(itemsOf, atMost, tooMany),
-  minProperties: bound(membersOf, atLeast, inBody("have at least", " properties")),
-  maxProperties: bound(membersOf, atMost, tooMany),
-};
 
 /**
  * `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have only rules of values. The server says of the object as a
@@ -268,20 +243,23 @@ function checkCombined(rules: JsonObject, value: Json | undefined, at: string, c
     if (isObject(rule)) checkPartial(rule, value, at, found);
     return found;
   };
-  const list = (name: string): readonly Causes[] =>
-    isList(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
+  const parts = (name: string): readonly Json[] => listOr(rules[name]);
+  const list = (name: string): readonly Causes[] => parts(name).map(faults);
   const valid = (found: readonly Causes[]): number => found.filter(({ length }) => length === 0).length;
-  const nearest = (found: readonly Causes[]): Causes => found.toSorted((a, b) => a.length - b.length)[0];
+  const nearest = (name: string, found: readonly Causes[]): Causes => {
+    const counts = parts(name).map((rule) => matchCount(objectOr(rule), value));
+    return found[counts.indexOf(Math.max(...counts))];
+  };
   const report = (why: string, found: Causes = []): void => {
     causes.push(fieldCause.invalid("<nil>", '""', `${JSON.stringify(at)} must ${why}`), ...found);
   };
   const any = list("anyOf");
-  if (any.length > 0 && valid(any) === 0) report("validate at least one schema (anyOf)", nearest(any));
+  if (any.length > 0 && valid(any) === 0) report("validate at least one schema (anyOf)", nearest("anyOf", any));
   const one = list("oneOf");
   if (one.length > 0 && valid(one) !== 1) {
     const none = valid(one) === 0;
     const why = none ? "Found none valid" : `Found ${valid(one)} valid alternatives`;
-    report(`validate one and only one schema (oneOf). ${why}`, none ? nearest(one) : []);
+    report(`validate one and only one schema (oneOf). ${why}`, none ? nearest("oneOf", one) : []);
   }
   const every = list("allOf");
   if (valid(every) < every.length) {
@@ -289,6 +267,21 @@ function checkCombined(rules: JsonObject, value: Json | undefined, at: string, c
     report(`validate all the schemas (allOf)${valid(every) === 0 ? ". None validated" : ""}`);
   }
   if (rules.not !== undefined && faults(rules.not).length === 0) report("not validate the schema (not)");
+}
+
+/** What the server counts to find the nearest alternative: the checks that look at a value, and its members. */
+function matchCount(rules: JsonObject, value: Json | undefined): number {
+  const kind = kindOf(value);
+  const format = checkedFormat(rules);
+  const isTyped = rules.type !== undefined || format !== undefined;
+  // The formats of texts are checked apart from types.
+  const isText = kind === "string" && format?.type === "string";
+  const isRight = isText || typeFault({ type: "any", rules }, rules, value, kind) === undefined;
+  const own = (isTyped ? 1 : 0) + (isTyped && isRight ? 1 : 0);
+  if (kind === "string") return own + (format === undefined ? 0 : 1);
+  const [members, schemas] = isObject(value) ? [value, objectOr(rules.properties)] : [{}, {}];
+  const inner = Object.keys(schemas).filter((name) => members[name] !== undefined);
+  return inner.reduce((sum, name) => sum + 4 + matchCount(objectOr(schemas[name]), members[name]), own);
 }
 
 /** Checks a value by a schema below `allOf`, `anyOf`, `oneOf` or `not`. */

@@ -10,29 +10,9 @@
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { FORMS } from "../../../operator/schema/values/forms.ts";
+import { readAddress } from "../../../operator/schema/values/network.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
-
-/** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
-export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {
-  if (/^\d{1,9}(\.\d{1,9}){3}$/.test(text)) {
-    const parts = text.split(".").map(Number);
-    if (parts.some((part) => part > 255)) return undefined;
-    return { value: parts.reduce((sum, part) => sum * 256n + BigInt(part), 0n), bits: 32 };
-  }
-  const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
-  const last = tail === null ? undefined : readAddress(tail[2])?.value;
-  if (tail !== null && last === undefined) return undefined;
-  const plain = tail === null ? text : `${tail[1]}${(last! >> 16n).toString(16)}:${(last! & 65535n).toString(16)}`;
-  const halves = plain.split("::");
-  if (halves.length > 2 || !plain.includes(":")) return undefined;
-  const [before, after = []] = halves.map((half) => half === "" ? [] : half.split(":"));
-  const missing = 8 - before.length - after.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const groups = [...before, ...Array<string>(missing).fill("0"), ...after];
-  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
-  return { value: groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), bits: 128 };
-}
 
 /** Returns what is wrong with an address that a client gives, in the words of the server. */
 function address(text: string): readonly string[] {
@@ -94,6 +74,11 @@ export function rulesOf(rows: Readonly<Record<string, Check | keyof typeof RULE_
   );
 }
 
+/** Joins the path of an object and the name of a member. */
+export function memberPath(at: string, name: string): string {
+  return at === "" ? name : `${at}.${name}`;
+}
+
 /** Returns the rule that finds a member, of which a path that is not required looks no further than it is there. */
 function memberRule(
   [step, ...rest]: readonly string[],
@@ -108,7 +93,7 @@ function memberRule(
   return (object, at, causes) => {
     const value = object[name];
     if (value === undefined && !isRequired) return;
-    const place = at === "" ? name : `${at}.${name}`;
+    const place = memberPath(at, name);
     if (step === name) next(value, place, causes);
     else textsOf(value).forEach((element, index) => next(element, `${place}[${index}]`, causes));
   };
@@ -173,7 +158,7 @@ export function checkOneOf(value: Json | undefined, at: string, allowed: readonl
 /** The rule of objects whose numbers are counts and times: none is below 0. */
 export const noneBelowZero: Rule = (object, at, causes) => {
   for (const [name, value] of Object.entries(object)) {
-    if (numberOf(value) < 0) atLeast(0)(value!, at === "" ? name : `${at}.${name}`, causes);
+    if (numberOf(value) < 0) atLeast(0)(value!, memberPath(at, name), causes);
   }
 };
 

@@ -31,13 +31,13 @@ import {
   numberOf,
   portNumber,
   portOrName,
-  readAddress,
   refuseValue,
   type Rule,
   rulesOf,
   type TextForm,
   textIn,
 } from "./checks.ts";
+import { readAddress } from "../../../operator/schema/values/network.ts";
 import { definitionRule } from "./definition_checks.ts";
 import { isExternallyAccessible } from "./computed.ts";
 import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";

@@ -14,7 +14,8 @@ import {
   type Schema,
   type Struct,
 } from "../../../operator/schema/values/object_schema.ts";
-import { duplicates, join } from "../../../operator/schema/values/validate.ts";
+import { duplicates } from "../../../operator/schema/values/validate.ts";
+import { memberPath } from "./checks.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 
 /**
@@ -67,7 +68,7 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
         const { name, required } = part.field;
         const member = value[name];
         // Most fields are absent.
-        if (member !== undefined || required) typedField(part, member, join(at, name), causes);
+        if (member !== undefined || required) typedField(part, member, memberPath(at, name), causes);
       }
       RULES[schema.name]?.(value, at, causes);
       return;

@@ -7,7 +7,8 @@
  * @module
  */
 import { type Causes, fieldCause, knownRefusal } from "../../../engine/protocol/refusal.ts";
-import { readAddress, refuseValue } from "../schema/checks.ts";
+import { readAddress } from "../../../operator/schema/values/network.ts";
+import { refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";

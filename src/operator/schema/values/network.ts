@@ -1,10 +1,32 @@
 /**
- * IP addresses, networks and URLs of rules, which are read as Go reads them.
+ * IP addresses, networks and URLs, which are read as Go reads them.
  *
- * {@linkcode Address}, {@linkcode IpNetwork} and {@linkcode ParsedUrl} are the entry points. This file knows no rules.
+ * {@linkcode readAddress}, {@linkcode Address}, {@linkcode IpNetwork} and {@linkcode ParsedUrl} are the entry points.
+ * This file knows no formats and no rules.
  *
  * @module
  */
+
+/** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
+export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {
+  if (/^\d{1,9}(\.\d{1,9}){3}$/.test(text)) {
+    const parts = text.split(".").map(Number);
+    if (parts.some((part) => part > 255)) return undefined;
+    return { value: parts.reduce((sum, part) => sum * 256n + BigInt(part), 0n), bits: 32 };
+  }
+  const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
+  const last = tail === null ? undefined : readAddress(tail[2])?.value;
+  if (tail !== null && last === undefined) return undefined;
+  const plain = tail === null ? text : `${tail[1]}${(last! >> 16n).toString(16)}:${(last! & 65535n).toString(16)}`;
+  const halves = plain.split("::");
+  if (halves.length > 2 || !plain.includes(":")) return undefined;
+  const [before, after = []] = halves.map((half) => half === "" ? [] : half.split(":"));
+  const missing = 8 - before.length - after.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
+  const groups = [...before, ...Array<string>(missing).fill("0"), ...after];
+  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
+  return { value: groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), bits: 128 };
+}
 
 /** An IP address. */
 export class Address {
@@ -121,14 +143,16 @@ export class ParsedUrl {
 
   /** Parses a URL. @throws {SyntaxError} if Go's `url.ParseRequestURI` refuses it. */
   constructor(text: string) {
-    const found = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s.exec(
+    const found = /^(?:([A-Za-z][\w+.-]*):(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?)?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s.exec(
       text,
     );
-    const [, scheme = "", , host = "", path = "", query = ""] = found ?? [];
+    const [, scheme = "", user = "", host = "", path = "", query = ""] = found ?? [];
     const wrong = found === null || text === "" || (scheme === "" && !text.startsWith("/")) ||
       // deno-lint-ignore no-control-regex
       /[\x00-\x1f\x7f]|%(?![\da-fA-F]{2})/.test(text.replace(/\?.*/s, "")) ||
-      !/^(?:\[[\da-fA-F:.]+(?:%25[^\]]*)?\]|[^\s"<>[\]\\^`{|}:]*)(?::\d*)?$/.test(host);
+      !/^(?:[\w\-.:~!$&'()*+,;=@]|%[\da-fA-F]{2})*$/.test(user) ||
+      !/^(?:\[[\da-fA-F:.]+(?:%25[^\]]*)?\]|[^\s"<>[\]\\^`{|}:]*)(?::\d*)?$/.test(host) ||
+      (host.startsWith("[") && readAddress(host.slice(1).replace(/(?:%25.*)?\].*$/, ""))?.bits !== 128);
     if (wrong) throw new SyntaxError(`URL parse error during conversion from string: ${JSON.stringify(text)}`);
     this.text = text;
     const opaque = scheme !== "" && !text.slice(scheme.length + 1).startsWith("/");
