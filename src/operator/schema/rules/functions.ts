@@ -14,6 +14,7 @@ import { type Form, FORMS } from "../values/forms.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
+import { FORMATS as VALUE_FORMATS, parses } from "../values/formats.ts";
 import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "../values/network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
@@ -95,16 +96,16 @@ class Format {
   }
 }
 
-const DATE = /^\d{4}-(0[1-9]|1[0-2])-\d\d$/;
-const fitting = (pattern: RegExp) => (text: string): boolean => pattern.test(text);
 /** Longer texts are not looked at. */
 const having = (form: Form, most: number) => (text: string): boolean => text.length <= most && form(text).length === 0;
 /** The server replaces a `-` at the end of a prefix by a letter. */
 const prefixOf = (fits: (text: string) => boolean) => (text: string): boolean => fits(text.replace(/-$/, "a"));
-const isDate = (text: string): boolean => DATE.test(text) && new Date(text).toISOString().startsWith(text);
 const label = having(FORMS.dnsLabel, 63);
 const subdomain = having(FORMS.subdomain, 253);
 const label1035 = having(FORMS.letterLabel, 63);
+
+/** The formats that schemas have, too. */
+const SHARED = ["uri", "uuid", "byte", "date", "datetime"];
 
 /** The named formats. */
 const FORMATS: ReadonlyMap<string, Format> = new Map(
@@ -117,23 +118,9 @@ const FORMATS: ReadonlyMap<string, Format> = new Map(
     dns1035LabelPrefix: prefixOf(label1035),
     qualifiedName: having(FORMS.labelKey, 253 + 1 + 63),
     labelValue: having(FORMS.labelValue, 63),
-    uri: (text: string) => parses(() => new ParsedUrl(text)),
-    uuid: fitting(/^[\da-f]{8}-?[\da-f]{4}-?[\da-f]{4}-?[\da-f]{4}-?[\da-f]{12}$/i),
-    byte: fitting(/^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/),
-    date: isDate,
-    datetime: (text: string) =>
-      isDate(text.slice(0, 10)) && /^.{10}[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text),
+    ...Object.fromEntries(SHARED.map((name) => [name, VALUE_FORMATS.get(name)!.fits as (text: string) => boolean])),
   }).map(([name, fits]) => [name, new Format(name, fits)]),
 );
-
-function parses(parse: () => unknown): boolean {
-  try {
-    parse();
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const sizeOf = (value: unknown): number =>
   typeof value === "string" || Array.isArray(value) ? value.length : value instanceof Map ? value.size : 1;

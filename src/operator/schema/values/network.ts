@@ -44,21 +44,13 @@ export class Address {
    * @throws {SyntaxError} if it is none, has a zone, or is an IPv4 address in IPv6.
    */
   static parse(text: string): Address {
-    const fail = (): never => {
+    const { value, bits } = readAddress(text) ?? { value: 0n, bits: 0 };
+    if (
+      bits === 0 || /(?:^|[:.])0\d+(?:\.|$)/.test(text) && text.includes(".") || (bits > 32 && value >> 32n === 0xffffn)
+    ) {
       throw new SyntaxError(`IP Address ${JSON.stringify(text)} parse error during conversion from string`);
-    };
-    if (!text.includes(":")) {
-      const parts = text.split(".");
-      if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) fail();
-      return new Address(parts.map(Number));
     }
-    if (!/^[\da-fA-F:.]+$/.test(text) || !URL.canParse(`http://[${text}]`)) fail();
-    const [head, tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split("::");
-    const groups = (part = ""): number[] => part === "" ? [] : part.split(":").map((group) => parseInt(group, 16));
-    const zeros = 8 - groups(head).length - groups(tail).length;
-    const all = [...groups(head), ...Array<number>(zeros).fill(0), ...groups(tail)];
-    if (all.slice(0, 5).every((group) => group === 0) && all[5] === 0xffff) fail();
-    return new Address(all.flatMap((group) => [group >> 8, group & 255]));
+    return new Address(Array.from({ length: bits / 8 }, (_, at) => Number(value >> BigInt(bits - 8 - 8 * at) & 255n)));
   }
 
   /** 4 or 6. */
