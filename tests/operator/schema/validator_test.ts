@@ -67,6 +67,8 @@ Deno.test("validate() and the fake server drop nulls in maps, and check objects 
       type: "object",
       properties: {
         labels: { type: "object", additionalProperties: { type: "string" } },
+        sizes: { type: "object", additionalProperties: { type: "integer", default: 1 } },
+        count: { type: "integer", maxProperties: 0 },
         template: {
           type: "object",
           "x-kubernetes-embedded-resource": true,
@@ -78,12 +80,18 @@ Deno.test("validate() and the fake server drop nulls in maps, and check objects 
   const server = new FakeApiServer({ resources: [Holder] });
   using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
   const metadata = { name: "a", labels: { a: "b" }, unknown: 1 };
-  const spec = { labels: { a: "x", b: null }, template: { apiVersion: "v1", kind: "Pod", metadata, spec: { c: 1 } } };
+  const spec = {
+    labels: { a: "x", b: null },
+    sizes: { a: null },
+    template: { apiVersion: "v1", kind: "Pod", metadata, spec: { c: 1 } },
+  };
   const object = { metadata: { name: "a" }, spec: spec as never };
   assertEquals(await Holder.validate(object), []);
   const made = await client.resource(Holder).create(object);
   const template = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { a: "b" } }, spec: { c: 1 } };
-  assertEquals(made.spec as unknown, { labels: { a: "x" }, template });
+  assertEquals(made.spec as unknown, { labels: { a: "x" }, sizes: { a: 1 }, template });
+  // The fields of an object where a number belongs are dropped first.
+  assertEquals((await Holder.validate({ metadata: { name: "a" }, spec: { count: { a: 1 } } })).length, 1);
   for (
     const [template, fields_] of [
       [{ apiVersion: "v1" }, ["spec.template.kind"]],

@@ -123,6 +123,7 @@ export const LOWERED: readonly (readonly [name: string, given: JsonObject, lower
     pattern: "^a",
   }],
   ["a format of another type", { ...whole, format: "email" }, whole],
+  ["an exclusive bound that the server cannot hold", { type: "number", exclusiveMaximum: 2 ** 63 }, { type: "number" }],
   ["bounds that the server cannot hold", { type: "number", minimum: -1e300, maximum: 2 ** 63 }, { type: "number" }],
   ["base64", { ...text, contentEncoding: "base64" }, { ...text, format: "byte" }],
   ["defaults", { ...text, default: "a" }, { ...text, default: "a" }],

@@ -140,6 +140,7 @@ export function narrowings(random: Random): Narrowing[] {
     row("bound narrowed", integer(), integer({ multipleOf: high + 1 })),
     row("pattern added", string(), string({ pattern: "^a" })),
     row("format changed", string(), string({ format: random.pick(["date-time", "uuid", "ipv4", "duration"]) })),
+    row("format changed", string(), string({ format: "quantity" })),
     row("format changed", integer({ format: "int64" }), integer({ format: "int32" })),
     row("combination added", string(), string({ anyOf: [{ minLength: 1 }] })),
     row("combination added", integer(), integer({ allOf: [{ minimum: 1 }] })),

@@ -278,7 +278,6 @@ function matchCount(rules: JsonObject, value: Json | undefined): number {
   const isText = kind === "string" && format?.type === "string";
   const isRight = isText || typeFault({ type: "any", rules }, rules, value, kind) === undefined;
   const own = (isTyped ? 1 : 0) + (isTyped && isRight ? 1 : 0);
-  if (kind === "string") return own + (format === undefined ? 0 : 1);
   const [members, schemas] = isObject(value) ? [value, objectOr(rules.properties)] : [{}, {}];
   const inner = Object.keys(schemas).filter((name) => members[name] !== undefined);
   return inner.reduce((sum, name) => sum + 4 + matchCount(objectOr(schemas[name]), members[name]), own);

@@ -68,6 +68,7 @@ const NUMBERS: readonly (readonly [schema: JsonObject, value: number, messages: 
   [{ type: "integer" }, 2 ** 63, [wrongType("integer", "number"), outside("Checked", "integer (default format)")]],
   [{ type: "integer" }, 2 ** 53 + 2, []],
   [{ type: "integer" }, 1.5, [wrongType("integer", "number"), outside("Checked", "integer (default format)")]],
+  [{ type: "integer" }, 2 ** 31 - 0.5, [outside("Checked", "integer (default format)")]], // nearly a whole number
   [{ type: "integer", format: "int32" }, 2 ** 31, [outside("Checked", "integer with format int32")]],
   [{ type: "integer", format: "int32" }, -(2 ** 31), []],
   [{ type: "integer", format: "int32" }, 1.5, [
