@@ -13,7 +13,7 @@ import type { ObjectDraft } from "../../engine/api/written.ts";
 import { checkNames, namesOf } from "../../engine/errors/option_names.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../engine/kinds/apiextensions/v1.ts";
 import { definitionCauses } from "./definition.ts";
-import type { JsonSchema, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
+import type { JsonSchema, SchemaChange, SchemaRule, StandardJsonSchema, ValueOf } from "./json_schema.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "./lower_schema.ts";
 import { faultsOf, loadValidator } from "./validator.ts";
 import type { ScalePaths } from "./values/validate.ts";
@@ -94,6 +94,11 @@ export interface DefinedObject<Group extends string, Version extends string, Kin
 export interface DefinedKind<T extends KubernetesObject = KubernetesObject> extends Resource<T> {
   /** The CustomResourceDefinition, as an object to create or apply. */
   readonly crd: ObjectDraft<CustomResourceDefinition>;
+  /**
+   * What the CRD does not have of your schemas, because Kubernetes cannot express it or a library does not write it.
+   * Read it once after you changed a schema. A list without entries says that nothing known is missing.
+   */
+  readonly changes?: readonly SchemaChange[];
   /** See `Resource.loadValidator`. */
   readonly loadValidator: NonNullable<Resource["loadValidator"]>;
   /**
@@ -163,7 +168,8 @@ export function defineKind<
   const resource = defineResource<DefinedObject<Group, Version, Kind, Scope, ValueOf<Spec>, ValueOf<Status>>>(
     { group, version, plural, kind, scope, shortNames, categories },
   );
-  const schema = schemaOfObjects(definition);
+  const changes: SchemaChange[] = [];
+  const schema = schemaOfObjects(definition, changes);
   const crd = definitionOf(definition, schema);
   const faults = definitionCauses(crd as unknown as JsonObject);
   if (faults.length > 0) throw new SchemaError(faultsOf(faults));
@@ -172,6 +178,7 @@ export function defineKind<
   return Object.freeze({
     ...resource,
     crd,
+    changes: Object.freeze(changes),
     loadValidator: load,
     validate: async (object: object, options: { readonly previous?: object } = {}) => {
       checkNames("validate an object", options, "previous");
@@ -188,11 +195,12 @@ const NAMES = namesOf<AnyDefinition>()(
 type AnyDefinition = KindDefinition<string, string, string, "Namespaced" | "Cluster", KindSchema, KindSchema>;
 
 /** The schema of complete objects. */
-function schemaOfObjects({ kind, description, spec, status, rules }: AnyDefinition): JsonObject {
+function schemaOfObjects(definition: AnyDefinition, changes: SchemaChange[]): JsonObject {
+  const { kind, description, spec, status, rules } = definition;
   const lowered = (name: string, schema: KindSchema | undefined): JsonObject | undefined => {
     if (schema === undefined) return undefined;
-    const given = standardJsonSchema(schema) ?? schema as unknown as JsonObject;
-    if (!isDeeper(given, MAX_SCHEMA_DEPTH)) return lowerSchema(given, name);
+    const given = standardJsonSchema(schema, name) ?? schema as unknown as JsonObject;
+    if (!isDeeper(given, MAX_SCHEMA_DEPTH)) return lowerSchema(given, name, { changes });
     throw new SchemaError([{ path: name, message: `it is nested more than ${MAX_SCHEMA_DEPTH} deep. Flatten it` }]);
   };
   if (spec === undefined) throw new SchemaError([{ path: "spec", message: `"${kind}" has no schema` }]);

@@ -10,6 +10,8 @@ import { messageOf, nearest, quoted } from "../../engine/errors/errors.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../engine/api/json.ts";
 import { listOr, memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { re2 } from "./values/re2.ts";
+import type { SchemaChange } from "./json_schema.ts";
+import { markedSchema, marksOf } from "./libraries.ts";
 import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
 import { join } from "./values/validate.ts";
 
@@ -91,12 +93,17 @@ function has(words: string, name: string): boolean {
  * Returns the structural schema for a JSON schema of draft 7 or 2020-12, which you write or a library returns.
  *
  * @param at The path of the schema in the object, which errors begin with: `"spec"`.
+ * @param options `changes` is filled with what is dropped or changed.
  * @throws {SchemaError} with all faults: what Kubernetes cannot express, a misspelt keyword, and names in `required`
  *   that are not in `properties`.
  */
-export function lowerSchema(schema: JsonObject, at: string): JsonObject {
+export function lowerSchema(
+  schema: JsonObject,
+  at: string,
+  { changes = [] }: { readonly changes?: SchemaChange[] } = {},
+): JsonObject {
   const faults: SchemaFault[] = [];
-  const lowered = new Lowering(schema, faults).lower(schema, at, ["#"]);
+  const lowered = new Lowering(schema, faults, changes).lower(schema, at, ["#"]);
   if (faults.length > 0) throw new SchemaError(faults);
   return lowered;
 }
@@ -110,9 +117,10 @@ interface Found {
 class Lowering {
   readonly #root: JsonObject;
   readonly #faults: SchemaFault[];
+  readonly #changes: SchemaChange[];
 
-  constructor(root: JsonObject, faults: SchemaFault[]) {
-    [this.#root, this.#faults] = [root, faults];
+  constructor(root: JsonObject, faults: SchemaFault[], changes: SchemaChange[]) {
+    [this.#root, this.#faults, this.#changes] = [root, faults, changes];
   }
 
   /** Lowers a schema at a path. `refs` are the references that led there. */
@@ -123,7 +131,10 @@ class Lowering {
     for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
     this.#values(schema, at);
     if (schema.not !== undefined) schema.not = this.#nested(schema.not, schema, at, inner);
-    if (equalJson(schema.not, {})) this.#fault(at, "no value is allowed. Remove the field");
+    if (equalJson(schema.not, {})) {
+      this.#fault(at, "no value is allowed. Remove the field");
+      delete schema.not;
+    }
     this.#map(schema, at, inner);
     this.#unique(schema, at);
     this.#required(schema, schema, at);
@@ -136,8 +147,7 @@ class Lowering {
   }
 
   #fault(path: string, message: string): void {
-    const isKnown = this.#faults.some((fault) => fault.path === path && fault.message === message);
-    if (!isKnown) this.#faults.push({ path, message });
+    addNew(this.#faults, { path, message });
   }
 
   /** Lowers the schemas of fields and elements. */
@@ -161,7 +171,8 @@ class Lowering {
     if (isList(schema.type)) this.#types(schema, schema.type, at);
     if (typeof $ref !== "string") return { schema, refs };
     const path = $ref.split("/").slice(1).map((it) => decodeURIComponent(it).replace(/~1/g, "/").replace(/~0/g, "~"));
-    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : undefined;
+    const byId = Object.values(objectOr(this.#root.$defs)).find((it) => memberAt(it, "$id") === $ref);
+    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : byId;
     const isInside = refs.includes($ref);
     if (target !== undefined && !isInside) {
       const found = this.#find(target, at, [...refs, $ref]);
@@ -189,8 +200,12 @@ class Lowering {
   /** Returns a copy with the keywords that are lowered, and reports others. */
   #known(schema: JsonObject, at: string): MutableJson {
     const kept: MutableJson = {};
-    for (const [name, value] of Object.entries(schema)) {
-      const isIgnored = DROPPED_NAMES.includes(name) || /^x-(?!kubernetes-)/.test(name);
+    for (const { keyword, reason, isRefused } of marksOf(schema)) {
+      if (isRefused) this.#fault(at, reason);
+      else addNew(this.#changes, { path: at, keyword, reason });
+    }
+    for (const [name, value] of Object.entries(withAnyNames(schema))) {
+      const isIgnored = DROPPED_NAMES.includes(name) || /^(x-(?!kubernetes-)|~)/.test(name);
       if (value === undefined || isIgnored || saysNothing(name, value)) continue;
       if (ANY.includes(name) || has(KNOWN[isList(value) ? "list" : typeof value] ?? "", name)) kept[name] = value;
       else if (KNOWN_NAMES.includes(name)) {
@@ -348,6 +363,19 @@ function isEither(types: readonly Json[]): boolean {
   return equalJson(types.toSorted(), ["integer", "string"]);
 }
 
+/** Adds an entry to a list that has no equal one. */
+function addNew<T>(list: T[], entry: T): void {
+  if (!list.some((it) => equalJson(it, entry))) list.push(entry);
+}
+
+/** Writes a pattern that every name matches as `additionalProperties`. */
+function withAnyNames(schema: JsonObject): JsonObject {
+  const { patternProperties, ...rest } = schema;
+  const [[pattern, values] = [], ...others] = Object.entries(objectOr(patternProperties));
+  const isAny = pattern !== undefined && others.length === 0 && /^(\^?\.\*\$?)?$/.test(pattern);
+  return isAny ? { ...rest, additionalProperties: values } : schema;
+}
+
 /** True for keywords that are refused only if they say something. */
 function saysNothing(name: string, value: Json): boolean {
   if (name === "propertyNames") return equalJson(value, {}) || equalJson(value, { type: "string" });
@@ -366,28 +394,34 @@ function infer(schema: MutableJson): void {
 
 /**
  * Returns the JSON schema of a library's schema that implements Standard JSON Schema, such as zod 4 and arktype, or
- * valibot with `toStandardJsonSchema()`; undefined for another value.
+ * valibot with `toStandardJsonSchema()`; undefined for another value. What zod, valibot and arktype leave out is marked.
  *
- * @throws {SchemaError} if the library cannot write the schema, or the schema transforms values.
+ * @param at The path of the schema in the object, which errors begin with: `"spec"`.
+ * @throws {SchemaError} if the library cannot write the schema, or another library's schema transforms values.
  * @see https://standardschema.dev/json-schema
  */
-export function standardJsonSchema(value: unknown): JsonObject | undefined {
+export function standardJsonSchema(value: unknown, at = ""): JsonObject | undefined {
   const isSchema = (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
   if (!isSchema) return undefined;
   const { vendor, jsonSchema } = value["~standard"] as StandardSchema;
-  const fail = (message: string, cause?: unknown, path = ""): SchemaError =>
+  const fail = (message: string, cause?: unknown, path = at): SchemaError =>
     new SchemaError([{ path, message }], { cause });
   const wrap = "Wrap the schema: toStandardJsonSchema(schema)";
   if (jsonSchema === undefined) throw fail(`${vendor} does not write it by Standard JSON Schema. ${wrap}`);
-  const [input, output] = (["input", "output"] as const).map((side) => {
+  const written = (side: string, write: () => JsonObject | undefined) => {
     try {
-      return jsonSchema[side]({ target: "draft-2020-12" });
+      return write();
     } catch (cause) {
       const why = `${vendor} cannot write the ${side} of the schema: ${messageOf(cause)}`;
       throw fail(`${why}. Use a schema of plain JSON`, cause);
     }
-  });
-  const place = difference(input, output, "");
+  };
+  const marked = written("input", () => markedSchema(value, vendor, jsonSchema.input));
+  if (marked !== undefined) return marked;
+  const [input, output] = (["input", "output"] as const).map((side) =>
+    written(side, () => jsonSchema[side]({ target: "draft-2020-12" }))
+  );
+  const place = difference(input, output, at);
   if (place === undefined) return input;
   const why = "the schema transforms values, but the server stores them as they are. Remove the transformation";
   throw fail(why, undefined, place);
