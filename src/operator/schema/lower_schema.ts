@@ -11,7 +11,7 @@ import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJs
 import { listOr, memberAt, objectOr, textOf, textsOf } from "../../engine/api/members.ts";
 import { re2 } from "./values/re2.ts";
 import type { SchemaChange } from "./json_schema.ts";
-import { markedSchema, marksOf } from "./libraries.ts";
+import { CHECKED, LOST, markedSchema, REFUSED_PART, TRANSFORMED } from "./libraries.ts";
 import { INT_OR_STRING, LIST_TYPE, OPEN } from "./structural.ts";
 import { join } from "./values/validate.ts";
 
@@ -118,6 +118,8 @@ class Lowering {
   readonly #root: JsonObject;
   readonly #faults: SchemaFault[];
   readonly #changes: SchemaChange[];
+  /** The schemas in `$defs`, by their names and by their \`$id\`. */
+  readonly #definitions = new Map<Json | undefined, JsonObject>();
 
   constructor(root: JsonObject, faults: SchemaFault[], changes: SchemaChange[]) {
     [this.#root, this.#faults, this.#changes] = [root, faults, changes];
@@ -167,12 +169,14 @@ class Lowering {
     if (!isObject(given)) {
       this.#fault(at, `a schema must be an object, but it is ${JSON.stringify(given)}. Write a schema`);
     }
+    for (const [name, it] of Object.entries(objectOr(objectOr(given).$defs))) {
+      for (const key of [name, objectOr(it).$id]) this.#definitions.set(key, objectOr(it));
+    }
     const { $ref, ...schema } = this.#known(objectOr(given), at);
     if (isList(schema.type)) this.#types(schema, schema.type, at);
     if (typeof $ref !== "string") return { schema, refs };
     const path = $ref.split("/").slice(1).map((it) => decodeURIComponent(it).replace(/~1/g, "/").replace(/~0/g, "~"));
-    const byId = Object.values(objectOr(this.#root.$defs)).find((it) => memberAt(it, "$id") === $ref);
-    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : byId;
+    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : this.#definitions.get($ref);
     const isInside = refs.includes($ref);
     if (target !== undefined && !isInside) {
       const found = this.#find(target, at, [...refs, $ref]);
@@ -200,10 +204,7 @@ class Lowering {
   /** Returns a copy with the keywords that are lowered, and reports others. */
   #known(schema: JsonObject, at: string): MutableJson {
     const kept: MutableJson = {};
-    for (const { keyword, reason, isRefused } of marksOf(schema)) {
-      if (isRefused) this.#fault(at, reason);
-      else addNew(this.#changes, { path: at, keyword, reason });
-    }
+    this.#marks(schema, at);
     for (const [name, value] of Object.entries(withAnyNames(schema))) {
       const isIgnored = DROPPED_NAMES.includes(name) || /^(x-(?!kubernetes-)|~)/.test(name);
       if (value === undefined || isIgnored || saysNothing(name, value)) continue;
@@ -221,6 +222,16 @@ class Lowering {
       }
     }
     return kept;
+  }
+
+  /** Reports what a library has lost, and the hidden members of TypeBox. */
+  #marks(schema: JsonObject, at: string): void {
+    const lost = "~refine" in schema ? { Refine: CHECKED } : objectOr(schema[LOST]);
+    const refused = "~codec" in schema ? [TRANSFORMED] : Object.values(objectOr(schema[REFUSED_PART]));
+    for (const [keyword, reason] of Object.entries(lost)) {
+      addNew(this.#changes, { path: at, keyword, reason: textOf(reason) });
+    }
+    for (const message of refused) this.#fault(at, textOf(message));
   }
 
   /** Lowers alternatives: to null, to an integer or a string, to one enum, to one type with rules. */
@@ -404,27 +415,18 @@ export function standardJsonSchema(value: unknown, at = ""): JsonObject | undefi
   const isSchema = (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
   if (!isSchema) return undefined;
   const { vendor, jsonSchema } = value["~standard"] as StandardSchema;
-  const fail = (message: string, cause?: unknown, path = at): SchemaError =>
-    new SchemaError([{ path, message }], { cause });
+  const fail = (message: string, cause?: unknown): SchemaError => new SchemaError([{ path: at, message }], { cause });
   const wrap = "Wrap the schema: toStandardJsonSchema(schema)";
   if (jsonSchema === undefined) throw fail(`${vendor} does not write it by Standard JSON Schema. ${wrap}`);
-  const written = (side: string, write: () => JsonObject | undefined) => {
-    try {
-      return write();
-    } catch (cause) {
-      const why = `${vendor} cannot write the ${side} of the schema: ${messageOf(cause)}`;
-      throw fail(`${why}. Use a schema of plain JSON`, cause);
-    }
-  };
-  const marked = written("input", () => markedSchema(value, vendor, jsonSchema.input));
-  if (marked !== undefined) return marked;
-  const [input, output] = (["input", "output"] as const).map((side) =>
-    written(side, () => jsonSchema[side]({ target: "draft-2020-12" }))
-  );
-  const place = difference(input, output, at);
-  if (place === undefined) return input;
-  const why = "the schema transforms values, but the server stores them as they are. Remove the transformation";
-  throw fail(why, undefined, place);
+  try {
+    const marked = markedSchema(value, vendor, jsonSchema.input);
+    if (marked !== undefined) return marked;
+    const [input, output] = [jsonSchema.input, jsonSchema.output].map((write) => write({ target: "draft-2020-12" }));
+    if (equalJson(comparable(input), comparable(output))) return input;
+  } catch (cause) {
+    throw fail(`${vendor} cannot write the schema: ${messageOf(cause)}. Use a schema of plain JSON`, cause);
+  }
+  throw fail(TRANSFORMED);
 }
 
 /** The property `~standard` of a library's schema. */
@@ -433,19 +435,10 @@ interface StandardSchema {
   readonly jsonSchema?: Readonly<Record<"input" | "output", (options: { readonly target: string }) => JsonObject>>;
 }
 
-/** The path at which the input of a schema differs from its output; defaults and unknown fields do not count. */
-function difference(input: unknown, output: unknown, at: string, isNames = false): string | undefined {
-  if (typeof input !== "object" || typeof output !== "object" || input === null || output === null) {
-    return equalJson(input, output) ? undefined : at;
-  }
-  const [left, right] = [input, output] as [JsonObject, JsonObject];
-  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    if (!isNames && (name === "required" || name === "default")) continue;
-    const [a, b] = [left[name], right[name]];
-    if (!isNames && name === "additionalProperties" && (a ?? false) === false && (b ?? false) === false) continue;
-    const place = isNames ? join(at, name) : at;
-    const found = difference(a, b, place, !isNames && ["properties", "$defs", "definitions"].includes(name));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** A schema without what may differ between input and output: defaults, and unknown fields. */
+function comparable(schema: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(schema, (name, value) => {
+    const isFree = (name === "required" && isList(value)) || (name === "default" && !isObject(value));
+    return isFree || (name === "additionalProperties" && value === false) ? undefined : value;
+  }));
 }
