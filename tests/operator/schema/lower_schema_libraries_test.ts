@@ -1,9 +1,12 @@
-// Schemas of zod, valibot and arktype, which implement Standard JSON Schema, become structural schemas.
+// Schemas of zod, valibot and arktype, which implement Standard JSON Schema, become structural schemas. What is lost or
+// refused of each of their types is in the folder libraries.
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { toStandardJsonSchema } from "npm:@valibot/to-json-schema@1.8.0";
 import { type } from "npm:arktype@2.2.10";
 import * as v from "npm:valibot@1.5.0";
 import { z } from "npm:zod@4.6.7";
+import { defineKind, type StandardJsonSchema } from "@kube/informer/schema";
+import type { JsonObject } from "../../../src/engine/api/json.ts";
 import { lowerSchema, SchemaError, standardJsonSchema } from "../../../src/operator/schema/lower_schema.ts";
 import { structuralCauses } from "../../../src/operator/schema/structural.ts";
 
@@ -13,7 +16,7 @@ const text = { type: "string" };
 
 /** Lowers the schema of a library, and checks that kube-apiserver would take it. */
 function lowered(schema: unknown): unknown {
-  const json = standardJsonSchema(schema);
+  const json = standardJsonSchema(schema, "spec");
   assert(json !== undefined);
   const spec = lowerSchema(json, "spec");
   assertEquals(structuralCauses({ type: "object", properties: { spec } }, "schema"), []);
@@ -105,10 +108,10 @@ Deno.test("a schema of zod that has no structural form is refused", () => {
   const refused: readonly (readonly [schema: z.ZodType, message: string])[] = [
     [
       z.string().transform((it) => it.length),
-      "zod cannot write the output of the schema: Transforms cannot be represented",
+      "spec: the schema transforms values",
     ],
-    [z.object({ on: z.stringbool() }), "on: the schema transforms values"],
-    [z.object({ at: z.date() }), "zod cannot write the input of the schema: Date cannot be represented"],
+    [z.object({ on: z.stringbool() }), "spec.on: the schema transforms values"],
+    [z.object({ at: z.date() }), "spec.at: your library cannot write it: date has no form in JSON Schema"],
     [z.object({ pair: z.tuple([z.string(), z.int()]) }), "spec.pair: `prefixItems` has no structural form"],
     [z.object({ age: z.iso.duration() }), "spec.age: the pattern"],
     [
@@ -153,8 +156,7 @@ Deno.test("a schema of valibot defines a kind", () => {
   assertShared(toStandardJsonSchema(shared), { replicas: { ...SHARED.replicas, default: 1 } });
   assertEquals(lowered(toStandardJsonSchema(v.pipe(v.string(), v.base64()))), { type: "string", format: "byte" });
   const length = v.pipe(v.string(), v.transform((it) => it.length));
-  const message = "valibot cannot write the output of the schema";
-  assertThrows(() => lowered(toStandardJsonSchema(length)), SchemaError, message);
+  assertThrows(() => lowered(toStandardJsonSchema(length)), SchemaError, "spec: the schema transforms values");
   assertThrows(() => lowered(shared), SchemaError, "toStandardJsonSchema(schema)");
 });
 
@@ -173,12 +175,75 @@ Deno.test("a schema of arktype defines a kind", () => {
     link: "string.url",
     any: "unknown",
   });
-  assertShared(shared);
+  assertShared(shared, { replicas: { ...SHARED.replicas, default: 1 } });
   assertThrows(
     () => lowered(type({ size: "string.numeric.parse" })),
     SchemaError,
-    "size: the schema transforms values",
+    "spec.size: the schema transforms values",
   );
   const node = type.module({ node: { kids: "node[]" } }).node;
   assertThrows(() => lowered(node), SchemaError, "is the schema itself");
+});
+
+/** A schema of a library that nobody knows. */
+function ofOthers(input: JsonObject, output: JsonObject | Error): StandardJsonSchema {
+  const jsonSchema = {
+    input: () => input,
+    output: (): JsonObject => {
+      if (output instanceof Error) throw output;
+      return output;
+    },
+  };
+  return { "~standard": { version: 1, vendor: "others", jsonSchema } } as StandardJsonSchema;
+}
+
+Deno.test("a schema of another library may differ between input and output in defaults and unknown fields only", () => {
+  const a = { ...text, default: "x" };
+  const input = { type: "object", properties: { a } };
+  const output = { type: "object", properties: { a: text }, required: ["a"], additionalProperties: false };
+  assertEquals(lowered(ofOthers(input, output)), input);
+  for (const it of [{ ...text, default: {} }, { ...text, minLength: 2 }, { type: "object" }]) {
+    const other = ofOthers(input, { ...input, properties: { a: it } });
+    assertThrows(() => standardJsonSchema(other, "spec"), SchemaError, "spec: the schema transforms values");
+  }
+  const broken = ofOthers(input, new Error("no way"));
+  assertThrows(() => standardJsonSchema(broken, "spec"), SchemaError, "spec: others cannot write the schema: no way");
+});
+
+Deno.test("what a library checks or changes in code is in the changes of a kind, once for each field", () => {
+  const name = z.string().refine(Boolean).refine(Boolean).trim();
+  const spec = z.object({ name, tags: z.array(name) });
+  const kind = defineKind({ group: "example.com", version: "v1", kind: "Website", plural: "websites", spec });
+  const checked = "your library checks this in code, so the server accepts values that the library refuses";
+  const changed = "your library changes values in code, but the server checks and stores them as users write them";
+  assertEquals(
+    kind.changes,
+    ["spec.name", "spec.tags[]"].flatMap((path) => [
+      { path, keyword: "refine", reason: checked },
+      { path, keyword: "overwrite", reason: changed },
+    ]),
+  );
+  assert(Object.isFrozen(kind.changes));
+  const plain = { type: "object", properties: { name: { type: "string" } } } as const;
+  assertEquals(
+    defineKind({ group: "example.com", version: "v1", kind: "Website", plural: "websites", spec: plain }).changes,
+    [],
+  );
+});
+
+Deno.test("a reference of TypeBox names a definition by its id, and a pattern of any name is additionalProperties", () => {
+  const N = { $id: "N", type: "object", properties: { s: { $ref: "S" } } };
+  const spec = { $defs: { N, short: { $id: "S", type: "string" } }, $ref: "N" };
+  assertEquals(lowerSchema(spec, "spec"), { type: "object", properties: { s: text } });
+  for (const pattern of ["^.*$", ".*", ""]) {
+    const record = { type: "object", patternProperties: { [pattern]: text }, additionalProperties: false };
+    assertEquals(lowerSchema(record, "spec"), { type: "object", additionalProperties: text });
+  }
+  const two = { type: "object", patternProperties: { "^.*$": text, "^a": text } };
+  assertThrows(() => lowerSchema(two, "spec"), SchemaError, "`patternProperties` has no structural form");
+});
+
+Deno.test("a field that takes no value is refused for one reason", () => {
+  const { faults } = assertThrows(() => lowered(z.object({ gone: z.never().optional() })), SchemaError);
+  assertEquals(faults, [{ path: "spec.gone", message: "no value is allowed. Remove the field" }]);
 });
