@@ -119,7 +119,10 @@ const VALIBOT = {
       else if (isOther || errors) json.allOf = [...listOr(json.allOf), { pattern: patternOf(requirement, json) }];
       return json;
     }
-    if (!errors || /^(brand|flavor|readonly|finite)$/.test(name)) return json;
+    // Of a list, valibot writes the element as a pattern.
+    const isOfList = name === "includes" && json.type === "array";
+    if (isOfList) delete json.pattern;
+    if ((!errors && !isOfList) || /^(brand|flavor|readonly|finite)$/.test(name)) return json;
     if (kind !== "transformation" || name === "guard") return mark(json, LOST, name, CHECKED);
     if (/^(trim|normalize|to_.*_case|to_m)/.test(name)) return mark(json, LOST, name, CHANGED);
     return mark(json, REFUSED_PART, name, TRANSFORMED);

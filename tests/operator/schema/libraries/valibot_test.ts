@@ -178,7 +178,7 @@ const ROWS: Rows = {
     l(v.minLength(1), v.maxLength(3)),
     '{"items":{"type":"string"},"maxItems":3,"minItems":1,"type":"array"}',
   ],
-  "includes listIncludes": [l(v.includes("x")), '{"items":{"type":"string"},"pattern":"x","type":"array"}'],
+  "includes listIncludes": [l(v.includes("x")), '{"items":{"type":"string"},"type":"array"} − a: includes'],
   "excludes listExcludes": [l(v.excludes("x")), '{"items":{"type":"string"},"type":"array"} − a: excludes'],
   "checkItems": [l(v.checkItems(Boolean)), '{"items":{"type":"string"},"type":"array"} − a: check_items'],
   "everyItem": [l(v.everyItem(Boolean)), '{"items":{"type":"string"},"type":"array"} − a: every_item'],
