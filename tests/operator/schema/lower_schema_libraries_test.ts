@@ -13,6 +13,7 @@ import { structuralCauses } from "../../../src/operator/schema/structural.ts";
 const OPEN = "x-kubernetes-preserve-unknown-fields";
 const EITHER = "x-kubernetes-int-or-string";
 const text = { type: "string" };
+const NAMES = { group: "example.com", version: "v1", kind: "Website", plural: "websites" } as const;
 
 /** Lowers the schema of a library, and checks that kube-apiserver would take it. */
 function lowered(schema: unknown): unknown {
@@ -155,6 +156,11 @@ Deno.test("a schema of valibot defines a kind", () => {
   });
   assertShared(toStandardJsonSchema(shared), { replicas: { ...SHARED.replicas, default: 1 } });
   assertEquals(lowered(toStandardJsonSchema(v.pipe(v.string(), v.base64()))), { type: "string", format: "byte" });
+  // The formats of JSON Schema that valibot writes for these ask for a zone, which the actions refuse.
+  for (const action of [v.isoDateTime(), v.isoTime()]) {
+    const json = standardJsonSchema(toStandardJsonSchema(v.pipe(v.string(), action)));
+    assertEquals([json?.format, json?.allOf], [undefined, [{ pattern: action.requirement.source }]]);
+  }
   const length = v.pipe(v.string(), v.transform((it) => it.length));
   assertThrows(() => lowered(toStandardJsonSchema(length)), SchemaError, "spec: the schema transforms values");
   assertThrows(() => lowered(shared), SchemaError, "toStandardJsonSchema(schema)");
@@ -213,7 +219,7 @@ Deno.test("a schema of another library may differ between input and output in de
 Deno.test("what a library checks or changes in code is in the changes of a kind, once for each field", () => {
   const name = z.string().refine(Boolean).refine(Boolean).trim();
   const spec = z.object({ name, tags: z.array(name) });
-  const kind = defineKind({ group: "example.com", version: "v1", kind: "Website", plural: "websites", spec });
+  const kind = defineKind({ ...NAMES, spec });
   const checked = "your library checks this in code, so the server accepts values that the library refuses";
   const changed = "your library changes values in code, but the server checks and stores them as users write them";
   assertEquals(
@@ -226,13 +232,13 @@ Deno.test("what a library checks or changes in code is in the changes of a kind,
   assert(Object.isFrozen(kind.changes));
   const plain = { type: "object", properties: { name: { type: "string" } } } as const;
   assertEquals(
-    defineKind({ group: "example.com", version: "v1", kind: "Website", plural: "websites", spec: plain }).changes,
+    defineKind({ ...NAMES, spec: plain }).changes,
     [],
   );
 });
 
 Deno.test("a reference of TypeBox names a definition by its id, and a pattern of any name is additionalProperties", () => {
-  const N = { $id: "N", type: "object", properties: { s: { $ref: "S" } } };
+  const N = { "~kind": "Object", type: "object", properties: { s: { $ref: "S" } } };
   const spec = { $defs: { N, short: { $id: "S", type: "string" } }, $ref: "N" };
   assertEquals(lowerSchema(spec, "spec"), { type: "object", properties: { s: text } });
   for (const pattern of ["^.*$", ".*", ""]) {
@@ -241,6 +247,35 @@ Deno.test("a reference of TypeBox names a definition by its id, and a pattern of
   }
   const two = { type: "object", patternProperties: { "^.*$": text, "^a": text } };
   assertThrows(() => lowerSchema(two, "spec"), SchemaError, "`patternProperties` has no structural form");
+});
+
+Deno.test("what a library cannot write is refused by its name, at its path", () => {
+  const broken: readonly (readonly [schema: unknown, messages: readonly string[]])[] = [
+    [type({ at: "Date", url: type.instanceOf(URL) }), [
+      "spec.at: date has no form in JSON Schema",
+      "spec.url: URL has no form in JSON Schema",
+    ]],
+    [
+      z.object({ at: z.date(), n: z.object({ big: z.literal(1n) }) }),
+      ["spec.at: date has no form in JSON Schema", "spec.n.big: BigInt literals cannot be represented in JSON Schema"],
+    ],
+    [
+      toStandardJsonSchema(v.object({ at: v.array(v.date()) })),
+      ['spec.at[]: The "date" schema cannot be converted to JSON Schema'],
+    ],
+  ];
+  for (const [schema, messages] of broken) {
+    const { faults } = assertThrows(() => lowered(schema), SchemaError);
+    const found = faults.map(({ path, message }) => `${path}: ${message}`);
+    assertEquals(
+      found,
+      messages.map((it) => it.replace(": ", ": your library cannot write it: ") + ". Use plain JSON"),
+    );
+  }
+  // What only code checks of a bank account is named, whatever becomes of its pattern.
+  assertEquals(Object.keys(standardJsonSchema(z.iban())?.["x-lost"] ?? {}), ["iban"]);
+  const unwrapped = { ...NAMES, spec: v.string() as unknown as StandardJsonSchema };
+  assertThrows(() => defineKind(unwrapped), SchemaError, "spec: valibot does not write it by Standard JSON Schema");
 });
 
 Deno.test("a field that takes no value is refused for one reason", () => {

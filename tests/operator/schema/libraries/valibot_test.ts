@@ -82,6 +82,10 @@ const ROWS: Rows = {
   "nonNullish": [() => v.nonNullish(v.nullish(v.string())), "refused: a"],
   "lazy": [() => v.lazy(() => v.string()), '{"type":"string"}'],
   "recursive": [() => Tree, "refused: a.kids[].kids[]"],
+  "fallback items": [
+    () => v.array(v.fallback(v.string(), "x")),
+    '{"items":{"type":"string"},"type":"array"} − a[]: fallback',
+  ],
   "fallback": [() => v.fallback(v.string(), "x"), '{"type":"string"} − a: fallback'],
   "fallbackPipe": [
     () => v.fallback(v.pipe(v.string(), v.minLength(1)), "x"),

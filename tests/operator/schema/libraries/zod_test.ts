@@ -139,6 +139,10 @@ const ROWS: Rows = {
     () => z.union([z.string().min(1).refine(Boolean), z.string().max(0)]),
     '{"anyOf":[{"minLength":1},{"maxLength":0}],"type":"string"} − a: refine',
   ],
+  "union refineBoth": [
+    () => z.union([z.string().min(1).refine(Boolean), z.string().max(0).refine(Boolean)]),
+    '{"anyOf":[{"minLength":1},{"maxLength":0}],"type":"string"} − a: refine',
+  ],
   "xor": [
     () => z.xor([z.string().min(1), z.string().max(3)]),
     '{"oneOf":[{"minLength":1},{"maxLength":3}],"type":"string"}',
