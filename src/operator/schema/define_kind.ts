@@ -95,10 +95,10 @@ export interface DefinedKind<T extends KubernetesObject = KubernetesObject> exte
   /** The CustomResourceDefinition, as an object to create or apply. */
   readonly crd: ObjectDraft<CustomResourceDefinition>;
   /**
-   * What the CRD does not have of your schemas, because Kubernetes cannot express it or a library does not write it.
-   * Read it once after you changed a schema. A list without entries says that nothing known is missing.
+   * Each part of your schemas that the CRD lacks, because Kubernetes cannot express it or a library does not write it.
+   * Check in a test that the list is empty, so that you notice when a schema promises more than the server checks.
    */
-  readonly changes?: readonly SchemaChange[];
+  readonly changes: readonly SchemaChange[];
   /** See `Resource.loadValidator`. */
   readonly loadValidator: NonNullable<Resource["loadValidator"]>;
   /**

@@ -27,7 +27,7 @@ export interface SchemaRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** What a CRD does not have of the schema that you wrote. */
+/** A part of your schema that the CRD lacks, or has in another form. */
 export interface SchemaChange {
   /** The path of the field: `"spec.name"`. */
   readonly path: string;

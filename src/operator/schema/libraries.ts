@@ -1,8 +1,8 @@
 /**
  * What libraries of schemas check or change in code, and JSON Schema cannot say.
  *
- * {@linkcode markedSchema} lets zod, valibot or arktype write a schema, and marks each part that loses something: under
- * {@linkcode LOST} or {@linkcode REFUSED_PART} it has reasons by keyword, which `lower_schema.ts` reads. No library is loaded.
+ * {@linkcode markedSchema} lets zod, valibot or arktype write a schema, and marks each part that loses something. Two
+ * keywords hold the reasons of a part, which `lower_schema.ts` reads. No library is loaded here.
  *
  * @module
  */

@@ -405,7 +405,8 @@ function infer(schema: MutableJson): void {
 
 /**
  * Returns the JSON schema of a library's schema that implements Standard JSON Schema, such as zod 4 and arktype, or
- * valibot with `toStandardJsonSchema()`; undefined for another value. What zod, valibot and arktype leave out is marked.
+ * valibot with `toStandardJsonSchema()`; undefined for another value. Parts that lose something are marked for
+ * {@linkcode lowerSchema}.
  *
  * @param at The path of the schema in the object, which errors begin with: `"spec"`.
  * @throws {SchemaError} if the library cannot write the schema, or another library's schema transforms values.

@@ -1,5 +1,5 @@
 // Schemas of zod, valibot and arktype, which implement Standard JSON Schema, become structural schemas. What is lost or
-// refused of each of their types is in the folder libraries.
+// refused of each of their types is in libraries_zod_test.ts and its neighbours.
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { toStandardJsonSchema } from "npm:@valibot/to-json-schema@1.8.0";
 import { type } from "npm:arktype@2.2.10";

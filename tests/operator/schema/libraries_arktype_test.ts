@@ -1,6 +1,6 @@
 // Every keyword and operator of arktype: what it becomes, what is lost, and what is refused.
 import { type } from "npm:arktype@2.2.10";
-import { assertComplete, assertOutcomes, type Rows } from "./_outcome.ts";
+import { assertComplete, assertOutcomes, type Rows } from "./_library_outcomes.ts";
 
 const ROWS: Rows = {
   "bigint": [() => type({ a: "bigint" }), "refused: a"],

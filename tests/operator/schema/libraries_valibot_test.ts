@@ -1,7 +1,7 @@
 // Every schema and action of valibot: what it becomes, what is lost, and what is refused.
 import { toStandardJsonSchema } from "npm:@valibot/to-json-schema@1.8.0";
 import * as v from "npm:valibot@1.5.0";
-import { assertComplete, assertOutcomes, type Rows } from "./_outcome.ts";
+import { assertComplete, assertOutcomes, type Rows } from "./_library_outcomes.ts";
 
 const piped = (schema: unknown) => (...actions: readonly unknown[]) => () =>
   (v.pipe as (...items: unknown[]) => unknown)(schema, ...actions);

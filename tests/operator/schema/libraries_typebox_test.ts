@@ -1,6 +1,6 @@
 // Every type of TypeBox: what it becomes, what is lost, and what is refused.
 import { Type as T } from "npm:typebox@1.4.3";
-import { assertComplete, assertOutcomes, type Rows } from "./_outcome.ts";
+import { assertComplete, assertOutcomes, type Rows } from "./_library_outcomes.ts";
 
 const ROWS: Rows = {
   "String": [() => T.String(), '{"type":"string"}'],

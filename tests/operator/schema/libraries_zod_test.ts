@@ -1,6 +1,6 @@
 // Every type, check and method of zod: what it becomes, what is lost, and what is refused.
 import { z } from "npm:zod@4.6.7";
-import { assertComplete, assertOutcomes, type Rows } from "./_outcome.ts";
+import { assertComplete, assertOutcomes, type Rows } from "./_library_outcomes.ts";
 
 const Tree = z.object({
   get kids(): z.ZodType {

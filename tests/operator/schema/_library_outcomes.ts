@@ -1,8 +1,8 @@
 // What a library's schema becomes as the field `a` of a kind's spec, in one line.
 import { defineKind, type KindSchema, SchemaError } from "@kube/informer/schema";
 import { assert, assertEquals } from "@std/assert";
-import type { Json, JsonObject } from "../../../../src/engine/api/json.ts";
-import { memberAt, objectOr } from "../../../../src/engine/api/members.ts";
+import type { Json, JsonObject } from "../../../src/engine/api/json.ts";
+import { memberAt, objectOr } from "../../../src/engine/api/members.ts";
 
 /** Schemas by name, with the outcome: the schema in the CRD and what is lost, or the paths that are refused. */
 export type Rows = Readonly<Record<string, readonly [schema: () => unknown, outcome: string]>>;
@@ -21,7 +21,7 @@ function textOf(value: Json | undefined): string {
 
 function outcomeOf(spec: unknown): string {
   try {
-    const { crd, changes = [] } = defineKind({ ...NAMES, spec: spec as KindSchema });
+    const { crd, changes } = defineKind({ ...NAMES, spec: spec as KindSchema });
     const schema = memberAt(crd.spec.versions[0].schema, "openAPIV3Schema", "properties", "spec", "properties", "a");
     const lost = changes.map(({ path, keyword }) => ` − ${path.slice("spec.".length)}: ${keyword}`);
     return textOf(objectOr(schema)) + lost.join("");
