@@ -24,6 +24,8 @@ const CHANGED = "your library changes values in code, but the server checks and 
 /** Objects that a library hands over. Nothing is promised of them, so they are read like JSON. */
 type Parts = Readonly<Record<string, MutableJson>>;
 type Writer = (options: { readonly target: string; readonly libraryOptions: object }) => JsonObject;
+type ZodSchema = { readonly "~standard": { readonly jsonSchema: { readonly input: Writer } } };
+type ArkType = { toJsonSchema(options: object): JsonObject; readonly references?: readonly { instance?: unknown }[] };
 
 const TARGET = "draft-2020-12";
 
@@ -74,10 +76,6 @@ const ZOD = {
     }
   },
 };
-
-interface ZodSchema {
-  readonly "~standard": { readonly jsonSchema: { readonly input: Writer } };
-}
 
 function zodDef(schema: unknown): JsonObject {
   return objectOr(memberAt(schema, "_zod", "def"));
@@ -136,21 +134,16 @@ function fallback({ code, base, domain, proto, predicate, pattern }: Parts): Mut
   else if (name === "morph") mark(base, REFUSED_PART, name, TRANSFORMED);
   else if (name !== "predicate") refuse(base, textOf(domain ?? proto?.name ?? name));
   // URLs have a format.
-  else if (predicate.name !== "isParsableUrl") mark(base, LOST, name, CHECKED);
+  else if (predicate?.name !== "isParsableUrl") mark(base, LOST, name, CHECKED);
   return name === "defaultValue" ? undefined : base;
 }
 
 /** Writes a type of arktype. Its standard method leaves out defaults, and patterns never have their flags. */
 function writeArkType(type: ArkType): JsonObject {
-  const patterns = type.references.flatMap(({ instance }) => instance instanceof RegExp ? [instance] : []);
+  const patterns = (type.references ?? []).flatMap(({ instance }) => instance instanceof RegExp ? [instance] : []);
   const text = JSON.stringify(type.toJsonSchema({ target: TARGET, fallback }));
   return JSON.parse(text, function (this: MutableJson, key: string, value: Json): Json {
     const pattern = key === "pattern" ? patterns.find(({ source }) => source === value) : undefined;
     return pattern === undefined ? value : patternOf(pattern, this);
   });
-}
-
-interface ArkType {
-  readonly toJsonSchema: (options: object) => JsonObject;
-  readonly references: readonly { readonly instance?: unknown }[];
 }

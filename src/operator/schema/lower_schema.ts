@@ -118,7 +118,7 @@ class Lowering {
   readonly #root: JsonObject;
   readonly #faults: SchemaFault[];
   readonly #changes: SchemaChange[];
-  /** The schemas in `$defs`, by their names and by their \`$id\`. */
+  /** The schemas in `$defs`, by their names and by their `$id`. */
   readonly #definitions = new Map<Json | undefined, JsonObject>();
 
   constructor(root: JsonObject, faults: SchemaFault[], changes: SchemaChange[]) {
