@@ -95,8 +95,8 @@ export interface DefinedKind<T extends KubernetesObject = KubernetesObject> exte
   /** The CustomResourceDefinition, as an object to create or apply. */
   readonly crd: ObjectDraft<CustomResourceDefinition>;
   /**
-   * What the CRD says otherwise than your schemas: formats that no server checks, patterns that RE2 does not have, and
-   * others. Empty if nothing was left out.
+   * Each part of your schemas that the CRD lacks or has otherwise: because no server checks it, or because a library does
+   * not write it. Check in a test that the list is empty, so that you notice when a schema promises more than a server.
    */
   readonly changes: readonly SchemaChange[];
   /** See `Resource.loadValidator`. */
@@ -195,16 +195,14 @@ const NAMES = namesOf<AnyDefinition>()(
 type AnyDefinition = KindDefinition<string, string, string, "Namespaced" | "Cluster", KindSchema, KindSchema>;
 
 /** The schema of complete objects. */
-function schemaOfObjects(
-  { kind, description, spec, status, rules }: AnyDefinition,
-  changes: SchemaChange[],
-): JsonObject {
+function schemaOfObjects(definition: AnyDefinition, changes: SchemaChange[]): JsonObject {
+  const { kind, description, spec, status, rules } = definition;
   const lowered = (name: string, schema: KindSchema | undefined): JsonObject | undefined => {
     if (schema === undefined) return undefined;
-    const standard = standardJsonSchema(schema);
+    const standard = standardJsonSchema(schema, name);
     const given = standard ?? schema as unknown as JsonObject;
-    const options = { isLibrary: standard !== undefined, changes };
-    if (!isDeeper(given, MAX_SCHEMA_DEPTH)) return lowerSchema(given, name, options);
+    const isLibrary = standard !== undefined || "~kind" in schema; // of TypeBox
+    if (!isDeeper(given, MAX_SCHEMA_DEPTH)) return lowerSchema(given, name, { isLibrary, changes });
     throw new SchemaError([{ path: name, message: `it is nested more than ${MAX_SCHEMA_DEPTH} deep. Flatten it` }]);
   };
   if (spec === undefined) throw new SchemaError([{ path: "spec", message: `"${kind}" has no schema` }]);

@@ -27,6 +27,16 @@ export interface SchemaRule {
   readonly optionalOldSelf?: boolean;
 }
 
+/** A part of your schema that the CRD lacks, or has in another form. */
+export interface SchemaChange {
+  /** The path of the field: `"spec.name"`. */
+  readonly path: string;
+  /** The keyword, or what the library calls it: `"pattern"`, `"trim"`. */
+  readonly keyword: string;
+  /** A sentence: what was dropped or changed, and what follows for you. */
+  readonly reason: string;
+}
+
 /**
  * A JSON schema: draft 7 or 2020-12, and the keywords of Kubernetes.
  *

@@ -13,6 +13,7 @@ import { re2 } from "./values/re2.ts";
 import { FORMATS } from "./values/formats.ts";
 import { INT_OR_STRING, KEYWORDS, LIST_TYPE, OPEN } from "./values/keywords.ts";
 import type { SchemaChange } from "./json_schema.ts";
+import { CHECKED, LOST, markedSchema, REFUSED_PART, TRANSFORMED } from "./libraries.ts";
 import { join } from "./values/validate.ts";
 
 const TEXTS = "title description";
@@ -62,6 +63,7 @@ interface LoweringOptions {
  * Returns the structural schema for a JSON schema of draft 7 or 2020-12, which you write or a library returns.
  *
  * @param at The path of the schema in the object, which errors begin with: `"spec"`.
+ * @param options `changes` is filled with what is dropped or changed.
  * @throws {SchemaError} with all faults: what Kubernetes cannot express, a misspelt keyword, and names in `required`
  *   that are not in `properties`.
  */
@@ -81,10 +83,13 @@ interface Found {
 class Lowering {
   readonly #root: JsonObject;
   readonly #faults: SchemaFault[];
-  readonly #options: LoweringOptions;
+  readonly #changes: SchemaChange[];
+  readonly #isLibrary: boolean;
+  /** The schemas in `$defs`, by their names and by their `$id`. */
+  readonly #definitions = new Map<Json | undefined, JsonObject>();
 
-  constructor(root: JsonObject, faults: SchemaFault[], options: LoweringOptions) {
-    [this.#root, this.#faults, this.#options] = [root, faults, options];
+  constructor(root: JsonObject, faults: SchemaFault[], { isLibrary = false, changes = [] }: LoweringOptions) {
+    [this.#root, this.#faults, this.#isLibrary, this.#changes] = [root, faults, isLibrary, changes];
   }
 
   /** Lowers a schema at a path. `refs` are the references that led there. */
@@ -95,7 +100,10 @@ class Lowering {
     for (const keyword of ALTERNATIVES) this.#union(schema, keyword, at, inner);
     this.#values(schema, at);
     if (schema.not !== undefined) schema.not = this.#nested(schema.not, schema, at, inner);
-    if (equalJson(schema.not, {})) this.#fault(at, "no value is allowed. Remove the field");
+    if (equalJson(schema.not, {})) {
+      this.#fault(at, "no value is allowed. Remove the field");
+      delete schema.not;
+    }
     this.#map(schema, at, inner);
     this.#unique(schema, at);
     this.#required(schema, schema, at);
@@ -108,14 +116,12 @@ class Lowering {
   }
 
   #fault(path: string, message: string): void {
-    const isKnown = this.#faults.some((fault) => fault.path === path && fault.message === message);
-    if (!isKnown) this.#faults.push({ path, message });
+    addNew(this.#faults, { path, message });
   }
 
   /** Tells that a keyword is left out or changed. */
   #change(path: string, keyword: string, reason: string): void {
-    const { changes = [] } = this.#options;
-    if (!changes.some((it) => it.path === path && it.keyword === keyword)) changes.push({ path, keyword, reason });
+    addNew(this.#changes, { path, keyword, reason });
   }
 
   /** Lowers the schemas of fields and elements. */
@@ -135,11 +141,14 @@ class Lowering {
     if (!isObject(given)) {
       this.#fault(at, `a schema must be an object, but it is ${JSON.stringify(given)}. Write a schema`);
     }
+    for (const [name, it] of Object.entries(objectOr(objectOr(given).$defs))) {
+      for (const key of [name, objectOr(it).$id]) this.#definitions.set(key, objectOr(it));
+    }
     const { $ref, ...schema } = this.#known(objectOr(given), at);
     if (isList(schema.type)) this.#types(schema, schema.type, at);
     if (typeof $ref !== "string") return { schema, refs };
     const path = $ref.split("/").slice(1).map((it) => decodeURIComponent(it).replace(/~1/g, "/").replace(/~0/g, "~"));
-    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : undefined;
+    const target = $ref.startsWith("#") ? memberAt(this.#root, ...path) : this.#definitions.get($ref);
     const isInside = refs.includes($ref);
     if (target !== undefined && !isInside) {
       const found = this.#find(target, at, [...refs, $ref]);
@@ -167,8 +176,9 @@ class Lowering {
   /** Returns a copy with the keywords that are lowered, and reports others. */
   #known(schema: JsonObject, at: string): MutableJson {
     const kept: MutableJson = {};
-    for (const [name, value] of Object.entries(schema)) {
-      if (value === undefined || /^x-(?!kubernetes-)/.test(name) || saysNothing(name, value)) continue;
+    this.#marks(schema, at);
+    for (const [name, value] of Object.entries(withAnyNames(schema))) {
+      if (value === undefined || /^(x-(?!kubernetes-)|~)/.test(name) || saysNothing(name, value)) continue;
       const keyword = KEYWORDS.get(name);
       if (keyword === undefined) {
         const near = nearest(name, [...KEYWORDS.keys()]);
@@ -186,6 +196,16 @@ class Lowering {
       }
     }
     return kept;
+  }
+
+  /** Reports what a library has lost, and the hidden members of TypeBox. */
+  #marks(schema: JsonObject, at: string): void {
+    const lost = "~refine" in schema ? { Refine: CHECKED } : objectOr(schema[LOST]);
+    const refused = "~codec" in schema ? [TRANSFORMED] : Object.values(objectOr(schema[REFUSED_PART]));
+    for (const [keyword, reason] of Object.entries(lost)) {
+      this.#change(at, keyword, textOf(reason));
+    }
+    for (const message of refused) this.#fault(at, textOf(message));
   }
 
   /** Lowers alternatives: to null, to an integer or a string, to one enum, to one type with rules. */
@@ -273,7 +293,7 @@ class Lowering {
       this.#fault(at, `\`multipleOf\` cannot be ${multipleOf}: ${why}`);
     }
     // Beside a format, the pattern is the library's own.
-    const isOwn = this.#options.isLibrary === true && schema.format !== undefined;
+    const isOwn = this.#isLibrary && schema.format !== undefined;
     this.#format(schema, at);
     this.#pattern(schema, isOwn, at);
   }
@@ -299,7 +319,7 @@ class Lowering {
     if (format === undefined) return;
     const known = FORMATS.get(textOf(format).replaceAll("-", ""));
     // A duration of JSON Schema is P1D, and Kubernetes' is 24h.
-    const isOther = format === "duration" && this.#options.isLibrary === true;
+    const isOther = format === "duration" && this.#isLibrary;
     const quotedName = JSON.stringify(format);
     if (known === undefined || isOther || (type !== undefined && type !== known.type)) {
       delete schema.format;
@@ -376,6 +396,19 @@ function isEither(types: readonly Json[]): boolean {
   return equalJson(types.toSorted(), ["integer", "string"]);
 }
 
+/** Adds an entry to a list that has no equal one. */
+function addNew<T>(list: T[], entry: T): void {
+  if (!list.some((it) => equalJson(it, entry))) list.push(entry);
+}
+
+/** Writes a pattern that every name matches as `additionalProperties`. */
+function withAnyNames(schema: JsonObject): JsonObject {
+  const { patternProperties, ...rest } = schema;
+  const [[pattern, values] = [], ...others] = Object.entries(objectOr(patternProperties));
+  const isAny = pattern !== undefined && others.length === 0 && /^(\^?\.\*\$?)?$/.test(pattern);
+  return isAny ? { ...rest, additionalProperties: values } : schema;
+}
+
 /** True for keywords that are refused only if they say something. */
 function saysNothing(name: string, value: Json): boolean {
   if (name === "propertyNames") return equalJson(value, {}) || equalJson(value, { type: "string" });
@@ -394,31 +427,29 @@ function infer(schema: MutableJson): void {
 
 /**
  * Returns the JSON schema of a library's schema that implements Standard JSON Schema, such as zod 4 and arktype, or
- * valibot with `toStandardJsonSchema()`; undefined for another value.
+ * valibot with `toStandardJsonSchema()`; undefined for another value. Parts that lose something are marked for
+ * {@linkcode lowerSchema}.
  *
- * @throws {SchemaError} if the library cannot write the schema, or the schema transforms values.
+ * @param at The path of the schema in the object, which errors begin with: `"spec"`.
+ * @throws {SchemaError} if the library cannot write the schema, or another library's schema transforms values.
  * @see https://standardschema.dev/json-schema
  */
-export function standardJsonSchema(value: unknown): JsonObject | undefined {
+export function standardJsonSchema(value: unknown, at = ""): JsonObject | undefined {
   const isSchema = (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
   if (!isSchema) return undefined;
   const { vendor, jsonSchema } = value["~standard"] as StandardSchema;
-  const fail = (message: string, cause?: unknown, path = ""): SchemaError =>
-    new SchemaError([{ path, message }], { cause });
+  const fail = (message: string, cause?: unknown): SchemaError => new SchemaError([{ path: at, message }], { cause });
   const wrap = "Wrap the schema: toStandardJsonSchema(schema)";
   if (jsonSchema === undefined) throw fail(`${vendor} does not write it by Standard JSON Schema. ${wrap}`);
-  const [input, output] = (["input", "output"] as const).map((side) => {
-    try {
-      return jsonSchema[side]({ target: "draft-2020-12" });
-    } catch (cause) {
-      const why = `${vendor} cannot write the ${side} of the schema: ${messageOf(cause)}`;
-      throw fail(`${why}. Use a schema of plain JSON`, cause);
-    }
-  });
-  const place = difference(input, output, "");
-  if (place === undefined) return input;
-  const why = "the schema transforms values, but the server stores them as they are. Remove the transformation";
-  throw fail(why, undefined, place);
+  try {
+    const marked = markedSchema(value, vendor, jsonSchema.input);
+    if (marked !== undefined) return marked;
+    const [input, output] = [jsonSchema.input, jsonSchema.output].map((write) => write({ target: "draft-2020-12" }));
+    if (equalJson(comparable(input), comparable(output))) return input;
+  } catch (cause) {
+    throw fail(`${vendor} cannot write the schema: ${messageOf(cause)}. Use a schema of plain JSON`, cause);
+  }
+  throw fail(TRANSFORMED);
 }
 
 /** The property `~standard` of a library's schema. */
@@ -427,19 +458,10 @@ interface StandardSchema {
   readonly jsonSchema?: Readonly<Record<"input" | "output", (options: { readonly target: string }) => JsonObject>>;
 }
 
-/** The path at which the input of a schema differs from its output; defaults and unknown fields do not count. */
-function difference(input: unknown, output: unknown, at: string, isNames = false): string | undefined {
-  if (typeof input !== "object" || typeof output !== "object" || input === null || output === null) {
-    return equalJson(input, output) ? undefined : at;
-  }
-  const [left, right] = [input, output] as [JsonObject, JsonObject];
-  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    if (!isNames && (name === "required" || name === "default")) continue;
-    const [a, b] = [left[name], right[name]];
-    if (!isNames && name === "additionalProperties" && (a ?? false) === false && (b ?? false) === false) continue;
-    const place = isNames ? join(at, name) : at;
-    const found = difference(a, b, place, !isNames && ["properties", "$defs", "definitions"].includes(name));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** A schema without what may differ between input and output: defaults, and unknown fields. */
+function comparable(schema: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(schema, (name, value) => {
+    const isFree = (name === "required" && isList(value)) || (name === "default" && !isObject(value));
+    return isFree || (name === "additionalProperties" && value === false) ? undefined : value;
+  }));
 }

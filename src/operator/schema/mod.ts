@@ -18,14 +18,7 @@ export {
   type KindOf,
   type KindSchema,
 } from "./define_kind.ts";
-export type {
-  EmbeddedObject,
-  JsonSchema,
-  SchemaChange,
-  SchemaRule,
-  SchemaType,
-  StandardJsonSchema,
-  ValueOf,
-} from "./json_schema.ts";
+export type { EmbeddedObject, JsonSchema, SchemaChange, SchemaRule, SchemaType } from "./json_schema.ts";
+export type { StandardJsonSchema, ValueOf } from "./json_schema.ts";
 export { SchemaError, type SchemaFault } from "./lower_schema.ts";
 export type { ScalePaths } from "./values/validate.ts";
