@@ -86,6 +86,7 @@ function markZodCheck({ check, format, pattern, ...def }: JsonObject, json: Muta
   if (typeof check !== "string") return;
   const isWritten = ZOD_CHECKS.split(" ").includes(check) && format !== "credit_card" && format !== "iban" &&
     (format !== "url" || (def.hostname ?? def.protocol ?? def.normalize) === undefined);
+  if (def.local === true) delete json.format; // a date-time of JSON Schema has a zone
   if (check === "overwrite") mark(json, LOST, check, CHANGED);
   else if (!isWritten || (check === "string_format" && pattern === undefined && format !== "url")) {
     mark(json, LOST, check === "custom" ? "refine" : textOf(format ?? check), CHECKED);

@@ -186,9 +186,8 @@ class Lowering {
         this.#fault(at, `there is no keyword \`${name}\`. ${advice}`);
       } else if (keyword.fate === "refused") {
         this.#fault(at, `\`${name}\` has no structural form. ${keyword.remedy}`);
-      } else if (keyword.fate === "dropped") {
-        if (keyword.loses !== undefined) this.#change(at, name, `Left out: ${keyword.loses}`);
-      } else if (has(keyword.given, "any") || has(keyword.given, isList(value) ? "list" : typeof value)) {
+      } else if (keyword.fate === "dropped") continue;
+      else if (has(keyword.given, "any") || has(keyword.given, isList(value) ? "list" : typeof value)) {
         kept[name] = value;
       } else {
         const types = keyword.given.split(" ").sort().join(" or ");
@@ -293,12 +292,11 @@ class Lowering {
       this.#fault(at, `\`multipleOf\` cannot be ${multipleOf}: ${why}`);
     }
     // Beside a format, the pattern is the library's own.
-    const isOwn = this.#isLibrary && schema.format !== undefined;
+    this.#pattern(schema, this.#isLibrary && schema.format !== undefined, at);
     this.#format(schema, at);
-    this.#pattern(schema, isOwn, at);
   }
 
-  /** Leaves out a bound that the server cannot hold, and the bounds of safe integers. */
+  /** Leaves out a bound that the server cannot hold, and those of safe integers, which libraries write for all integers. */
   #bound(schema: MutableJson, name: string, sign: number, at: string): void {
     const bound = schema[name];
     if (typeof bound !== "number" || Math.abs(bound) < Number.MAX_SAFE_INTEGER) return;
@@ -309,8 +307,8 @@ class Lowering {
     }
     delete schema[name];
     delete schema[`exclusive${name[0].toUpperCase()}${name.slice(1)}`];
-    const why = isSafe ? "The server takes all integers of 64 bits" : "The server reads bounds as integers of 64 bits";
-    this.#change(at, name, `Left out: ${bound}. ${why}`);
+    const why = "The server reads bounds as integers of 64 bits";
+    if (!isSafe) this.#change(at, name, `Left out: ${bound}. ${why}`);
   }
 
   /** Keeps a format that servers check. */
@@ -323,8 +321,9 @@ class Lowering {
     const quotedName = JSON.stringify(format);
     if (known === undefined || isOther || (type !== undefined && type !== known.type)) {
       delete schema.format;
-      const why = isOther ? `Kubernetes' durations are others: "1h30m"` : `kube-apiserver does not check it`;
-      this.#change(at, "format", `Left out: ${quotedName}. ${why[0].toUpperCase()}${why.slice(1)}`);
+      if (this.#isLibrary && schema.pattern !== undefined) return; // the library's pattern says as much
+      const why = isOther ? `Kubernetes' durations are others: "1h30m"` : "Kube-apiserver does not check it";
+      this.#change(at, "format", `Left out: ${quotedName}. ${why}`);
     } else if (known.since > 0) {
       this.#change(at, "format", `Kept: ${quotedName}. Only kube-apiserver 1.${known.since} and later check it`);
     }

@@ -121,11 +121,11 @@ const ROWS: Rows = {
   "symbolKey": [() => type({ a: { [Symbol("k")]: "string" } }), "refused: a"],
   "strict": [
     () => type({ a: { "+": "reject", b: "string" } }),
-    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"}',
+    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"} − a: additionalProperties',
   ],
   "strip": [
     () => type({ a: { "+": "delete", b: "string" } }),
-    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"}',
+    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"} − a: additionalProperties',
   ],
   "fields": [
     () => type({ a: { b: "string" } }),
@@ -195,15 +195,15 @@ const ROWS: Rows = {
   "string.date.epoch": [() => type({ a: "string.date.epoch" }), "refused: a"],
   "string.date.parse": [() => type({ a: "string.date.parse" }), "refused: a"],
   "string.digits": [() => type({ a: "string.digits" }), '{"pattern":"^\\\\d*$","type":"string"}'],
-  "string.email": [() => type({ a: "string.email" }), '{"pattern":"…","type":"string"}'],
+  "string.email": [() => type({ a: "string.email" }), '{"format":"email","pattern":"…","type":"string"}'],
   "string.integer": [() => type({ a: "string.integer" }), "refused: a"],
   "string.integer.parse": [() => type({ a: "string.integer.parse" }), "refused: a"],
   "string.ip": [
     () => type({ a: "string.ip" }),
-    '{"anyOf":[{"pattern":"…"},{"pattern":"…"}],"description":"an IP address","type":"string"}',
+    '{"anyOf":[{"format":"ipv6","pattern":"…"},{"format":"ipv4","pattern":"…"}],"description":"an IP address","type":"string"}',
   ],
-  "string.ip.v4": [() => type({ a: "string.ip.v4" }), '{"pattern":"…","type":"string"}'],
-  "string.ip.v6": [() => type({ a: "string.ip.v6" }), '{"pattern":"…","type":"string"}'],
+  "string.ip.v4": [() => type({ a: "string.ip.v4" }), '{"format":"ipv4","pattern":"…","type":"string"}'],
+  "string.ip.v6": [() => type({ a: "string.ip.v6" }), '{"format":"ipv6","pattern":"…","type":"string"}'],
   "string.json": [() => type({ a: "string.json" }), '{"description":"a JSON string","type":"string"} − a: predicate'],
   "string.json.parse": [() => type({ a: "string.json.parse" }), "refused: a"],
   "string.lower": [() => type({ a: "string.lower" }), "refused: a"],
@@ -218,7 +218,7 @@ const ROWS: Rows = {
   ],
   "string.numeric": [() => type({ a: "string.numeric" }), "refused: a"],
   "string.numeric.parse": [() => type({ a: "string.numeric.parse" }), "refused: a"],
-  "string.regex": [() => type({ a: "string.regex" }), '{"type":"string"} − a: predicate'],
+  "string.regex": [() => type({ a: "string.regex" }), '{"type":"string"} − a: predicate − a: format'],
   "string.semver": [() => type({ a: "string.semver" }), '{"pattern":"…","type":"string"}'],
   "string.trim": [() => type({ a: "string.trim" }), "refused: a"],
   "string.trim.preformatted": [
@@ -234,7 +234,7 @@ const ROWS: Rows = {
   "string.url.parse": [() => type({ a: "string.url.parse" }), "refused: a"],
   "string.uuid": [
     () => type({ a: "string.uuid" }),
-    '{"anyOf":[{"pattern":"…"},{"enum":["00000000-0000-0000-0000-000000000000"],"format":"uuid"},{"enum":["ffffffff-ffff-ffff-ffff-ffffffffffff"],"format":"uuid"}],"description":"a UUID","format":"uuid","type":"string"}',
+    '{"anyOf":[{"format":"uuid","pattern":"…"},{"enum":["00000000-0000-0000-0000-000000000000"],"format":"uuid"},{"enum":["ffffffff-ffff-ffff-ffff-ffffffffffff"],"format":"uuid"}],"description":"a UUID","format":"uuid","type":"string"}',
   ],
   "string.uuid.v4": [() => type({ a: "string.uuid.v4" }), '{"pattern":"…","type":"string"}'],
   "number.integer": [() => type({ a: "number.integer" }), '{"type":"integer"}'],

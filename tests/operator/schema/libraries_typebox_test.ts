@@ -6,7 +6,7 @@ const ROWS: Rows = {
   "String": [() => T.String(), '{"type":"string"}'],
   "String options": [
     () => T.String({ minLength: 1, pattern: "^a$", format: "email" }),
-    '{"minLength":1,"pattern":"^a$","type":"string"}',
+    '{"format":"email","minLength":1,"pattern":"^a$","type":"string"}',
   ],
   "Number": [() => T.Number({ exclusiveMinimum: 0 }), '{"exclusiveMinimum":true,"minimum":0,"type":"number"}'],
   "Integer": [() => T.Integer({ minimum: 0, default: 1 }), '{"default":1,"minimum":0,"type":"integer"}'],
@@ -36,7 +36,7 @@ const ROWS: Rows = {
   ],
   "Object closed": [
     () => T.Object({ b: T.String() }, { additionalProperties: false }),
-    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"}',
+    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"} − a: additionalProperties',
   ],
   "Optional": [() => T.Optional(T.String()), '{"type":"string"}'],
   "Readonly": [() => T.Readonly(T.String()), '{"type":"string"}'],

@@ -44,7 +44,7 @@ const ROWS: Rows = {
   ],
   "strictObject": [
     () => v.strictObject({ b: v.string() }),
-    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"}',
+    '{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"} − a: additionalProperties',
   ],
   "looseObject": [
     () => v.looseObject({ b: v.string() }),

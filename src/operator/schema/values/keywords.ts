@@ -65,8 +65,8 @@ export type Keyword =
     | { readonly fate: "noted" }
     /** Replaced by others. */
     | { readonly fate: "lowered" }
-    /** Left out. `loses` says what that changes for values; nothing if absent. */
-    | { readonly fate: "dropped"; readonly loses?: string }
+    /** Left out: it checks nothing. */
+    | { readonly fate: "dropped" }
     | { readonly fate: "refused"; readonly remedy: string }
   );
 
@@ -182,11 +182,11 @@ const walked = (given: string, by: Walker, more: Partial<Server> = {}): Keyword 
   by,
   ...more,
 });
-const left = (
-  fate: "noted" | "lowered" | "dropped",
-  given = "any",
-  more: Partial<Server> & { loses?: string } = {},
-): Keyword => ({ given, fate, ...more });
+const left = (fate: "noted" | "lowered" | "dropped", given = "any", more: Partial<Server> = {}): Keyword => ({
+  given,
+  fate,
+  ...more,
+});
 const refused = (remedy: string, more: Partial<Server> = {}): Keyword => ({
   given: "any",
   fate: "refused",
@@ -240,9 +240,9 @@ const TABLE: Readonly<Record<string, Keyword>> = {
   "$ref": left("lowered", "string", neverGiven),
   "id": left("dropped", "any", never),
   "definitions": left("dropped", "any", never),
-  "$schema $id $anchor $comment $defs examples deprecated": left("dropped"),
-  "readOnly writeOnly": left("dropped", "any", { loses: "Kubernetes has one schema for reads and writes" }),
-  "contentMediaType contentSchema": left("dropped", "any", { loses: "the server does not look into texts" }),
+  "$schema $id $anchor $comment $defs examples deprecated readOnly writeOnly contentMediaType contentSchema": left(
+    "dropped",
+  ),
   "patternProperties": refused(`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`, never),
   "propertyNames": refused(`Use additionalProperties. ${RULE}: self.all(name, name.matches("…"))`),
   "additionalItems": refused("Kubernetes has no tuples. Use an object with named fields", neverGiven),
