@@ -11,6 +11,7 @@ import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { equalJson, isObject, type Json } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { type Form, FORMS } from "../values/forms.ts";
+import type { Pattern } from "../values/pattern.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
@@ -225,23 +226,32 @@ function has(value: unknown, name: string): boolean {
   return entriesOf(value).has(name);
 }
 
-const compiled = new Map<string, RegExp>();
+const matchCost = (characters: number, source: string): number =>
+  Math.ceil(characters / 10) * Math.ceil(source.length / 4);
 
-/** Returns the compiled expression. Few patterns are in use at a time, so each is compiled once. */
-function patternOf(source: string, text: string): RegExp {
-  running.meter.charge(Math.ceil((1 + text.length) / 10) * Math.ceil(source.length / 4));
-  let found = compiled.get(source);
-  if (found === undefined) {
-    if (compiled.size === 1_000) compiled.clear();
-    compiled.set(source, found = re2(source));
-  }
-  return found;
+/** Returns the compiled expression, and charges for one run over the text. */
+function patternOf(source: string, text: string): Pattern {
+  running.meter.charge(matchCost(1 + text.length, source));
+  return re2(source);
 }
 
-function findAll(text: string, pattern: string, most = -1n): string[] {
-  const expression = new RegExp(patternOf(pattern, text), "gu");
-  const found = Array.from(text.matchAll(expression), ([match]) => match);
-  return most < 0n ? found : found.slice(0, Number(most));
+/**
+ * Returns the texts that a pattern finds, as Go does: nothing is found where the match before ends. What is read again
+ * after a match is charged.
+ */
+function findAll(text: string, source: string, most = -1n): string[] {
+  const pattern = patternOf(source, text);
+  const found: string[] = [];
+  for (let at = 0, end = -1, last = 0; at <= text.length && (most < 0n || found.length < most);) {
+    const match = pattern.find(text, at);
+    if (match === undefined) break;
+    const [from, to, read] = match;
+    if (last > at) running.meter.charge(matchCost(Math.min(read, last) - at, source));
+    if (to > from || from !== end) found.push(text.slice(from, to));
+    at = to > from ? to : to + (text.codePointAt(to)! > 0xffff ? 2 : 1);
+    [end, last] = [to, Math.max(read, last)];
+  }
+  return found;
 }
 
 function replace(text: string, from: string, to: string, most = -1n): string {
@@ -358,7 +368,7 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "string.charAt(int): string": charAt,
     "string.replace(string, string): string": replace,
     "string.replace(string, string, int): string": replace,
-    "string.find(string): string": (text, pattern) => patternOf(pattern, text).exec(text)?.[0] ?? "",
+    "string.find(string): string": (text, pattern) => findAll(text, pattern, 1n)[0] ?? "",
     "string.findAll(string): list<string>": findAll,
     "string.findAll(string, int): list<string>": findAll,
     ...Object.assign({}, ...ORDERED.map(ordered)) as Functions,
