@@ -8,7 +8,7 @@
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
-import { equalJson, isObject, type Json } from "../../../engine/api/json.ts";
+import { canonicalText, equalJson, isObject } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { type Form, FORMS } from "../values/forms.ts";
 import type { Pattern } from "../values/pattern.ts";
@@ -177,27 +177,40 @@ function keyIn(list: readonly unknown[]): ((item: unknown) => unknown) | undefin
   if (schema?.["x-kubernetes-list-type"] === "set") return (item) => item;
   if (schema?.["x-kubernetes-list-type"] !== "map") return undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  return (item) => item instanceof RuleObject ? keys.map((key) => item[RAW][key] ?? null) as Json : item;
+  return (item) => item instanceof RuleObject ? canonicalText(keys.map((key) => item[RAW][key] ?? null)) : item;
+}
+
+/** Returns a function that finds the places of the elements with the key of an element. Objects as keys are charged. */
+function places(list: readonly unknown[], key: (item: unknown) => unknown): (item: unknown) => number[] {
+  const hashOf = (item: unknown): unknown => {
+    const found = key(item);
+    return typeof found === "object" ? "object" : typeof found === "string" ? found : Number(found);
+  };
+  const known = Map.groupBy(list.keys(), (at) => hashOf(list[at]));
+  return (item) => {
+    const found = known.get(hashOf(item)) ?? [];
+    if (found.length > 1) running.meter.charge(found.length);
+    return found.filter((at) => equal(key(list[at]), key(item)));
+  };
 }
 
 function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
   const key = keyIn(a);
   if (key === undefined) return a.every((item, at) => equal(item, b[at]));
-  return b.every((item) => a.some((other) => equal(key(other), key(item)) && equal(other, item))) &&
-    a.every((item) => b.some((other) => equal(key(other), key(item))));
+  const [left, right] = [places(a, key), places(b, key)];
+  return b.every((item) => left(item).some((at) => equal(a[at], item))) && a.every((item) => right(item).length > 0);
 }
 
 /** Adds two lists; a set or map keeps the places of its elements, and takes what is new or changed from `b`. */
 function concatenated(a: readonly unknown[], b: readonly unknown[]): unknown[] {
   const key = keyIn(a);
-  const sum = [...a];
-  for (const item of b) {
-    const at = key === undefined ? -1 : sum.findIndex((other) => equal(key(other), key(item)));
-    if (at < 0) sum.push(item);
-    else sum[at] = item;
-  }
+  const all = [...a, ...b];
+  if (key === undefined) return all;
+  const placesOf = places(all, key);
+  for (const item of b) all[placesOf(item)[0]] = item;
+  const sum = all.filter((item, at) => at < a.length || placesOf(item)[0] === at);
   const schema = LIST_SCHEMAS.get(a);
-  if (schema !== undefined && key !== undefined) LIST_SCHEMAS.set(sum, schema);
+  if (schema !== undefined) LIST_SCHEMAS.set(sum, schema);
   return sum;
 }
 
