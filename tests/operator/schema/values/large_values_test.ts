@@ -1,16 +1,15 @@
 // What a large object costs, in steps: blocks of code that V8 counts, of `src` alone. No time is measured.
-import { Client, type Collection, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
+import { Client, type KubernetesObject, type Resource, StatusError } from "@kube/informer";
 import { Pod } from "@kube/informer/kinds/core/v1";
-import { defineKind, installCrds, type KindOf } from "@kube/informer/schema";
+import { compareDefinitions, defineKind, installCrds } from "@kube/informer/schema";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { Session } from "node:inspector";
 
+const NAMES = { group: "example.com", version: "v1", kind: "Large", plural: "larges" } as const;
+
 const Large = defineKind({
-  group: "example.com",
-  version: "v1",
-  kind: "Large",
-  plural: "larges",
+  ...NAMES,
   spec: {
     type: "object",
     properties: {
@@ -65,7 +64,11 @@ const Large = defineKind({
     ],
   },
 });
-type Large = KindOf<typeof Large>;
+
+/** An object of any kind, as the tests send it. */
+interface Loose extends KubernetesObject {
+  readonly spec?: object;
+}
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
@@ -85,12 +88,8 @@ const OBJECTS: Readonly<Record<string, (count: number) => object>> = {
   "deep objects": (count) => ({ open: numbers(count / 4).reduce<object>((inner) => ({ inner }), {}) }),
 };
 
-const object = (spec: object, more: object = {}): ObjectDraft<Large> => ({
-  apiVersion: "example.com/v1",
-  kind: "Large",
-  metadata: { name: "a", namespace: "default", ...more },
-  spec,
-});
+const METADATA = { name: "a", namespace: "default" };
+const object = (spec: object) => ({ apiVersion: "example.com/v1", kind: "Large", metadata: METADATA, spec });
 
 /** What is done with an object. Only the returned function is counted. Answers that refuse an object count too. */
 type Check = (count: number, objectOf: (count: number) => object) => Promise<() => Promise<unknown>>;
@@ -101,19 +100,25 @@ const reordered = (spec: object): object =>
     Object.entries(spec).map(([name, value]) => [name, Array.isArray(value) ? value.toReversed() : value]),
   );
 
-async function onServer<T extends KubernetesObject>(
-  resource: Resource<T>,
+type Collection = ReturnType<typeof Client.prototype.resource<Loose>>;
+
+/** Returns a call of a server that has stored an object, as a test does: it may be one that the server would refuse. */
+async function onServer(
+  resource: unknown,
   stored: object | undefined,
-  run: (collection: Collection<T>, stored: T) => Promise<unknown>,
+  run: (collection: Collection, stored: Loose) => Promise<unknown>,
 ): Promise<() => Promise<unknown>> {
   const server = new FakeApiServer();
   const client = new Client({ server: "http://fake", transport: server, retries: 0, namespace: "default" });
   await installCrds(client, [Large]);
-  const collection = client.resource(resource);
-  if (stored !== undefined) server.create(resource, stored as T);
-  const found = stored === undefined ? undefined : await collection.get("a");
-  return () => run(collection, found as T).catch((error) => assertEquals(error.status?.code, 422, String(error)));
+  const collection = client.resource(resource as Resource<Loose>);
+  if (stored !== undefined) server.create(resource as Resource<Loose>, stored as Loose);
+  const found = stored === undefined ? METADATA as Loose["metadata"] : (await collection.get("a")).metadata;
+  return () =>
+    run(collection, { metadata: found }).catch((error) => assert(error instanceof StatusError, String(error)));
 }
+
+const sent = { fieldManager: "b", force: true } as const;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   "validate()": (count, of) => Promise.resolve(() => Large.validate(object(of(count)))),
@@ -126,14 +131,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
     onServer(
       Large,
       object(reordered(of(count))),
-      (larges, { metadata }) => larges.update({ ...object(of(count)), metadata } as Large),
+      (larges, { metadata }) =>
+        larges.update({ ...object(of(count)), metadata } as Parameters<Collection["update"]>[0]),
     ),
   "apply()": (count, of) =>
-    onServer(
-      Large,
-      object(reordered(of(count))),
-      (larges) => larges.apply(object(of(count)), { fieldManager: "b", force: true }),
-    ),
+    onServer(Large, object(reordered(of(count))), (larges) => larges.apply(object(of(count)), sent)),
 };
 
 /** Counts the blocks of `src` that run in a call. */
@@ -220,21 +222,21 @@ const PODS: Readonly<Record<string, (count: number) => { readonly spec?: object;
   finalizers: (count) => ({ metadata: { finalizers: numbers(count).map((at) => `example.com/f-${at}`) } }),
 };
 
-const pod = ({ spec, metadata }: { readonly spec?: object; readonly metadata?: object }): ObjectDraft<Pod> => ({
-  metadata: { name: "a", namespace: "default", ...metadata },
+const pod = ({ spec, metadata }: { readonly spec?: object; readonly metadata?: object }) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { ...METADATA, ...metadata },
   spec: { containers: [{ name: "a", image: "i" }], ...spec },
 });
 
-const POD_CHECKS: Readonly<Record<string, (count: number, of: (count: number) => object) => ReturnType<Check>>> = {
+const POD_CHECKS: Readonly<Record<string, Check>> = {
   "create()": (count, of) => onServer(Pod, undefined, (pods) => pods.create(pod(of(count)))),
   "update()": (count, of) =>
-    onServer(
-      Pod,
-      pod(of(count)),
-      (pods, stored) => pods.update({ ...stored, metadata: { ...stored.metadata, labels: { a: "b" } } }),
-    ),
-  "apply()": (count, of) =>
-    onServer(Pod, pod(of(count)), (pods) => pods.apply(pod(of(count)), { fieldManager: "b", force: true })),
+    onServer(Pod, pod(of(count)), (pods, { metadata }) => {
+      const next = pod(of(count));
+      return pods.update({ ...next, metadata: { ...next.metadata, ...metadata } } as Parameters<typeof pods.update>[0]);
+    }),
+  "apply()": (count, of) => onServer(Pod, pod(of(count)), (pods) => pods.apply(pod(of(count)), sent)),
   "patch()": (count, of) =>
     onServer(Pod, pod(of(count)), (pods) => pods.patch("a", { type: "strategic", body: pod(of(count)) })),
 };
@@ -247,3 +249,53 @@ for (const [name, check] of Object.entries(POD_CHECKS)) {
     });
   }
 }
+
+Deno.test("what findAll() reads again behind its matches is charged", async () => {
+  const rule = (pattern: string) => ({ rule: `self.text.findAll('${pattern}').size() > 0` });
+  const Found = defineKind({
+    ...NAMES,
+    spec: {
+      type: "object",
+      properties: { text: { type: "string", maxLength: 300_000 } },
+      "x-kubernetes-validations": [rule("[a-z]+"), rule("host.*!|host")],
+    },
+  });
+  const found = async (count: number): Promise<unknown> =>
+    (await Found.validate({ metadata: METADATA, spec: { text: "host.".repeat(count) } })).map(({ message }) => message);
+  assertEquals(await found(100), []);
+  assertEquals(await found(40_000), [
+    `Invalid value: "object": 'operation cancelled: actual cost limit exceeded': no further validation rules will be ` +
+    "run due to call cost exceeds limit for rule: self.text.findAll('host.*!|host').size() > 0",
+  ]);
+});
+
+/** Versions of a definition with many names in everything that has names. */
+const definition = (names: readonly string[]): object => ({
+  ...Large.crd,
+  spec: {
+    ...Large.crd.spec,
+    names: { ...Large.crd.spec.names, shortNames: names },
+    versions: [{
+      ...Large.crd.spec.versions[0],
+      additionalPrinterColumns: names.map((name) => ({ name, type: "string", jsonPath: `.spec.${name}` })),
+      selectableFields: names.map((name) => ({ jsonPath: `.spec.${name}` })),
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          required: names,
+          properties: Object.fromEntries(names.map((name) => [name, { type: "string", enum: names.slice(0, 9) }])),
+          "x-kubernetes-validations": names.map((name) => ({ rule: `self.${name} != ''` })),
+        },
+      },
+    }],
+  },
+});
+
+Deno.test("the steps of compareDefinitions() grow with the definition", async () => {
+  const found = await growth((count) => {
+    const names = numbers(count).map((at) => `n${at}`);
+    const [before, after] = [definition(names), definition(names.toReversed().slice(1))];
+    return Promise.resolve(() => Promise.resolve(compareDefinitions(before, after)));
+  }, 100);
+  assert(found <= MOST, `four times as large: ${found.toFixed(1)} times the steps`);
+});

@@ -1,4 +1,5 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { Pattern } from "../../../../src/operator/schema/values/pattern.ts";
 import { re2 } from "../../../../src/operator/schema/values/re2.ts";
 
 /** Expressions, values that each matches, and values that it does not, as Go 1.26 has it. */
@@ -108,4 +109,16 @@ Deno.test("patterns find what Perl prefers, and (?U) turns the preference round"
   assertEquals(found("a|ab", "xab"), "a");
   assertEquals(found("(?:|a)+", "aaa"), "");
   assertEquals(found("c", "ab"), undefined);
+});
+
+Deno.test("what patterns remember of texts is bounded, in one pattern and in all", () => {
+  let random = 1;
+  const text = Array.from({ length: 20_000 }, () => "ab"[(random = random * 16_807 % 2_147_483_647) % 2]).join("");
+  const before = Pattern.held;
+  const pattern = re2("a[ab]{14}c");
+  assertEquals(pattern.test(text), false);
+  assert(Pattern.held - before <= 310_000, `${Pattern.held - before}`);
+  assertEquals(pattern.test(`${text}c`), /a[ab]{14}c/.test(`${text}c`));
+  for (let at = 0; at < 20; at++) re2(`a[ab]{14}[c${at}]`).test(text);
+  assert(Pattern.held <= 3_400_000, `${Pattern.held}`);
 });
