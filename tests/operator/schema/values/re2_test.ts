@@ -113,12 +113,12 @@ Deno.test("patterns find what Perl prefers, and (?U) turns the preference round"
 
 Deno.test("what patterns remember of texts is bounded, in one pattern and in all", () => {
   let random = 1;
-  const text = Array.from({ length: 20_000 }, () => "ab"[(random = random * 16_807 % 2_147_483_647) % 2]).join("");
+  const text = Array.from({ length: 12_000 }, () => "ab"[(random = random * 16_807 % 2_147_483_647) % 2]).join("");
   const before = Pattern.held;
   const pattern = re2("a[ab]{14}c");
   assertEquals(pattern.test(text), false);
   assert(Pattern.held - before <= 310_000, `${Pattern.held - before}`);
   assertEquals(pattern.test(`${text}c`), /a[ab]{14}c/.test(`${text}c`));
-  for (let at = 0; at < 20; at++) re2(`a[ab]{14}[c${at}]`).test(text);
+  for (let at = 0; at < 40; at++) re2(`a[ab]{14}c{${at + 1}}`).test(text.slice(0, 6_000));
   assert(Pattern.held <= 3_400_000, `${Pattern.held}`);
 });
