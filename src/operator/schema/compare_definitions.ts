@@ -6,7 +6,15 @@
  *
  * @module
  */
-import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
+import {
+  canonicalText,
+  equalJson,
+  isDeeper,
+  isList,
+  isObject,
+  type JsonObject,
+  MAX_SCHEMA_DEPTH,
+} from "../../engine/api/json.ts";
 import { listOr, memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
 import { anything, checkedFormat } from "./values/formats.ts";
 import { EMBEDDED, INT_OR_STRING, keywordsThat, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./values/keywords.ts";
@@ -147,7 +155,8 @@ function namesOf({ names }: JsonObject): JsonObject {
 
 /** Calls `found` with the JSON of each item of a list that the other list does not have. */
 function lost(before: unknown, after: unknown, found: (text: string) => void): void {
-  for (const item of listOr(before)) if (!listOr(after).some((it) => equalJson(it, item))) found(JSON.stringify(item));
+  const kept = new Set(listOr(after).map(canonicalText));
+  for (const item of listOr(before)) if (!kept.has(canonicalText(item))) found(JSON.stringify(item));
 }
 
 function compareVersions(before: JsonObject, after: JsonObject, report: Report): void {

@@ -16,7 +16,7 @@ import type {
 } from "../../api/call_options.ts";
 import type { CacheEntry } from "../../api/entry.ts";
 import { defined } from "../../api/json.ts";
-import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
 import { isNotFound, oldestVersion } from "../../api/status.ts";
@@ -36,11 +36,12 @@ import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { PartSync } from "./part_sync.ts";
 import { PolledSource } from "./polled_source.ts";
 import { StateKeeper } from "./state_keeper.ts";
-import { ValidObjects } from "./valid_objects.ts";
+import { paced, ValidObjects } from "./valid_objects.ts";
 
 function withDecodeOptions<T>(
   source: ListerWatcher<T>,
   decode: DecodeOptions & KnownEntries & Projection & ShardOption,
+  isChecked: boolean,
 ): ListerWatcher<T> {
   const { resource, selection, identities } = source;
   const { shard } = decode;
@@ -51,8 +52,18 @@ function withDecodeOptions<T>(
     identities: identities && shard !== undefined
       ? { server: identities.server, listEntries: (options) => identities.listEntries({ shard, ...options }) }
       : identities,
-    listEntries: (options: ListOptions = {}) => source.listEntries({ ...decode, ...options }),
-    watchChanges: (options: WatchOptions = {}) => source.watchChanges({ ...decode, ...options }),
+    listEntries: (options: ListOptions = {}) => {
+      const parts = source.listEntries({ ...decode, ...options });
+      const slice = (part: ListPart<T>, from: number, to: number): ListPart<T> => ({
+        ...part,
+        entries: part.entries.slice(from, to),
+      });
+      return isChecked ? paced(parts, ({ entries }) => entries.length, slice) : parts;
+    },
+    watchChanges: (options: WatchOptions = {}) => {
+      const batches = source.watchChanges({ ...decode, ...options });
+      return isChecked ? paced(batches, ({ length }) => length, (batch, from, to) => batch.slice(from, to)) : batches;
+    },
     get connections(): ListerWatcher<T>["connections"] {
       return source.connections;
     },
@@ -288,7 +299,7 @@ export class CollectionSync<T extends KubernetesObject> {
       ...defined({ shard: shard && new ShardFilter(shard.by, shard.ranges()) }),
       known: (key) => store.lookUp(key),
       knownNext: () => store.lookUpNext(),
-    });
+    }, this.valid !== undefined);
     const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, store);
     return new PartSync<T>(decoded, reflector, this, keys);
   }

@@ -9,6 +9,7 @@ import type { CacheEntry } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
 import { DecodeError, type StatusCause } from "../../api/status.ts";
+import { Pacer } from "../../async/turns.ts";
 
 /** An object that is kept out, and why. */
 export interface InvalidObject {
@@ -19,6 +20,27 @@ export interface InvalidObject {
 }
 
 const MOST_CAUSES = 10;
+/** The most objects that are checked before the clock is read. */
+const SLICE = 16;
+
+/**
+ * Yields batches in parts of at most 16 items, which `part` makes of some items of a batch, and gives other work its
+ * turns in between: whoever reads them checks their objects.
+ */
+export async function* paced<B>(
+  batches: AsyncIterable<B>,
+  itemsIn: (batch: B) => number,
+  part: (batch: B, from: number, to: number) => B,
+): AsyncGenerator<B, void, undefined> {
+  const pacer = new Pacer(5, 1);
+  for await (const batch of batches) {
+    const count = itemsIn(batch);
+    for (let from = 0; from === 0 || from < count; from += SLICE) {
+      yield count <= SLICE ? batch : part(batch, from, from + SLICE);
+      if (pacer.step()) await pacer.turn();
+    }
+  }
+}
 
 /** The objects of an informer that do not fit their kind, by key. */
 export class ValidObjects {

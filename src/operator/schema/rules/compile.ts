@@ -14,7 +14,7 @@ import type { Json, JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { join } from "../values/validate.ts";
 import { Meter } from "./cost.ts";
-import { type OldAndNew, oldItem, Ratchet } from "./correlation.ts";
+import { type OldAndNew, oldItems, Ratchet } from "./correlation.ts";
 import { anyValue, Declarations, type Declared, escapeName, REQUEST_BYTES } from "./declared_types.ts";
 import { hasRules } from "../values/object_schema.ts";
 import { rewrite, type Rewritten } from "./expression.ts";
@@ -365,9 +365,9 @@ class Run {
     }
     const { element } = place;
     if (Array.isArray(value)) {
+      const previous = oldItems(place.schema, old);
       value.forEach((item, index) => {
-        const previous = oldItem(place.schema, item, old);
-        if (element) this.#visit(element, item, `${at}[${index}]`, ratchet.item(index), previous);
+        if (element) this.#visit(element, item, `${at}[${index}]`, ratchet.item(index), previous(item));
       });
       return;
     }

@@ -6,8 +6,9 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { canonicalText, equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
+import { oncePer } from "../values/object_schema.ts";
 
 /** A value, its value before the update, and their schema. */
 export interface OldAndNew {
@@ -50,12 +51,16 @@ export class Ratchet {
   }
 }
 
-/** Returns the old value of a list item: in a list of type map, the old item with its keys. */
-export function oldItem(schema: JsonObject, item: Json, old: Json | undefined): Json | undefined {
-  if (schema["x-kubernetes-list-type"] !== "map" || !isList(old) || !isObject(item)) return undefined;
+/** Returns a function that finds the old value of a list item: in a list of type map, the old item with its keys. */
+export function oldItems(schema: JsonObject, old: Json | undefined): (item: Json) => Json | undefined {
+  if (schema["x-kubernetes-list-type"] !== "map" || !isList(old)) return () => undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  return old.find((other) => isObject(other) && keys.every((key) => equalJson(other[key], item[key])));
+  const textOf = (item: JsonObject): string => canonicalText(Object.fromEntries(keys.map((key) => [key, item[key]])));
+  const known = new Map(old.filter(isObject).toReversed().map((item) => [textOf(item), item]));
+  return (item) => isObject(item) ? known.get(textOf(item)) : undefined;
 }
+
+const oldItemsOf = oncePer(({ schema, old }: OldAndNew) => oldItems(schema, old));
 
 function memberPair({ schema, value, old }: OldAndNew, key: string): OldAndNew | undefined {
   if (!isObject(value) || !isObject(old)) return undefined;
@@ -66,15 +71,17 @@ function memberPair({ schema, value, old }: OldAndNew, key: string): OldAndNew |
     : undefined;
 }
 
-function itemPair({ schema, value, old }: OldAndNew, index: number): OldAndNew | undefined {
+function itemPair(pair: OldAndNew, index: number): OldAndNew | undefined {
+  const { schema, value } = pair;
   const item = isList(value) ? value[index] : undefined;
-  const previous = item === undefined ? undefined : oldItem(schema, item, old);
+  const previous = item === undefined ? undefined : oldItemsOf(pair)(item);
   return previous !== undefined && isObject(schema.items)
     ? { schema: schema.items, value: item!, old: previous }
     : undefined;
 }
 
-function isSame(pair: OldAndNew): boolean {
+/** Parts of one list may ask for the list as often as it has parts. */
+const isSame = oncePer((pair: OldAndNew): boolean => {
   const { schema, value, old } = pair;
   if (isList(value) && isList(old)) {
     if (schema["x-kubernetes-list-type"] !== "map") return equalJson(value, old);
@@ -83,7 +90,7 @@ function isSame(pair: OldAndNew): boolean {
   if (!isObject(value) || !isObject(old)) return value === old;
   const keys = Object.keys(value);
   return keys.length === Object.keys(old).length && keys.every((key) => isSameIn(memberPair(pair, key)));
-}
+});
 
 function isSameIn(pair: OldAndNew | undefined): boolean {
   return pair !== undefined && isSame(pair);

@@ -8,9 +8,10 @@
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
-import { equalJson, isObject, type Json } from "../../../engine/api/json.ts";
+import { canonicalText, equalJson, isObject } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { type Form, FORMS } from "../values/forms.ts";
+import type { Pattern } from "../values/pattern.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
@@ -163,27 +164,40 @@ function keyIn(list: readonly unknown[]): ((item: unknown) => unknown) | undefin
   if (schema?.["x-kubernetes-list-type"] === "set") return (item) => item;
   if (schema?.["x-kubernetes-list-type"] !== "map") return undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  return (item) => item instanceof RuleObject ? keys.map((key) => item[RAW][key] ?? null) as Json : item;
+  return (item) => item instanceof RuleObject ? canonicalText(keys.map((key) => item[RAW][key] ?? null)) : item;
+}
+
+/** Returns a function that finds the places of the elements with the key of an element. Objects as keys are charged. */
+function places(list: readonly unknown[], key: (item: unknown) => unknown): (item: unknown) => number[] {
+  const hashOf = (item: unknown): unknown => {
+    const found = key(item);
+    return typeof found === "object" ? "object" : typeof found === "string" ? found : Number(found);
+  };
+  const known = Map.groupBy(list.keys(), (at) => hashOf(list[at]));
+  return (item) => {
+    const found = known.get(hashOf(item)) ?? [];
+    if (found.length > 1) running.meter.charge(found.length);
+    return found.filter((at) => equal(key(list[at]), key(item)));
+  };
 }
 
 function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
   const key = keyIn(a);
   if (key === undefined) return a.every((item, at) => equal(item, b[at]));
-  return b.every((item) => a.some((other) => equal(key(other), key(item)) && equal(other, item))) &&
-    a.every((item) => b.some((other) => equal(key(other), key(item))));
+  const [left, right] = [places(a, key), places(b, key)];
+  return b.every((item) => left(item).some((at) => equal(a[at], item))) && a.every((item) => right(item).length > 0);
 }
 
 /** Adds two lists; a set or map keeps the places of its elements, and takes what is new or changed from `b`. */
 function concatenated(a: readonly unknown[], b: readonly unknown[]): unknown[] {
   const key = keyIn(a);
-  const sum = [...a];
-  for (const item of b) {
-    const at = key === undefined ? -1 : sum.findIndex((other) => equal(key(other), key(item)));
-    if (at < 0) sum.push(item);
-    else sum[at] = item;
-  }
+  const all = [...a, ...b];
+  if (key === undefined) return all;
+  const placesOf = places(all, key);
+  for (const item of b) all[placesOf(item)[0]] = item;
+  const sum = all.filter((item, at) => at < a.length || placesOf(item)[0] === at);
   const schema = LIST_SCHEMAS.get(a);
-  if (schema !== undefined && key !== undefined) LIST_SCHEMAS.set(sum, schema);
+  if (schema !== undefined) LIST_SCHEMAS.set(sum, schema);
   return sum;
 }
 
@@ -212,23 +226,32 @@ function has(value: unknown, name: string): boolean {
   return entriesOf(value).has(name);
 }
 
-const compiled = new Map<string, RegExp>();
+const matchCost = (characters: number, source: string): number =>
+  Math.ceil(characters / 10) * Math.ceil(source.length / 4);
 
-/** Returns the compiled expression. Few patterns are in use at a time, so each is compiled once. */
-function patternOf(source: string, text: string): RegExp {
-  running.meter.charge(Math.ceil((1 + text.length) / 10) * Math.ceil(source.length / 4));
-  let found = compiled.get(source);
-  if (found === undefined) {
-    if (compiled.size === 1_000) compiled.clear();
-    compiled.set(source, found = re2(source));
-  }
-  return found;
+/** Returns the compiled expression, and charges for one run over the text. */
+function patternOf(source: string, text: string): Pattern {
+  running.meter.charge(matchCost(1 + text.length, source));
+  return re2(source);
 }
 
-function findAll(text: string, pattern: string, most = -1n): string[] {
-  const expression = new RegExp(patternOf(pattern, text), "gu");
-  const found = Array.from(text.matchAll(expression), ([match]) => match);
-  return most < 0n ? found : found.slice(0, Number(most));
+/**
+ * Returns the texts that a pattern finds, as Go does: nothing is found where the match before ends. What is read again
+ * after a match is charged.
+ */
+function findAll(text: string, source: string, most = -1n): string[] {
+  const pattern = patternOf(source, text);
+  const found: string[] = [];
+  for (let at = 0, end = -1, last = 0; at <= text.length && (most < 0n || found.length < most);) {
+    const match = pattern.find(text, at);
+    if (match === undefined) break;
+    const [from, to, read] = match;
+    if (last > at) running.meter.charge(matchCost(Math.min(read, last) - at, source));
+    if (to > from || from !== end) found.push(text.slice(from, to));
+    at = to > from ? to : to + (text.codePointAt(to)! > 0xffff ? 2 : 1);
+    [end, last] = [to, Math.max(read, last)];
+  }
+  return found;
 }
 
 function replace(text: string, from: string, to: string, most = -1n): string {
@@ -345,7 +368,7 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "string.charAt(int): string": charAt,
     "string.replace(string, string): string": replace,
     "string.replace(string, string, int): string": replace,
-    "string.find(string): string": (text, pattern) => patternOf(pattern, text).exec(text)?.[0] ?? "",
+    "string.find(string): string": (text, pattern) => findAll(text, pattern, 1n)[0] ?? "",
     "string.findAll(string): list<string>": findAll,
     "string.findAll(string, int): list<string>": findAll,
     ...Object.assign({}, ...ORDERED.map(ordered)) as Functions,

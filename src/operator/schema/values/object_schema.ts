@@ -167,7 +167,7 @@ function listOf(rules: JsonObject, objectMeta: Schema): Schema {
 
 function structOf(rules: JsonObject, objectMeta: Schema): Struct {
   const embedded = rules["x-kubernetes-embedded-resource"] === true;
-  const required = stringsOf(rules.required);
+  const required = new Set(stringsOf(rules.required));
   const fields = new Map<string, Field>();
   const add = (name: string, schema: Schema, own: JsonObject): void =>
     void fields.set(name, {
@@ -176,7 +176,7 @@ function structOf(rules: JsonObject, objectMeta: Schema): Struct {
       number: 0,
       pointer: true,
       omitEmpty: true,
-      required: required.includes(name),
+      required: required.has(name),
       nullable: own.nullable === true,
       default: own.default,
       allowed: stringsOf(own.enum),

@@ -6,7 +6,7 @@
  * @module
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { canonicalText, equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { checkedFormat } from "./formats.ts";
@@ -107,11 +107,11 @@ function identityOf({ list, keys, items }: ListOf): (item: Json) => Json {
 export function duplicates(schema: ListOf, value: readonly Json[], at: string, causes: Causes): void {
   if (schema.list === "atomic" || value.length < 2) return;
   const identity = identityOf(schema);
-  const seen: Json[] = [];
+  const seen = new Set<string>();
   value.forEach((item, index) => {
     const found = identity(item);
-    if (seen.some((other) => equalJson(other, found))) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
-    else seen.push(found);
+    const before = seen.size;
+    if (seen.add(canonicalText(found)).size === before) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
   });
 }
 
@@ -119,8 +119,8 @@ export function duplicates(schema: ListOf, value: readonly Json[], at: string, c
 function previousItems(schema: ListOf, previous: Json | undefined): (item: Json) => Json | undefined {
   if (schema.list !== "map" || !isList(previous)) return () => undefined;
   const identity = identityOf(schema);
-  const known = previous.map((item) => ({ item, id: identity(item) }));
-  return (item) => known.find(({ id }) => equalJson(id, identity(item)))?.item;
+  const known = new Map(previous.toReversed().map((item) => [canonicalText(identity(item)), item]));
+  return (item) => known.get(canonicalText(identity(item)));
 }
 
 /** Checks a value of a schema, and adds what is wrong with it. */

@@ -191,11 +191,12 @@ function retainKeys(merged: MutableJson, patch: MutableJson): void {
   delete patch[RETAIN_KEYS];
   const bad = refusal(400, "invalid patch format of retainKeys");
   if (!isList(keys)) throw bad;
+  const kept = new Set(keys);
   for (const key in patch) {
     const directive = key.startsWith(DELETE_FROM_LIST) || key.startsWith(SET_ORDER);
-    if (patch[key] !== null && !directive && !keys.includes(key)) throw bad;
+    if (patch[key] !== null && !directive && !kept.has(key)) throw bad;
   }
-  for (const key in merged) if (!keys.includes(key)) delete merged[key];
+  for (const key in merged) if (!kept.has(key)) delete merged[key];
 }
 
 function mergeMember(key: string, merged: MutableJson, value: Json, schema: Schema, deletes: boolean): void {
@@ -264,17 +265,19 @@ function mergeLists(
   if (original.length === 0 && patch.length === 0) return original;
   const mergeKey = list.mergeKey ?? "";
   if (!checkElementTypes([original, patch])) {
-    if (deletes) return original.filter((item) => !patch.includes(item));
+    const deleted = new Set(patch);
+    if (deletes) return original.filter((item) => !deleted.has(item));
     return inOrder([...new Set([...original, ...patch])], patch, original, mergeKey);
   }
   if (mergeKey === "") throw failure("cannot merge lists without merge key for struct");
   const [kept, changes] = applyElementDirectives(original as JsonObject[], patch as JsonObject[], mergeKey);
   const merged: JsonObject[] = [...kept];
+  const places = new Map(kept.map((item, at) => [item[mergeKey], at] as const).reverse());
   for (const change of changes) {
     const key = keyOf(change, mergeKey);
-    const at = merged.findIndex((item) => item[mergeKey] === key);
-    if (at < 0) merged.push(change);
-    else merged[at] = strategicMerge(merged[at], change, list.items);
+    const at = places.get(key) ?? merged.length;
+    merged[at] = at < merged.length ? strategicMerge(merged[at], change, list.items) : change;
+    places.set(key, at);
   }
   return inOrder(merged, changes, kept, mergeKey);
 }
@@ -286,19 +289,18 @@ function applyElementDirectives(
   mergeKey: string,
 ): [readonly JsonObject[], readonly JsonObject[]] {
   const changes: JsonObject[] = [];
-  let kept = original;
+  const deleted = new Set<Json | undefined>();
   let replaces = false;
   for (const item of patch) {
     const directive = item[DIRECTIVE];
     if (directive === undefined) changes.push(item);
     else if (directive === "delete") {
-      const key = keyOf(item, mergeKey);
-      kept = kept.filter((other) => other[mergeKey] !== key);
+      deleted.add(keyOf(item, mergeKey));
     } else if (directive === "replace") replaces = true;
     else if (directive === "merge") throw failure("merging lists cannot yet be specified in the patch");
     else throw failure(`unknown patch type: ${goText(directive)} in map: ${goText(item)}`);
   }
-  return replaces ? [changes, []] : [kept, changes];
+  return replaces ? [changes, []] : [original.filter((item) => !deleted.has(item[mergeKey])), changes];
 }
 
 /**
@@ -321,10 +323,11 @@ function inOrder(
   const given = sorted(items.filter((item) => place(wanted, item) >= 0), wanted);
   const others = sorted(items.filter((item) => place(wanted, item) < 0), was);
   const result: Json[] = [];
-  while (given.length > 0 || others.length > 0) {
-    const [mine, its] = [place(was, others[0]), place(was, given[0])];
-    const first = given.length === 0 || (others.length > 0 && mine >= 0 && its >= 0 && mine < its);
-    result.push((first ? others : given).shift()!);
+  let [other, one] = [0, 0];
+  while (one < given.length || other < others.length) {
+    const [mine, its] = [place(was, others[other]), place(was, given[one])];
+    const first = one === given.length || (mine >= 0 && its >= 0 && mine < its);
+    result.push(first ? others[other++] : given[one++]);
   }
   return result;
 }

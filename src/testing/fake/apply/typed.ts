@@ -394,12 +394,13 @@ function mergeLists(live: readonly Json[], config: readonly Json[], schema: List
   const shared = its.filter((element) => old.has(element));
   const merged: Json[] = [];
   const done = new Set<PathElement>();
+  let nextShared = 0;
   const take = (element: PathElement): void => {
     const items = old.get(element) ?? [];
     // Elements that are there twice are replaced.
     merged.push(mergeTyped(items.length === 1 ? items[0] : undefined, next.get(element)![0], schema.items) as Json);
     done.add(element);
-    if (shared[0] === element) shared.shift();
+    if (shared[nextShared] === element) nextShared++;
   };
   for (let left = 0, right = 0; left < mine.length || right < its.length;) {
     const element = mine[left];
@@ -410,7 +411,7 @@ function mergeLists(live: readonly Json[], config: readonly Json[], schema: List
         right++;
         continue;
       }
-      if (next.has(element) && shared.length > 0 && shared[0] !== element) {
+      if (next.has(element) && nextShared < shared.length && shared[nextShared] !== element) {
         left++;
         continue;
       }

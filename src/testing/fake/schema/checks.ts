@@ -360,8 +360,8 @@ export function checkMetadataUpdate(draft: {
   const fixed = (name: string, value: Json | undefined): void =>
     refuseValue(causes, `metadata.${name}`, value, "field is immutable");
   if (old.deletionTimestamp !== undefined && isList(finalizers)) {
-    const before = listOr(old.finalizers);
-    const added = finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
+    const before = new Set(listOr(old.finalizers));
+    const added = finalizers.filter((finalizer) => !before.has(finalizer)).sort();
     if (added.length > 0) {
       const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
         `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;

@@ -7,7 +7,15 @@
  * @module
  */
 import { base64Of } from "../../../engine/api/object.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import {
+  canonicalText,
+  equalJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+} from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 import { memberObject, memberObjects } from "./members.ts";
@@ -82,7 +90,8 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "meta/v1.ObjectMeta": (metadata) => {
     const owners = objectsOf(metadata.ownerReferences);
     if (owners.length < 2) return;
-    metadata.ownerReferences = owners.filter((one, at) => owners.findIndex((other) => equalJson(other, one)) === at);
+    const seen = new Set<string>();
+    metadata.ownerReferences = owners.filter((one) => seen.size < seen.add(canonicalText(one)).size);
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
     if (isList(spec.policyTypes)) return;

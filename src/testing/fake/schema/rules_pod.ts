@@ -274,6 +274,7 @@ const VOLUMES = "emptyDir hostPath secret nfs persistentVolumeClaim downwardAPI 
 /** Reports volumes that are none, and returns the names of those that can be mounted. */
 function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): ReadonlySet<string> {
   const good = new Set<string>();
+  const bad = new Set(causes.map(({ field }) => field.slice(0, field.indexOf(".", at.length))));
   objectsOf(volumes).forEach((volume, index) => {
     const place = `${at}[${index}]`;
     const before = causes.length;
@@ -282,9 +283,7 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
     checkOneMember(sources, [...new Set([...VOLUMES, ...Object.keys(sources)])], "volume", place, causes);
     checkForm(name || undefined, `${place}.name`, "dnsLabel", causes);
     if (good.has(name)) causes.push(fieldCause.duplicate(`${place}.name`, name));
-    const isGood = causes.length === before && name !== "" &&
-      !causes.some(({ field }) => field.startsWith(`${place}.`));
-    if (isGood) good.add(name);
+    if (causes.length === before && name !== "" && !bad.has(place)) good.add(name);
   });
   return good;
 }

@@ -10,7 +10,14 @@ import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
-import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import {
+  canonicalText,
+  equalJson,
+  isList,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+} from "../../../engine/api/json.ts";
 import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
@@ -50,8 +57,8 @@ function checkDeadline(old: Json | undefined, value: Json | undefined, causes: C
 
 function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void {
   const timeless = ({ tolerationSeconds: _, ...rest }: JsonObject): JsonObject => rest;
-  const tolerations = objectsOf(spec.tolerations).map(timeless);
-  if (!objectsOf(before.tolerations).every((old) => tolerations.some((other) => equalJson(other, timeless(old))))) {
+  const tolerations = new Set(objectsOf(spec.tolerations).map((one) => canonicalText(timeless(one))));
+  if (!objectsOf(before.tolerations).every((old) => tolerations.has(canonicalText(timeless(old))))) {
     const why = "existing toleration can not be modified except its tolerationSeconds";
     causes.push(fieldCause.forbidden("spec.tolerations", why));
   }
@@ -245,8 +252,8 @@ function validatePart(subresource: string, old: JsonObject, object: JsonObject):
     return qosClass(after) === quality ? [] : [fieldCause.invalid("spec", goJson(quality), why)];
   }
   if (subresource !== "ephemeralcontainers") return [];
-  const names = objectsOf(after.ephemeralContainers).map(({ name }) => name);
-  return objectsOf(before.ephemeralContainers).filter(({ name }) => !names.includes(name)).map(({ name }) =>
+  const names = new Set(objectsOf(after.ephemeralContainers).map(({ name }) => name));
+  return objectsOf(before.ephemeralContainers).filter(({ name }) => !names.has(name)).map(({ name }) =>
     fieldCause.forbidden(
       "spec.ephemeralContainers",
       `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`,

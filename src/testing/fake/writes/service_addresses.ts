@@ -182,10 +182,11 @@ function keepPorts(before: JsonObject, spec: MutableJson): void {
       for (const port of ports) delete port.nodePort;
     }
   } else if (hasPorts(before)) {
-    const used = portsOf(old).filter((port) => port && portsOf(ports).includes(port));
+    const used = new Set(portsOf(ports));
+    const byName = new Map(old.map(({ name, nodePort }) => [name ?? "", nodePort]));
     for (const port of ports) {
-      const kept = old.findLast(({ name }) => (name ?? "") === (port.name ?? ""))?.nodePort;
-      if (!port.nodePort && kept && !used.includes(kept)) port.nodePort = kept;
+      const kept = byName.get(port.name ?? "");
+      if (!port.nodePort && kept && !used.has(kept)) port.nodePort = kept;
     }
   }
 }

@@ -410,9 +410,9 @@ function validate(draft: Draft): void {
   if (found.length + changes(old).length === 0) return;
   // What a test created lacks defaults.
   const complete = subresource === "status" ? old : completed(draft, old);
-  const before = check(complete);
-  const isNew = ({ field, reason }: Causes[number]): boolean =>
-    !before.some((one) => one.field === field && one.reason === reason);
+  const placeOf = ({ field, reason }: Causes[number]): string => `${reason} ${field}`;
+  const before = new Set(check(complete).map(placeOf));
+  const isNew = (cause: Causes[number]): boolean => !before.has(placeOf(cause));
   causes.push(...found.filter(isNew), ...changes(complete));
 }
 

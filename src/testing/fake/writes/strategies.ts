@@ -172,11 +172,12 @@ function nameSecrets(object: MutableJson): void {
 /** Keeps the request of a signing request, and gives its new conditions their times. */
 function timeConditions(old: JsonObject, object: MutableJson, { time }: Surroundings): void {
   object.spec = old.spec;
-  const known = objectsOf(objectOr(old.status).conditions);
+  const placeOf = ({ type, status }: JsonObject): string => `${type} ${status}`;
+  const known = new Map(objectsOf(objectOr(old.status).conditions).toReversed().map((one) => [placeOf(one), one]));
   const given = objectsOf(objectOr(object.status).conditions);
   if (given.length === 0) return;
   const conditions = given.map((condition) => {
-    const before = known.find(({ type, status }) => type === condition.type && status === condition.status);
+    const before = known.get(placeOf(condition));
     const changed = condition.lastTransitionTime ?? before?.lastTransitionTime ?? time;
     return { ...condition, lastUpdateTime: condition.lastUpdateTime ?? time, lastTransitionTime: changed };
   });
@@ -337,10 +338,10 @@ export const PARTS: Readonly<Record<string, (old: JsonObject, body: JsonObject) 
 function resized(member: string, old: JsonObject, next: JsonObject): JsonObject {
   const containers = old[member];
   if (!isList(containers)) return {};
-  const wanted = isList(next[member]) ? next[member].map(objectOr) : [];
+  const wanted = new Map(listOr(next[member]).map(objectOr).toReversed().map((one) => [one.name, one]));
   return {
     [member]: containers.map(objectOr).map((container) => {
-      const { resources = container.resources } = wanted.find(({ name }) => name === container.name) ?? {};
+      const { resources = container.resources } = wanted.get(container.name) ?? {};
       return resources === undefined ? container : { ...container, resources };
     }),
   };

@@ -1,7 +1,9 @@
 // Informers with the option `validate`: what does not fit the schema of its kind is kept out.
-import type { SharedIndexInformer } from "@kube/informer";
+import { Client, type SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
 import { defineKind, type KindOf } from "@kube/informer/schema";
-import { assertEquals, assertStrictEquals } from "@std/assert";
+import { FakeApiServer } from "@kube/informer/testing";
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { paced } from "../../../../src/engine/informer/sync/valid_objects.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
 const Website = defineKind({
@@ -110,4 +112,70 @@ Deno.test("A restored snapshot has no objects that do not fit any more", async (
   await using fixture = new Fixture();
   await fixture.websites.restore(snapshot.stream());
   assertEquals([[...fixture.websites.indexer.keys()], fixture.invalid], [["shop/a"], [["shop/b", ["spec.image"]]]]);
+});
+
+/** Makes each check take a millisecond of `performance.now()`, and finds how many of them run in one turn. */
+class CountedChecks implements Disposable {
+  readonly #now = performance.now;
+  /** The checks before this turn, and the most in an earlier turn. */
+  #before = 0;
+  #most = 0;
+  /** The checks so far. */
+  count = 0;
+
+  constructor() {
+    performance.now = (): number => this.count;
+    this.#begin();
+  }
+
+  readonly check = (): [] => {
+    this.count++;
+    return [];
+  };
+
+  /** The most checks in one turn. */
+  get most(): number {
+    return Math.max(this.#most, this.count - this.#before);
+  }
+
+  #begin(): void {
+    [this.#most, this.#before] = [this.most, this.count];
+    if (performance.now !== this.#now) setImmediate(() => this.#begin());
+  }
+
+  [Symbol.dispose](): void {
+    performance.now = this.#now;
+  }
+}
+
+for (const streamingList of ["on", "off"] as const) {
+  Deno.test(`A list of many objects that are checked leaves others their turns, streaming: ${streamingList}`, async () => {
+    const server = new FakeApiServer({
+      resources: [{ group: "example.com", version: "v1", plural: "websites", kind: "Website", scope: "Namespaced" }],
+    });
+    for (let at = 0; at < 2_000; at++) {
+      server.create(Website, { metadata: { name: `w-${at}`, namespace: "shop" }, spec: { image: "x" } });
+    }
+    using client = new Client({ server: "http://fake", transport: server });
+    await using informers = new SharedInformerFactory(client, { validate: true, reflector: { streamingList } });
+    using checks = new CountedChecks();
+    const websites = informers.forResource({ ...Website, loadValidator: () => Promise.resolve(checks.check) });
+    informers.start();
+    await informers.waitForCacheSync();
+    assertEquals([websites.indexer.size, checks.count], [2_000, 2_000]);
+    assert(checks.most <= 32, `${checks.most} checks of 1 ms in one turn`);
+  });
+}
+
+Deno.test("A batch of more events of a watch than are checked in one turn is complete, and in order", async () => {
+  const batches = [[1, 2], [], Array.from({ length: 40 }, (_, at) => at)];
+  async function* source(): AsyncGenerator<readonly number[], void, undefined> {
+    yield* batches;
+  }
+  const found: number[][] = [];
+  for await (const part of paced(source(), ({ length }) => length, (batch, from, to) => batch.slice(from, to))) {
+    found.push([...part]);
+  }
+  assertEquals(found.map(({ length }) => length), [2, 0, 16, 16, 8]);
+  assertEquals(found.flat(), batches.flat());
 });
