@@ -19,5 +19,6 @@ export {
   type KindSchema,
 } from "./define_kind.ts";
 export type { EmbeddedObject, JsonSchema, SchemaRule, SchemaType, StandardJsonSchema, ValueOf } from "./json_schema.ts";
+export { type ReadinessRule, readinessRules } from "./readiness_rules.ts";
 export { SchemaError, type SchemaFault } from "./lower_schema.ts";
 export type { ScalePaths } from "./values/validate.ts";

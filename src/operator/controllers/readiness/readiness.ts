@@ -48,8 +48,16 @@ export interface Readiness {
   readonly message: string;
 }
 
+/** Judges objects of some kinds, and returns `undefined` for others. `readinessRules()` of `./schema` makes one. */
+export type ReadinessRules = (object: KubernetesObject) => Readiness | undefined;
+
 /** Options for {@linkcode readiness}. */
 export interface ReadinessOptions {
+  /**
+   * Rules of your own. They come before those for conditions and kinds, but not before a deletion or a generation that
+   * the controller has not seen. @default {no rules}
+   */
+  readonly rules?: ReadinessRules;
   /**
    * An informer for pods, to look for a workload's failing pods. A progressing workload is `"failed"` if one of its
    * pods fails and matches the current pod template. A failed workload keeps its reason, and adds the pod's to its
@@ -75,7 +83,7 @@ export function readiness<T extends KubernetesObject & Complete>(
   object: T | undefined,
   options: ReadinessOptions = {},
 ): Readiness {
-  checkNames("judge the readiness of an object", options, "pods");
+  checkNames("judge the readiness of an object", options, "pods rules");
   if (object === undefined) return { state: "absent", reason: "NotFound", message: "the object does not exist" };
   const mark = object[reduced];
   if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
@@ -83,10 +91,13 @@ export function readiness<T extends KubernetesObject & Complete>(
       `Cannot judge the readiness of an object: it is reduced to ${mark}. Cache complete objects`,
     );
   }
-  const own = ofGenerics(object) ?? (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
+  const own = ofMetadata(object) ?? options.rules?.(object) ?? ofConditions(object) ??
+    (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
   const isFailed = own.state === "failed";
   const asksPods = isFailed || (own.state === "progressing" ? own.reason !== NOT_OBSERVED : own.reason === JOB_RUNS);
-  const failure = asksPods && options.pods !== undefined ? failureOfPods(object, options.pods) : undefined;
+  const failure = asksPods && options.pods !== undefined
+    ? failureOfPods(object, options.pods, options.rules)
+    : undefined;
   if (failure === undefined || !isFailed) return failure ?? own;
   return { ...own, message: `${own.message.replace(/\.$/, "")} (${failure.reason}: ${failure.message})` };
 }
@@ -175,16 +186,19 @@ function trueOf(object: KubernetesObject, ...types: readonly string[]): Seen | u
   return conditionsOf(object).find((it) => isTrue(it) && types.includes(it.type ?? ""));
 }
 
-/** Applies the rules for all kinds. Returns `undefined` if they decide nothing. */
-function ofGenerics(object: KubernetesObject): Readiness | undefined {
+/** Judges an object whose status says nothing yet: it is being deleted, or its controller has not seen it. */
+function ofMetadata(object: KubernetesObject): Readiness | undefined {
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp) {
     const { finalizers = [] } = object.metadata;
     const waits = finalizers.length === 0 ? "" : `, and waits for ${finalizers.join(", ")}`;
     return { state: "terminating", reason: "Terminating", message: `it is being deleted${waits}` };
   }
-  const behind = unobserved(object);
-  if (behind !== undefined) return behind;
+  return unobserved(object);
+}
+
+/** Applies the conditions for all kinds. */
+function ofConditions(object: KubernetesObject): Readiness | undefined {
   const found = trueOf(object, "Reconciling", "Stalled");
   if (found === undefined) return undefined;
   const state = found.type === "Stalled" ? "failed" : "progressing";
@@ -381,6 +395,7 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
 function failureOfPods(
   object: KubernetesObject,
   { lister }: NonNullable<ReadinessOptions["pods"]>,
+  rules: ReadinessRules | undefined,
 ): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
   if (selector === undefined || template === undefined) return undefined;
@@ -392,7 +407,7 @@ function failureOfPods(
   const wanted = { metadata: { labels: templateLabels, annotations }, spec: { containers, initContainers, volumes } };
   for (const pod of lister.namespace(object.metadata.namespace ?? "").list(labels)) {
     if (pod.status?.phase === "Failed" || !hasAll(pod, wanted)) continue;
-    const found = readiness(pod);
+    const found = readiness(pod, { rules });
     if (found.state === "failed") return { ...found, message: `pod ${pod.metadata.name}: ${found.message}` };
   }
   return undefined;
@@ -419,6 +434,8 @@ export interface UntilReadyOptions extends Abortable {
   readonly failFast?: boolean;
   /** A running informer for pods, to look for a workload's failing pods. By default, pods are not looked at. */
   readonly pods?: Pick<IndexedCollection<Pod>, "lister" | "addEventHandler">;
+  /** Rules of your own, as for {@linkcode readiness}. @default {no rules} */
+  readonly rules?: ReadinessRules;
 }
 
 /**
@@ -476,13 +493,13 @@ export async function untilReady<T extends KubernetesObject & Complete>(
   key: ObjectKey,
   options: UntilReadyOptions = {},
 ): Promise<T> {
-  checkNames("wait until an object is ready", options, "failFast pods signal");
-  const { signal, failFast = false, pods } = options;
+  checkNames("wait until an object is ready", options, "failFast pods rules signal");
+  const { signal, failFast = false, pods, rules } = options;
   const beganMs = monotonicMs();
   using job = new DerivedController(signal);
   using timer = new LongTimer(() => again());
   const isReady = (object: T | undefined): boolean => {
-    const found = readiness(object, { pods });
+    const found = readiness(object, { pods, rules });
     if (failFast && found.state === "failed") throw new NotReadyError(key, found);
     if (failFast) timer.arm(SCHEDULING_MS); // an unschedulable pod fails without a change
     return found.state === "ready";
@@ -506,7 +523,10 @@ export async function untilReady<T extends KubernetesObject & Complete>(
     if (job.signal.reason instanceof NotReadyError) throw job.signal.reason;
     if (!signal?.aborted || !collection.hasSynced) throw error;
     const waitedMs = monotonicMs() - beganMs;
-    const late = new NotReadyError(key, readiness(collection.lister.get(key), { pods }), { cause: error, waitedMs });
+    const late = new NotReadyError(key, readiness(collection.lister.get(key), { pods, rules }), {
+      cause: error,
+      waitedMs,
+    });
     // The state is known to be the last one only while the cache follows its server.
     if (errorName(signal.reason) === "TimeoutError" && collection.status().state === "live") COMPLETE.add(late);
     throw late;
