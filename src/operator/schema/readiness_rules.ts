@@ -1,8 +1,8 @@
 /**
  * Readiness rules of one's own: expressions in CEL that say when an object of a kind is ready or has failed.
  *
- * {@linkcode readinessRules} is the entry point. It loads the CEL library; `controllers/readiness` takes what it returns
- * as a function, and knows no CEL.
+ * {@linkcode readinessRules} is the entry point. It loads the CEL library. `controllers/readiness` takes its result as a
+ * function, and knows no CEL.
  *
  * @module
  */
@@ -26,8 +26,8 @@ export interface ReadinessRule {
 }
 
 /**
- * Compiles readiness rules, for the option `rules` of `readiness()`, `untilReady()` and `workloadStatus()`. Use them for
- * kinds whose controllers write neither a condition `Ready` nor what the built-in rules know.
+ * Compiles readiness rules for the option `rules` of `readiness()`, `untilReady()` and `workloadStatus()`. Use them for
+ * kinds that the built-in rules misjudge, because their controllers write neither conditions nor a phase.
  *
  * - An object is `failed` if `failed` is true, `ready` if `ready` is, and else `progressing`.
  * - If an expression fails, the object is `progressing`, and the message says why. A field that is missing is such a
