@@ -1,8 +1,8 @@
 /**
  * Readiness rules of one's own: expressions in CEL that say when an object of a kind is ready or has failed.
  *
- * {@linkcode readinessRules} is the entry point. It loads the CEL library. `controllers/readiness` takes its result as a
- * function, and knows no CEL.
+ * {@linkcode readinessRules} is the entry point. It loads the CEL library. `controllers/readiness` takes its result as
+ * a function, and knows no CEL.
  *
  * @module
  */
