@@ -95,7 +95,9 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
   }
   const goal = goalOf(flags.for);
   if (flags.readyIf !== undefined && goal.name !== "ready") throw new UsageError("--ready-if needs --for ready");
-  const rules = flags.readyIf === undefined ? undefined : await rulesOf(flags.readyIf);
+  const rules = flags.readyIf === undefined
+    ? undefined
+    : await (await import("../operator/schema/readiness_rules.ts")).readinessRules([{ ready: flags.readyIf }]);
   const timeoutMs = durationMs(flags.timeout, "timeout");
   if (timeoutMs === 0) throw new UsageError("--timeout must be longer than 0");
   using job = timedController(timeoutMs, `the time of --timeout ${flags.timeout} is over`, signal);
@@ -122,12 +124,6 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
   const isInterrupted = job.signal.reason === signal.reason;
   const ended = isInterrupted ? "yet, because the wait was interrupted" : `within --timeout ${flags.timeout}`;
   throw new Error(`not ${goal.name} ${ended}: ${linesOf(unmet)}`);
-}
-
-/** The rule of `--ready-if`. Only this flag loads CEL. */
-async function rulesOf(ready: string): Promise<ReadinessRules> {
-  const { compileReadinessRule } = await import("../operator/schema/readiness_rules.ts");
-  return await compileReadinessRule({ ready }, "--ready-if");
 }
 
 /** The largest number of objects that one line names. */

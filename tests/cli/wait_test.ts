@@ -351,8 +351,8 @@ Deno.test("informer wait --ready-if with a wrong expression ends with 2 before i
   await using shop = await Shop.open();
   const { code, out, err } = await shop.run("deploy/web", "--ready-if", "self.status.ready ==");
   assertEquals([code, out, err, shop.server.requests.length], [2, [], [
-    "error: Cannot compile --ready-if: the expression ready is wrong at character 21: Unexpected token: EOF. " +
-    'Correct "self.status.ready =="',
+    "error: Cannot compile the readiness rule for every kind: the expression ready is wrong at character 21: " +
+    'Unexpected token: EOF. Correct "self.status.ready =="',
   ], 0]);
   const both = await shop.run("deploy/web", "--for", "deleted", "--ready-if", "true");
   assertEquals([both.code, both.err, shop.server.requests.length], [2, ["error: --ready-if needs --for ready"], 0]);

@@ -11,12 +11,12 @@ import { ArgumentError } from "../../engine/errors/checks.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { ReadinessRules } from "../controllers/readiness/readiness.ts";
-import { type CompiledExpression, loadRules } from "./rules/load.ts";
+import { loadRules } from "./rules/load.ts";
 
 /** When an object of a kind is ready. The expressions are in CEL, and read the whole object as `self`. */
 export interface ReadinessRule {
-  /** The kind: of `defineKind`, built in, or named by group and kind. */
-  readonly kind: { readonly group: string; readonly kind: string };
+  /** The kind: of `defineKind`, built in, or named by group and kind. @default {every kind} */
+  readonly kind?: { readonly group: string; readonly kind: string };
   /** True if the object is ready: `"self.status.phase == 'Running'"`. */
   readonly ready: string;
   /** True if the object has failed. It is asked first. @default {the object never fails} */
@@ -34,7 +34,7 @@ export interface ReadinessRule {
  *   failure: write `has(self.status) && self.status.ready` if you want another message. An expression may cost as much
  *   as kube-apiserver allows for a rule.
  *
- * The first call loads the CEL library.
+ * If several rules are for an object's kind, the first one counts. The first call loads the CEL library.
  *
  * @throws {TypeError} if an expression is wrong. The message has the kind, the expression and the place in it.
  *
@@ -60,62 +60,48 @@ export interface ReadinessRule {
  * ```
  */
 export async function readinessRules(rules: readonly ReadinessRule[]): Promise<ReadinessRules> {
-  const byKind = new Map<string, ReadinessRules>();
-  for (const rule of rules) {
-    checkNames("compile readiness rules", rule, "kind ready failed message");
-    const { group, kind } = rule.kind;
-    const name = `${kind}.${group}`.replace(/\.$/, "");
-    if (byKind.has(name)) throw new ArgumentError(`Cannot compile two readiness rules for ${name}. Join them with ||`);
-    byKind.set(name, await compileReadinessRule(rule, `the readiness rule for ${name}`));
-  }
-  return (object) => {
-    const { apiVersion = "", kind = "" } = object;
-    return byKind.get([kind, ...apiVersion.split("/").slice(0, -1)].join("."))?.(object);
-  };
-}
-
-const REASONS = { ready: "Ready", failed: "Failed", progressing: "NotReady" } as const;
-
-/**
- * Compiles a rule for objects of any kind. `what` names the rule in errors.
- *
- * @throws {TypeError} if an expression is wrong, as for {@linkcode readinessRules}.
- */
-export async function compileReadinessRule(rule: Omit<ReadinessRule, "kind">, what: string): Promise<ReadinessRules> {
   const { compileExpression } = await loadRules();
-  const compile = (name: string, text: string, written = text): CompiledExpression["run"] => {
-    const { fault, run } = compileExpression(written, ["self"]);
-    if (fault === undefined) return run;
-    const why = `the expression ${name} is wrong at character ${placeOf(fault, text)}: ${fault.split("\n")[0]}`;
-    throw new ArgumentError(`Cannot compile ${what}: ${why}. Correct ${JSON.stringify(text)}`);
-  };
-  const { ready, failed = "false", message } = rule;
-  const [isReady, hasFailed] = [compile("ready", ready), compile("failed", failed)];
-  const says = message === undefined ? undefined : compile("message", message, `dyn('' + (\n${message}\n))`);
-  return (object) => {
-    const values = { self: object as unknown as JsonObject };
-    const holds = (name: string, run: CompiledExpression["run"]): boolean => {
-      const { value, error = "it is neither true nor false" } = run(values);
-      if (typeof value === "boolean") return value;
-      throw new TypeError(`the expression ${name} has no answer: ${error}`);
+  const judges = rules.map((rule) => {
+    checkNames("compile readiness rules", rule, "kind ready failed message");
+    const { kind, ready, failed = "false", message } = rule;
+    const name = kind && `${kind.group}/${kind.kind}`;
+    const compile = (member: string, text: string, written = text) => {
+      const { fault, run } = compileExpression(written, ["self"]);
+      const what = `the readiness rule for ${name?.replace(/^\//, "") ?? "every kind"}: the expression ${member}`;
+      if (fault !== undefined) throw new ArgumentError(`Cannot compile ${what} is wrong at ${placeOf(fault, text)}`);
+      return (object: object): unknown => {
+        const { value, error = "it is no boolean" } = run({ self: object as JsonObject });
+        if (typeof value === "boolean" || typeof value === "string" && member === "message") return value;
+        throw new TypeError(`the expression ${member} has no answer: ${error}`);
+      };
     };
-    try {
-      const state = holds("failed", hasFailed) ? "failed" : holds("ready", isReady) ? "ready" : "progressing";
-      const own = `${state === "failed" ? failed : ready} is ${state !== "progressing"}`;
-      const { value = own, error } = says?.(values) ?? {};
-      return { state, reason: REASONS[state], message: error ? `${own}; its message has none: ${error}` : `${value}` };
-    } catch (error) {
-      return { state: "progressing", reason: "RuleFailed", message: messageOf(error) };
-    }
+    const [isReady, hasFailed] = [compile("ready", ready), compile("failed", failed)];
+    // On lines of its own, so that its characters have their places.
+    const says = message && compile("message", message, `dyn('' + (\n${message}\n))`);
+    const judge: ReadinessRules = (object) => {
+      try {
+        const state = hasFailed(object) ? "failed" : isReady(object) ? "ready" : "progressing";
+        const reason = { ready: "Ready", failed: "Failed", progressing: "NotReady" }[state];
+        const own = `${state === "failed" ? failed : ready} is ${state !== "progressing"}`;
+        return { state, reason, message: says ? String(says(object)) : own };
+      } catch (error) {
+        return { state: "progressing", reason: "RuleFailed", message: messageOf(error) };
+      }
+    };
+    return { name, judge };
+  });
+  return (object) => {
+    const found = `${object.apiVersion?.split("/").at(-2) ?? ""}/${object.kind}`;
+    return judges.find(({ name = found }) => name === found)?.judge(object);
   };
 }
 
-/** The character of an expression, from 1, that a fault points at or names last. */
-function placeOf(fault: string, text: string): number {
+/** The character that a fault points at, or at which the variable or function begins that it names last, and why. */
+function placeOf(fault: string, text: string): string {
   const [, prefix, shown = "", space = ""] = /\n(>.*? \| )(.*)\n( *)\^/.exec(fault) ?? [];
   const [, name] = /(\w+)\W*$/.exec(fault.replace(/\(.*/s, "")) ?? [];
-  // A variable or a function, not a member of the same name.
-  if (prefix === undefined) return text.search(new RegExp(`(?<![.\\w])${name}\\b|(?<=\\.)${name}\\(`)) + 1 || 1;
+  const named = text.search(new RegExp(`(?<![.\\w])${name}\\b|(?<=\\.)${name}\\(`));
   const line = text.lastIndexOf(shown);
-  return 1 + (line < 0 ? text.length : line + space.length - prefix.length);
+  const at = prefix === undefined ? Math.max(named, 0) : line < 0 ? text.length : line + space.length - prefix.length;
+  return `character ${at + 1}: ${fault.split("\n")[0]}. Correct ${JSON.stringify(text)}`;
 }

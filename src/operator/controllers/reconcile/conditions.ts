@@ -18,13 +18,7 @@ export function timestampNow(): string {
 type ConditionStatus = "True" | "False" | "Unknown";
 
 /** What conditions of all kinds have. Some built-in kinds leave out a reason, a message or a time. */
-interface AnyCondition {
-  readonly type?: string;
-  readonly status?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime?: string;
-}
+type AnyCondition = Partial<Record<"type" | "status" | "reason" | "message" | "lastTransitionTime", string>>;
 
 /** What {@linkcode setCondition} adds to a list whose elements have no type yet. */
 type NewCondition = Condition & { readonly status: ConditionStatus };
