@@ -214,14 +214,14 @@ export function unobserved(
   return progressing(NOT_OBSERVED, `its controller has seen generation ${observed}, but not yet ${generation}`);
 }
 
-/** Conditions with which an object is not ready unless they are True: the usual ones, and others of a kind without them. */
-const USUAL =
+/** Conditions with which an object is not ready unless they are True, and those with which it has failed if they are. */
+const NEEDED =
   ("Ready Available Healthy Synced Accepted Programmed ResolvedRefs Succeeded Established Installed Deployed " +
     "Reconciled AbleToScale ScalingActive DisruptionAllowed").split(" ");
-const OTHER = /(?:Ready|Available|Healthy|Sync|Synced|Synchronized|Succeeded|Success|Admitted)$/;
-/** Conditions with which an object has failed if they are True. */
-const HARMFUL =
-  /^(?:Degraded|Denied|Invalid|InvalidSpec|NotReady)$|(?:Failed|(?<!Replica)Failure|Error|ErrorOccurred)$/;
+const HARMFUL = /^(?:Degraded|Denied|Failed|Invalid|InvalidSpec|NotReady)$/;
+/** The same for kinds that have none of those. */
+const ALSO_NEEDED = /(?:Ready|Available|Healthy|Sync|Synced|Synchronized|Succeeded|Success|Admitted)$/;
+const ALSO_HARMFUL = /(?:Failed|(?<!Replica)Failure|Error|ErrorOccurred)$/;
 /** Reasons why a condition is not True as the spec wants it: no replicas to scale, a budget without room. */
 const INTENDED = ["ScalingDisabled", "InsufficientPods"];
 /** Phases, as words in lower case. What runs is ready, as a Job is, except in Argo, where it comes to an end. */
@@ -253,9 +253,12 @@ function ofStatus(object: KubernetesObject): Readiness {
   const all = [...at("conditions"), ...current.length > 0 ? current : parts].filter((it) =>
     !INTENDED.includes(it.reason!)
   );
-  const harmful = all.find((it) => isTrue(it) && HARMFUL.test(it.type ?? ""));
-  const usual = USUAL.flatMap((type) => all.filter((it) => it.type === type));
-  const needed = usual.length > 0 ? usual : all.filter(({ type = "" }) => OTHER.test(type));
+  const usual = NEEDED.flatMap((type) => all.filter((it) => it.type === type));
+  const isOther = usual.length === 0;
+  const needed = isOther ? all.filter(({ type = "" }) => ALSO_NEEDED.test(type)) : usual;
+  const harmful = all.find((it) =>
+    isTrue(it) && (HARMFUL.test(it.type ?? "") || isOther && ALSO_HARMFUL.test(it.type ?? ""))
+  );
   const missing = needed.find(({ status }) => typeof status === "string" && status !== "True");
   const isReady = needed[0]?.type === "Ready" && missing === undefined;
   for (const seen of needed) {
