@@ -56,7 +56,7 @@ Deno.test("readinessRules judges objects of its kinds by their expressions, fail
   }]);
   assertEquals(readiness(backup(), { rules: all }).state, "ready"); // by the first one
   assertEquals(readiness(map, { rules: all }).message, "1 > 2 is false");
-  // Other kinds, and those of other groups, have the rules as before.
+  // Other kinds, and kinds of other groups, have no rule.
   assertEquals(rules({ ...map, kind: "Secret" }), undefined);
   assertEquals(rules({ ...backup(), apiVersion: "example.org/v1" }), undefined);
   const failing = await readinessRules([{ kind: Backup, ready: "true", failed: "self.status.phase == 'Lost'" }]);

@@ -70,7 +70,7 @@ export interface ReadinessOptions {
 const SCHEDULING_MS = 15_000;
 
 /**
- * Returns whether an object is ready, and why. It reads the generation and conditions, and for built-in workloads their
+ * Returns whether an object is ready, and why. It reads the generation, conditions and phase, and for workloads their
  * counts. The guide [Wait until ready](../../../../docs/guides/wait-until-ready.md) has the rules for each kind.
  * `undefined` is `"absent"`.
  *
@@ -214,7 +214,7 @@ export function unobserved(
   return progressing(NOT_OBSERVED, `its controller has seen generation ${observed}, but not yet ${generation}`);
 }
 
-/** Conditions with which an object is not ready unless they are True, and those with which it has failed if they are. */
+/** Conditions that an object needs to be ready, and those with which it has failed if they are True. */
 const NEEDED =
   ("Ready Available Healthy Synced Accepted Programmed ResolvedRefs Succeeded Established Installed Deployed " +
     "Reconciled AbleToScale ScalingActive DisruptionAllowed").split(" ");
@@ -224,7 +224,7 @@ const ALSO_NEEDED = /(?:Ready|Available|Healthy|Sync|Synced|Synchronized|Succeed
 const ALSO_HARMFUL = /(?:Failed|(?<!Replica)Failure|Error|ErrorOccurred)$/;
 /** Reasons why a condition is not True as the spec wants it: no replicas to scale, a budget without room. */
 const INTENDED = ["ScalingDisabled", "InsufficientPods"];
-/** Phases, as words in lower case. What runs is ready, as a Job is, except in Argo, where it comes to an end. */
+/** Phases, as words in lower case. Objects that run are ready, as a Job is, but not in Argo, where they end. */
 const FAILED_PHASE = /fail|error|invalid|degraded|^lost$/;
 const BUSY_PHASE = /^(?:pending|unknown|new|queued|scheduled)$|progress$|\b(?!running\b)\w+ing\b/;
 const BUSY_IN_ARGO = /^(?:running|paused|inconclusive)$/;

@@ -20,7 +20,7 @@ type ConditionStatus = "True" | "False" | "Unknown";
 /** What conditions of all kinds have. Some built-in kinds leave out a reason, a message or a time. */
 type AnyCondition = Partial<Record<"type" | "status" | "reason" | "message" | "lastTransitionTime", string>>;
 
-/** What {@linkcode setCondition} adds to a list whose elements have no type yet. */
+/** A new condition in a list whose elements have no type yet. */
 type NewCondition = Condition & { readonly status: ConditionStatus };
 
 /**

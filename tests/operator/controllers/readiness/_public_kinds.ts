@@ -83,7 +83,7 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
     [NEW, "Current", {}],
     DELETED,
   ],
-  // The generation is in conditions alone, in versions since 2.
+  // Only conditions have a generation, in versions since 2.
   "s3.aws.upbound.io/v1beta1/Bucket": [
     ["ready Available", "Current", { status: only("Ready=True/Available", "Synced=True/ReconcileSuccess") }],
     ["progressing Creating", "InProgress", { status: only("Ready=False/Creating", "Synced=True/ReconcileSuccess") }],
@@ -187,7 +187,7 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
     [NEW, "Current", {}],
     DELETED,
   ],
-  // The generation is in conditions alone.
+  // Only conditions have a generation.
   "cert-manager.io/v1/Certificate": [
     ["ready Ready", "Current", { status: only("Ready=True/Ready@2") }],
     ["ready Ready", "Current", { status: only("Issuing=True/Renewing@2", "Ready=True/Ready@2") }],
