@@ -1,6 +1,6 @@
 // Readiness rules in CEL: what they answer, what is wrong with them, and who loads their library.
 import { Client, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
-import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { Deployment, ReplicaSet } from "@kube/informer/kinds/apps/v1";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { NotReadyError, readiness, untilReady } from "@kube/informer/readiness";
 import { defineKind, type KindOf, type ReadinessRule, readinessRules } from "@kube/informer/schema";
@@ -152,8 +152,14 @@ Deno.test("untilReady waits by rules, fails by them, and says their reason at th
 
 Deno.test("workloadStatus and the pods of a workload are judged by rules, too", async () => {
   const server = new FakeApiServer();
-  server.create(Deployment, deployment({ name: "web", namespace: "shop", replicas: 2 }));
-  server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
+  const { metadata } = server.create(Deployment, deployment({ name: "web", namespace: "shop", replicas: 2 }));
+  const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: metadata.uid, controller: true };
+  const set = server.create(ReplicaSet, {
+    metadata: { name: "web-1", namespace: "shop", ownerReferences: [owner] },
+    spec: { selector: {}, replicas: 2 },
+  });
+  const ownerReferences = [{ ...owner, kind: "ReplicaSet", name: "web-1", uid: set.metadata.uid }];
+  server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" }, ownerReferences }));
   using client = new Client({ server: "http://fake", transport: server });
   await using informers = new SharedInformerFactory(client);
   const broken = "self.metadata.name == 'web-0'";
@@ -164,8 +170,9 @@ Deno.test("workloadStatus and the pods of a workload are judged by rules, too", 
   await using workloads = workloadStatus(informers, { rules, kinds: ["Deployment"] });
   informers.start();
   await workloads.waitForCacheSync();
-  const { state, reason } = workloads.lister.get("shop/Deployment:web")!;
+  const { state, reason, pods: failing } = workloads.lister.get("shop/Deployment:web")!;
   assertEquals([state, reason], ["ready", "Ready: two"]);
+  assertEquals(failing, [{ name: "web-0", reason: `Failed: ${broken} is true` }]);
   const pods = informers.forResource(Pod);
   await pods.waitForCacheSync();
   const web = server.get(Deployment, "shop/web")!;

@@ -259,7 +259,7 @@ function ofStatus(object: KubernetesObject): Readiness {
   const harmful = all.find((it) =>
     isTrue(it) && (HARMFUL.test(it.type ?? "") || isOther && ALSO_HARMFUL.test(it.type ?? ""))
   );
-  const missing = needed.find(({ status }) => typeof status === "string" && status !== "True");
+  const missing = needed.find((it) => !isTrue(it));
   const isReady = needed[0]?.type === "Ready" && missing === undefined;
   for (const seen of needed) {
     const late = unobserved(object, seen.observedGeneration);

@@ -68,6 +68,7 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
   ],
   "argoproj.io/v1alpha1/Workflow": [
     ["ready Ready", "Current", { status: { phase: "Succeeded", ...only("PodRunning=False", "Completed=True") } }],
+    ["ready Ready", "Current", { status: { phase: "Succeeded" } }],
     ["progressing Running", "Current", { status: { phase: "Running", ...only("PodRunning=True") } }],
     ["progressing Pending", "Current", { status: { phase: "Pending" } }],
     ["failed Failed", "Current", { status: { phase: "Failed", message: "child failed", ...only("Completed=True") } }],
@@ -173,6 +174,11 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
     ["progressing Provisioning", "Current", { status: { observedGeneration: 2, phase: "Provisioning" } }],
     DELETED,
   ],
+  "cluster.x-k8s.io/v1beta2/MachinePool": [
+    ["ready Ready", "Current", { status: { observedGeneration: 2, phase: "ScalingUp", ...only("Ready=True") } }],
+    ["progressing ScalingUp", "Current", { status: { observedGeneration: 2, phase: "ScalingUp" } }],
+    DELETED,
+  ],
   "cluster.x-k8s.io/v1beta2/Machine": [
     ["ready Ready", "Current", { status: { observedGeneration: 2, phase: "Running", ...only("Ready=True@2", "Available=True/Available@2", "UpToDate=True@2") } }],
     ["progressing WaitingForMinReadySeconds", "Current", { status: { phase: "Running", ...seen("Ready=True@2", "Available=False/WaitingForMinReadySeconds@2") } }],
@@ -218,6 +224,8 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
   "kafka.strimzi.io/v1/Kafka": [
     ["ready Ready", "Current", { status: seen("Ready=True") }],
     ["failed TimeoutException", "Current", { status: seen("NotReady=True/TimeoutException") }],
+    ["ready Ready", "Current", { status: seen("NotReady=True/TimeoutException", "Ready=True") }],
+    [STALE, "Current", { status: only("NotReady=True/TimeoutException@1") }],
     [STALE, "InProgress", { status: { observedGeneration: 1, ...only("Ready=True") } }],
     [NEW, "Current", {}],
     DELETED,
@@ -246,6 +254,12 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
   "argoproj.io/v1alpha1/CronWorkflow": [ // conditions only if something is wrong
     ["ready Ready", "Current", { status: only("SpecError=False") }],
     ["failed SubmissionError", "Current", { status: only("SubmissionError=True") }],
+    DELETED,
+  ],
+  "pxc.percona.com/v1/PerconaXtraDBCluster": [ // a state in place of a phase
+    ["ready Ready", "Current", { status: { observedGeneration: 2, state: "ready" } }],
+    ["progressing initializing", "Current", { status: { observedGeneration: 2, state: "initializing" } }],
+    ["failed error", "Current", { status: { observedGeneration: 2, state: "error" } }],
     DELETED,
   ],
   "velero.io/v1/Backup": [
@@ -343,7 +357,7 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
   ],
   "v1/ReplicationController": [
     ["ready Ready", "Current", { spec: { replicas: 2 }, status: { observedGeneration: 2, replicas: 2, readyReplicas: 2 } }],
-    ["progressing LessReady", "Current", { spec: { replicas: 2 }, status: { observedGeneration: 2, replicas: 2, readyReplicas: 1 } }],
+    ["progressing LessReady", "Current", { spec: { replicas: 2 }, status: { replicas: 2, readyReplicas: 1, ...seen("ReplicaFailure=True/FailedCreate") } }],
     DELETED,
   ],
 };

@@ -72,7 +72,7 @@ Deno.test("readiness reads what the controllers of public kinds write", () => {
     });
     assertEquals(cases.at(-1)![0], "terminating Terminating", name);
   }
-  assertEquals(Object.keys(PUBLIC_KINDS).length, 43);
+  assertEquals(Object.keys(PUBLIC_KINDS).length, 45);
 });
 
 Deno.test("a pod may be unschedulable for 15 s before it has failed", () => {

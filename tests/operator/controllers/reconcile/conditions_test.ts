@@ -35,6 +35,8 @@ Deno.test("setCondition moves the transition time with the status alone", () => 
   }]);
   const third = setCondition(second, { type: "Ready", status: "True", reason: "Done", observedGeneration: 2 });
   assertEquals(third[0].lastTransitionTime, "2026-01-01T00:01:00Z");
+  const again = setCondition(third, { type: "Ready", status: "True", reason: "Done" });
+  assertEquals("observedGeneration" in again[0], false);
   const given = setCondition(third, { ...third[0], status: "Unknown", lastTransitionTime: START });
   assertEquals(given[0].lastTransitionTime, START);
 });
@@ -178,7 +180,9 @@ Deno.test("conditionsSchema has the bounds of metav1.Condition in every way of w
     for (const [part, field] of wrong) {
       assertEquals([...new Set(await causes([{ ...conditions[0], ...part }]))], [field], `${name} ${field}`);
     }
-    assertEquals(await causes([...conditions, ...conditions]), ["status.conditions[1]"], name);
+    const [condition] = conditions;
+    assertEquals(await causes([condition, { ...condition, reason: "Other" }]), ["status.conditions[1]"], name);
+    assertEquals((await causes([{ ...condition, reason: "" }])).length, 2, `${name}: too short, and no CamelCase`);
     assertEquals((await causes([{}])).length, 5, name);
   }
 });
