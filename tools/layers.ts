@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   "operator/otel": "api async errors client reflector informer controllers/reconcile @opentelemetry/api",
   "operator/schema/values": "api protocol",
   "operator/schema/rules": "api protocol schema/values @marcbachmann/cel-js",
-  "operator/schema": "api async errors client protocol kinds schema/values schema/rules",
+  "operator/schema": "api async errors client protocol kinds controllers/readiness schema/values schema/rules",
   "operator/webhooks": "api async client protocol errors informer kinds schema schema/values",
   "relay/server": "api entry async client protocol errors informer kinds store @std/http",
   "relay/client": "api async errors informer relay/server",

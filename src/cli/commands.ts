@@ -157,6 +157,7 @@ export const COMMANDS: readonly CommandText[] = [
     permissions: CONNECTED_OR_FAKE,
     flags: {
       "--for <state:string>": "State to wait for.",
+      "--ready-if <expression:string>": "Expression in CEL that is true for a ready object, in place of the rules.",
       "--timeout <duration:string>": "Time after which the command fails.",
       "--fail-fast": "Failure as soon as an object has failed, or one of a workload's pods.",
       "--all": "All objects of the kinds in the namespace.",
@@ -170,6 +171,7 @@ export const COMMANDS: readonly CommandText[] = [
       "The end of a job": "informer wait job/migrate --for condition=Complete --fail-fast",
       "Pods, as they are replaced": "informer wait pods -l app=web --for ready",
       "A field": "informer wait pvc/data --for status.phase=Bound",
+      "A rule of your own": "informer wait backup/db --ready-if \"self.status.phase == 'Done'\"",
       "The end of a namespace": "informer wait ns/shop --for deleted",
     },
     load: async () => (await import("./wait.ts")).wait,

@@ -20,7 +20,13 @@ import { errorLine, nearest } from "../engine/errors/errors.ts";
 import { SharedIndexInformer } from "../engine/informer/shared_index_informer.ts";
 import { WaitError } from "../engine/informer/status.ts";
 import { Pod } from "../engine/kinds/core/v1.ts";
-import { conditionsOf, type Readiness, readiness, unobserved } from "../operator/controllers/readiness/readiness.ts";
+import {
+  conditionsOf,
+  type Readiness,
+  readiness,
+  type ReadinessRules,
+  unobserved,
+} from "../operator/controllers/readiness/readiness.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { durationMs } from "./shared/flag_values.ts";
 import {
@@ -44,6 +50,8 @@ import {
 interface WaitFlags extends ConnectionFlags, SelectionFlags {
   /** The awaited state, see {@linkcode goalOf}. */
   readonly for: string;
+  /** Expression in CEL that is true for an object that is ready, in place of the rules. */
+  readonly readyIf?: string;
   /** Time limit, as a duration. */
   readonly timeout: string;
   /** If `true`, waits for all objects of the kinds. */
@@ -86,6 +94,10 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
     throw new UsageError("name objects, such as deploy/web, or choose them with -l, --field-selector or --all");
   }
   const goal = goalOf(flags.for);
+  if (flags.readyIf !== undefined && goal.name !== "ready") throw new UsageError("--ready-if needs --for ready");
+  const rules = flags.readyIf === undefined
+    ? undefined
+    : await (await import("../operator/schema/readiness_rules.ts")).readinessRules([{ ready: flags.readyIf }]);
   const timeoutMs = durationMs(flags.timeout, "timeout");
   if (timeoutMs === 0) throw new UsageError("--timeout must be longer than 0");
   using job = timedController(timeoutMs, `the time of --timeout ${flags.timeout} is over`, signal);
@@ -95,7 +107,7 @@ export async function wait(flags: WaitFlags, args: readonly string[], context: C
     const found = await targetsFor(targets, "watch", { form: "object", terminal }, client, job.signal);
     const resources = found.map(({ resource }) => resource);
     const selection = await readableSelection(flags, client, resources, { terminal, signal: job.signal });
-    await using waiting = new Waiting(client, found, goal, { ...flags, selection, backoff }, terminal);
+    await using waiting = new Waiting(client, found, goal, { ...flags, rules, selection, backoff }, terminal);
     for await (const verdicts of waiting.verdicts(job.signal)) {
       for (const { name, failure } of verdicts) {
         if (failure !== undefined) throw new Error(`${name} has failed: ${failure.reason}: ${failure.message}`);
@@ -151,11 +163,13 @@ interface Watched {
   doomed?: ReadonlySet<string>;
 }
 
+type WaitingFlags = WaitFlags & Pick<CommandContext, "backoff"> & { readonly rules: ReadinessRules | undefined };
+
 /** The informers on the objects that are waited for, and what they show. */
 class Waiting implements AsyncDisposable {
   readonly #client: Client;
   readonly #goal: Goal;
-  readonly #flags: WaitFlags & Pick<CommandContext, "backoff">;
+  readonly #flags: WaitingFlags;
   readonly #terminal: Terminal;
   readonly #selection: Selection;
   /** By kind and name: an object that is named twice is one. */
@@ -172,7 +186,7 @@ class Waiting implements AsyncDisposable {
     client: Client,
     targets: readonly FoundTarget[],
     goal: Goal,
-    flags: WaitFlags & Pick<CommandContext, "backoff"> & { readonly selection: Selection },
+    flags: WaitingFlags & { readonly selection: Selection },
     terminal: Terminal,
   ) {
     this.#client = client;
@@ -262,7 +276,9 @@ class Waiting implements AsyncDisposable {
 
   #judgeObject(resource: Resource, object: KubernetesObject): Verdict {
     const { name, namespace } = object.metadata;
-    const own = readiness(object, { pods: this.#pods });
+    const { rules } = this.#flags;
+    // A workload's pods keep the rules for pods.
+    const own = readiness(object, { pods: this.#pods, rules: (it) => it === object ? rules?.(it) : undefined });
     const { met, text } = this.#goal.judge(object, own);
     const failure = !met && this.#flags.failFast && own.state === "failed" ? own : undefined;
     const where = this.#selection.namespace === undefined && namespace !== undefined ? ` in ${namespace}` : "";

@@ -129,7 +129,8 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .option("--context <name:string>", "A context.")
     .option("--contexts <names:string>", "Contexts.")
     .reset()
-    .command("wait <objects...:string>", "Waits.").option("--for <state:string>", "The state.").reset()
+    .command("wait <objects...:string>", "Waits.").option("--for <state:string>", "The state.")
+    .option("--ready-if <expression:string>", "An expression.").reset()
     .command("logs [targets...:string]", "Prints.").reset()
     .command("demo", "Shows.").option("--for <duration:string>", "A time.").reset()
     .command("watch <resources...:string>", "Watches.").option("--cache <file:string>", "A file.").reset()
@@ -165,6 +166,7 @@ Deno.test("complete offers the values of flags: formats, namespaces and files", 
   assertEquals(await offered("get --context "), ["production", "staging"]);
   assertEquals(await offered("wait pods --for "), ["ready", "deleted", "condition="]);
   assertEquals(await offered("wait --for = r"), ["ready"]);
+  assertEquals([await offered("wait --re"), await offered("wait pods --ready-if ")], [["--ready-if"], []]);
   assertEquals(await offered("demo --for "), []);
   assertEquals(await offered("get --context = s"), ["staging"]);
   assertEquals(await offered("get --contexts staging,p"), ["staging,production"]);

@@ -323,3 +323,37 @@ Deno.test("informer wait ends with the reason when the server refuses to list, a
   assertEquals(failing.code, 0);
   assertStringIncludes(failing.err.join("\n"), "deployments.apps: ");
 });
+
+Deno.test("informer wait --ready-if waits until an expression is true, and keeps the pods' reasons", async () => {
+  await using shop = await Shop.open();
+  shop.server.create(Widget, { metadata: { name: "w", namespace: "shop" }, spec: { size: 2 } } as never);
+  const session = shop.wait(["widget/w", "--ready-if", "self.status.size == self.spec.size"]);
+  await session.err.line(
+    /^widget.example.com\/w: progressing, RuleFailed: the expression ready has no answer: no such key: status$/,
+  );
+  shop.server.patch(Widget, "shop/w", { status: { size: 1 } } as never);
+  await session.err.line(/^widget.example.com\/w: progressing, NotReady: self.status.size == self.spec.size is false$/);
+  shop.server.patch(Widget, "shop/w", { status: { size: 2 } } as never);
+  assertEquals([await session.code, session.out.lines], [0, [
+    "widget.example.com/w: ready, Ready: self.status.size == self.spec.size is true",
+  ]]);
+  const waiting = { state: { waiting: { reason: "ImagePullBackOff", message: "no such image" } } };
+  const status = { phase: "Pending", containerStatuses: [{ name: "app", ...waiting }] } as never;
+  shop.server.create(Pod, pod({ name: "web-1", namespace: "shop", labels: { app: "web" }, status }));
+  const { code, err } = await shop.run("deploy/web", "--fail-fast", "--ready-if", "self.status.availableReplicas > 5");
+  assertEquals([code, err.at(-1)], [
+    1,
+    "error: deployment.apps/web has failed: ImagePullBackOff: pod web-1: container app: no such image",
+  ]);
+});
+
+Deno.test("informer wait --ready-if with a wrong expression ends with 2 before it asks the server", async () => {
+  await using shop = await Shop.open();
+  const { code, out, err } = await shop.run("deploy/web", "--ready-if", "self.status.ready ==");
+  assertEquals([code, out, err, shop.server.requests.length], [2, [], [
+    "error: Cannot compile the readiness rule for every kind: the expression ready is wrong at character 21: " +
+    'Unexpected token: EOF. Correct "self.status.ready =="',
+  ], 0]);
+  const both = await shop.run("deploy/web", "--for", "deleted", "--ready-if", "true");
+  assertEquals([both.code, both.err, shop.server.requests.length], [2, ["error: --ready-if needs --for ready"], 0]);
+});

@@ -1,5 +1,7 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { pathToFileURL } from "node:url";
 import { defineResource, type Resource } from "../../src/engine/api/resource.ts";
+import type { StatusCause } from "../../src/engine/api/status.ts";
 import { fixedShard, ShardFilter } from "../../src/engine/api/shard.ts";
 import { PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
@@ -11,7 +13,7 @@ import { CRONTAB_FILE } from "../support/sources/crontab.ts";
 import { writeKubeconfig } from "../support/processes/host.ts";
 import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "../support/texts/pages.ts";
 import { deno, Program } from "../support/processes/program.ts";
-import { type Folder, serve } from "../support/servers/serve.ts";
+import { Folder, serve } from "../support/servers/serve.ts";
 import { run } from "../support/processes/session.ts";
 import { CRONTAB_PROGRAM } from "./_crontab_program.ts";
 
@@ -435,6 +437,37 @@ Deno.test("the guides show each module of the project of informer init, its kind
   }
   const role = PROJECT_FILES["manifests.yaml"].split("---\n").find((part) => part.includes("\nkind: ClusterRole\n"));
   shown(role!, "the role");
+});
+
+/** The libraries in programs for Node, with the versions of the tests. */
+const LIBRARIES: Readonly<Record<string, string>> = {
+  zod: "npm:zod@4.6.7",
+  valibot: "npm:valibot@1.5.0",
+  "@valibot/to-json-schema": "npm:@valibot/to-json-schema@1.8.0",
+};
+
+Deno.test("the page Define a kind shows schemas of libraries that type-check and define kinds", {
+  ignore,
+  timeout: 600_000,
+}, async () => {
+  await using folder = new Folder();
+  const text = Deno.readTextFileSync(new URL("docs/guides/define-a-kind.md", ROOT));
+  const blocks = [...text.matchAll(/^```js ignore\n(import[^]*?)^```$/gm)].map(([, block]) => block);
+  const files = blocks.map((block, at) =>
+    folder.write(`library_${at}.ts`, block.replace(/(?<= from ")[^"]+/g, (name) => LIBRARIES[name] ?? name))
+  );
+  const { code, err } = await deno(["check", "--quiet", "--no-lock", "--config", CONFIG, ...files]);
+  assertEquals([code, err, files.length], [0, "", 2]);
+  for (const file of files) {
+    const { Website } = await import(pathToFileURL(file).href);
+    const status = { conditions: [{ type: "Ready", status: "True", reason: "Done" }] };
+    const spec = { image: "nginx:latest", replicas: 101 };
+    const causes: readonly StatusCause[] = await Website.validate({ metadata: { name: "web" }, spec, status });
+    assert(causes.some(({ field }) => field === "status.conditions[0].lastTransitionTime"));
+    // Rules run once the schema finds nothing.
+    const [{ message }] = await Website.validate({ metadata: { name: "web" }, spec });
+    assertMatch(message, /replicas exceed maxReplicas|pin the image/);
+  }
 });
 
 /** The modules of `examples`, also of its folders: name and text. */

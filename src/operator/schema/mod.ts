@@ -20,5 +20,6 @@ export {
 } from "./define_kind.ts";
 export type { EmbeddedObject, JsonSchema, SchemaChange, SchemaRule, SchemaType } from "./json_schema.ts";
 export type { StandardJsonSchema, ValueOf } from "./json_schema.ts";
+export { type ReadinessRule, readinessRules } from "./readiness_rules.ts";
 export { SchemaError, type SchemaFault } from "./lower_schema.ts";
 export type { ScalePaths } from "./values/validate.ts";

@@ -14,7 +14,7 @@ import type { SharedInformerFactory } from "../../engine/informer/shared_informe
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../engine/kinds/apps/v1.ts";
 import { Job } from "../../engine/kinds/batch/v1.ts";
 import { Pod } from "../../engine/kinds/core/v1.ts";
-import { readiness, type ReadinessState } from "../controllers/readiness/readiness.ts";
+import { readiness, type ReadinessRules, type ReadinessState } from "../controllers/readiness/readiness.ts";
 
 /** A kind whose objects {@linkcode workloadStatus} judges. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicaSet";
@@ -53,6 +53,8 @@ export interface WorkloadStatusOptions {
    * @default {["Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet"]}
    */
   readonly kinds?: readonly WorkloadKind[];
+  /** Rules of your own for workloads and pods, see `readiness()`. @default {no rules} */
+  readonly rules?: ReadinessRules;
   /**
    * Receives each error, see `DeriveOptions`. By default each new error is written to the console in one line, and
    * repeated at most once a minute.
@@ -131,8 +133,8 @@ export function workloadStatus(
   informers: SharedInformerFactory,
   options: WorkloadStatusOptions = {},
 ): DerivedCollection<WorkloadStatus> {
-  checkNames("follow the status of workloads", options, "kinds onError");
-  const { kinds = Object.keys(KINDS) as readonly WorkloadKind[], onError } = options;
+  checkNames("follow the status of workloads", options, "kinds rules onError");
+  const { kinds = Object.keys(KINDS) as readonly WorkloadKind[], rules, onError } = options;
   const pods = informers.forResource(Pod, { indexers: OWNERS });
   const replicaSets = informers.forResource(ReplicaSet, { indexers: OWNERS });
   const sources = kinds.map((kind) =>
@@ -144,8 +146,10 @@ export function workloadStatus(
     if (kind === "ReplicaSet" && OWNERS[OWNER](workload).length > 0) return undefined;
     const owners = kind === "Deployment" ? read(replicaSets, { index: OWNER, value: uid }) : [workload];
     const owned = owners.flatMap(({ metadata: { uid } }) => read(pods, { index: OWNER, value: uid }));
-    const found = readiness(workload, { pods: { lister: { namespace: () => ({ list: () => owned }) } } });
-    const waiting = owned.map((pod) => ({ pod, found: readiness(pod) })).filter(({ found }) => found.state !== "ready");
+    const found = readiness(workload, { pods: { lister: { namespace: () => ({ list: () => owned }) } }, rules });
+    const waiting = owned.map((pod) => ({ pod, found: readiness(pod, { rules }) })).filter(({ found }) =>
+      found.state !== "ready"
+    );
     return {
       metadata: { name: `${kind}:${name}`, namespace, ...defined({ labels }) },
       kind,

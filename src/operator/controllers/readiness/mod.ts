@@ -37,6 +37,7 @@ export {
   type Readiness,
   readiness,
   type ReadinessOptions,
+  type ReadinessRules,
   type ReadinessState,
   untilReady,
   type UntilReadyOptions,

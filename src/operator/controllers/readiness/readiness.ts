@@ -8,7 +8,7 @@
 import type { Abortable } from "../../../engine/api/call_options.ts";
 import { defined } from "../../../engine/api/json.ts";
 import { type Complete, type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../../engine/api/object.ts";
-import { elementsAt, LabelSelector } from "../../../engine/api/selector.ts";
+import { elementsAt, fieldValues, LabelSelector } from "../../../engine/api/selector.ts";
 import { DecodeError } from "../../../engine/api/status.ts";
 import { DerivedController } from "../../../engine/async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../../../engine/async/time.ts";
@@ -48,8 +48,16 @@ export interface Readiness {
   readonly message: string;
 }
 
+/** Judges objects of some kinds, and returns `undefined` for others. `readinessRules()` of `./schema` makes one. */
+export type ReadinessRules = (object: KubernetesObject) => Readiness | undefined;
+
 /** Options for {@linkcode readiness}. */
 export interface ReadinessOptions {
+  /**
+   * Rules of your own. They come before those for conditions and kinds, but not before a deletion or a generation that
+   * the controller has not seen. @default {no rules}
+   */
+  readonly rules?: ReadinessRules;
   /**
    * An informer for pods, to look for a workload's failing pods. A progressing workload is `"failed"` if one of its
    * pods fails and matches the current pod template. A failed workload keeps its reason, and adds the pod's to its
@@ -62,7 +70,7 @@ export interface ReadinessOptions {
 const SCHEDULING_MS = 15_000;
 
 /**
- * Returns whether an object is ready, and why. It reads the generation and conditions, and for built-in workloads their
+ * Returns whether an object is ready, and why. It reads the generation, conditions and phase, and for workloads their
  * counts. The guide [Wait until ready](../../../../docs/guides/wait-until-ready.md) has the rules for each kind.
  * `undefined` is `"absent"`.
  *
@@ -75,7 +83,7 @@ export function readiness<T extends KubernetesObject & Complete>(
   object: T | undefined,
   options: ReadinessOptions = {},
 ): Readiness {
-  checkNames("judge the readiness of an object", options, "pods");
+  checkNames("judge the readiness of an object", options, "pods rules");
   if (object === undefined) return { state: "absent", reason: "NotFound", message: "the object does not exist" };
   const mark = object[reduced];
   if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
@@ -83,10 +91,13 @@ export function readiness<T extends KubernetesObject & Complete>(
       `Cannot judge the readiness of an object: it is reduced to ${mark}. Cache complete objects`,
     );
   }
-  const own = ofGenerics(object) ?? (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
+  const own = ofMetadata(object) ?? options.rules?.(object) ?? ofConditions(object) ??
+    (RULES[kindOf(object)] ?? ofStatus)(object as never);
   const isFailed = own.state === "failed";
   const asksPods = isFailed || (own.state === "progressing" ? own.reason !== NOT_OBSERVED : own.reason === JOB_RUNS);
-  const failure = asksPods && options.pods !== undefined ? failureOfPods(object, options.pods) : undefined;
+  const failure = asksPods && options.pods !== undefined
+    ? failureOfPods(object, options.pods, options.rules)
+    : undefined;
   if (failure === undefined || !isFailed) return failure ?? own;
   return { ...own, message: `${own.message.replace(/\.$/, "")} (${failure.reason}: ${failure.message})` };
 }
@@ -124,10 +135,7 @@ const RULES: Readonly<Record<string, (object: never) => Readiness>> = {
   "/Pod": ofPod,
   "/Service": ofService,
   "apiextensions.k8s.io/CustomResourceDefinition": ofDefinition,
-  "certificates.k8s.io/CertificateSigningRequest": ofRequest,
-  "certificates.k8s.io/PodCertificateRequest": ofRequest,
-  "resource.k8s.io/ResourcePoolStatusRequest": ofRequest,
-  "storagemigration.k8s.io/StorageVersionMigration": ofRequest,
+  "argoproj.io/Application": ofApplication,
 };
 
 function kindOf({ apiVersion = "", kind = "" }: KubernetesObject): string {
@@ -175,16 +183,19 @@ function trueOf(object: KubernetesObject, ...types: readonly string[]): Seen | u
   return conditionsOf(object).find((it) => isTrue(it) && types.includes(it.type ?? ""));
 }
 
-/** Applies the rules for all kinds. Returns `undefined` if they decide nothing. */
-function ofGenerics(object: KubernetesObject): Readiness | undefined {
+/** Judges an object whose status says nothing yet: it is being deleted, or its controller has not seen it. */
+function ofMetadata(object: KubernetesObject): Readiness | undefined {
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp) {
     const { finalizers = [] } = object.metadata;
     const waits = finalizers.length === 0 ? "" : `, and waits for ${finalizers.join(", ")}`;
     return { state: "terminating", reason: "Terminating", message: `it is being deleted${waits}` };
   }
-  const behind = unobserved(object);
-  if (behind !== undefined) return behind;
+  return unobserved(object);
+}
+
+/** Applies the conditions for all kinds. */
+function ofConditions(object: KubernetesObject): Readiness | undefined {
   const found = trueOf(object, "Reconciling", "Stalled");
   if (found === undefined) return undefined;
   const state = found.type === "Stalled" ? "failed" : "progressing";
@@ -194,20 +205,101 @@ function ofGenerics(object: KubernetesObject): Readiness | undefined {
 /** Progressing if the controller has seen an older generation than the object's, and names it. */
 export function unobserved(
   object: KubernetesObject,
-  observed: number | undefined = (object as { readonly status?: Seen }).status?.observedGeneration,
+  observed: unknown = (object as { readonly status?: Seen }).status?.observedGeneration,
 ): Readiness | undefined {
   const { generation } = object.metadata;
-  if (generation === undefined || typeof observed !== "number" || observed === generation) return undefined;
+  // Argo Rollouts writes a text, which was a hash once.
+  const seen = typeof observed === "string" && Number(observed) <= (generation ?? 0) ? Number(observed) : observed;
+  if (generation === undefined || typeof seen !== "number" || seen === generation) return undefined;
   return progressing(NOT_OBSERVED, `its controller has seen generation ${observed}, but not yet ${generation}`);
 }
 
-function ofReadyCondition(object: KubernetesObject): Readiness {
-  const found = conditionOf(object, "Ready");
-  if (found?.status === "False" || found?.status === "Unknown") {
-    return by("progressing", found, "NotReady", `its condition Ready is ${found.status}`);
+/** Conditions that an object needs to be ready, and those with which it has failed if they are True. */
+const NEEDED =
+  ("Ready Available Healthy Synced Accepted Programmed ResolvedRefs Succeeded Established Installed Deployed " +
+    "Reconciled AbleToScale ScalingActive DisruptionAllowed").split(" ");
+const HARMFUL = /^(?:Degraded|Denied|Failed|Invalid|InvalidSpec|NotReady)$/;
+/** The same for kinds that have none of those. */
+const ALSO_NEEDED = /(?:Ready|Available|Healthy|Sync|Synced|Synchronized|Succeeded|Success|Admitted)$/;
+const ALSO_HARMFUL = /(?:Failed|(?<!Replica)Failure|Error|ErrorOccurred)$/;
+/** Reasons why a condition is not True as the spec wants it: no replicas to scale, a budget without room. */
+const INTENDED = ["ScalingDisabled", "InsufficientPods"];
+/** Phases, as words in lower case. Objects that run are ready, as a Job is, but not in Argo, where they end. */
+const FAILED_PHASE = /fail|error|invalid|degraded|^lost$/;
+const BUSY_PHASE = /^(?:pending|unknown|new|queued|scheduled)$|progress$|\b(?!running\b)\w+ing\b/;
+const BUSY_IN_ARGO = /^(?:running|paused|inconclusive)$/;
+
+/** Kinds whose controllers always write a status: until then, an object is not ready. */
+const AWAITED = ("Node. APIService.apiregistration.k8s.io AnalysisRun.argoproj.io Experiment.argoproj.io " +
+  "Rollout.argoproj.io Workflow.argoproj.io HorizontalPodAutoscaler.autoscaling Certificate.cert-manager.io " +
+  "CertificateRequest.cert-manager.io ClusterIssuer.cert-manager.io Issuer.cert-manager.io Cluster.cluster.x-k8s.io " +
+  "Machine.cluster.x-k8s.io MachineDeployment.cluster.x-k8s.io ClusterSecretStore.external-secrets.io " +
+  "ExternalSecret.external-secrets.io SecretStore.external-secrets.io GRPCRoute.gateway.networking.k8s.io " +
+  "Gateway.gateway.networking.k8s.io GatewayClass.gateway.networking.k8s.io HTTPRoute.gateway.networking.k8s.io " +
+  "Kafka.kafka.strimzi.io KafkaTopic.kafka.strimzi.io KafkaUser.kafka.strimzi.io ScaledJob.keda.sh " +
+  "ScaledObject.keda.sh Provider.pkg.crossplane.io PodDisruptionBudget.policy Cluster.postgresql.cnpg.io " +
+  "Service.serving.knative.dev PipelineRun.tekton.dev TaskRun.tekton.dev").split(" ");
+
+/** The text of a field in the status. */
+function textIn(object: KubernetesObject, path: string): string | undefined {
+  return fieldValues(object, ["status", ...path.split(".")])[0] || undefined;
+}
+
+/** Judges an object of any kind by its conditions, its phase and its replicas. */
+function ofStatus(object: KubernetesObject): Readiness {
+  const at = (path: string): readonly Seen[] => elementsAt(object, ["status", ...path.split(".")]) as readonly Seen[];
+  const parts = ["listeners", "parents", "ancestors"].flatMap((part) => at(`${part}.conditions`));
+  const current = parts.filter((it) => unobserved(object, it.observedGeneration) === undefined); // others may be left over
+  const all = [...at("conditions"), ...current.length > 0 ? current : parts].filter((it) =>
+    !INTENDED.includes(it.reason!)
+  );
+  const usual = NEEDED.flatMap((type) => all.filter((it) => it.type === type));
+  const isOther = usual.length === 0;
+  const needed = isOther ? all.filter(({ type = "" }) => ALSO_NEEDED.test(type)) : usual;
+  const harmful = all.find((it) =>
+    isTrue(it) && (HARMFUL.test(it.type ?? "") || isOther && ALSO_HARMFUL.test(it.type ?? ""))
+  );
+  const missing = needed.find((it) => !isTrue(it));
+  const isReady = needed[0]?.type === "Ready" && missing === undefined;
+  for (const seen of needed) {
+    const late = unobserved(object, seen.observedGeneration);
+    if (late !== undefined) return late;
   }
-  const late = isTrue(found) ? unobserved(object, found.observedGeneration) : undefined;
-  return late ?? by("ready", found ?? {}, "Ready", "nothing says that it is not ready");
+  if (harmful !== undefined && !isReady) {
+    return unobserved(object, harmful.observedGeneration) ??
+      by("failed", harmful, harmful.type!, `its condition ${harmful.type} is True`);
+  }
+  const [group, kind] = kindOf(object).split("/");
+  const phase = isReady ? "" : textIn(object, "phase") ?? textIn(object, "state") ?? "";
+  const words = phase.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  const isBusy = BUSY_PHASE.test(words) || group === "argoproj.io" && BUSY_IN_ARGO.test(words);
+  const hasFailed = FAILED_PHASE.test(words);
+  if (hasFailed || isBusy && missing === undefined) {
+    const found = { message: textIn(object, "message"), reason: /^\w+$/.test(phase) ? phase : "" };
+    return by(hasFailed ? "failed" : "progressing", found, "NotReady", `its phase is ${phase}`);
+  }
+  if (missing !== undefined) {
+    const state = missing.type === "Succeeded" && missing.status === "False" ? "failed" : "progressing";
+    return by(state, missing, "NotReady", `its condition ${missing.type} is ${missing.status}`);
+  }
+  if (needed.length > 0) return by("ready", needed[0], "Ready", "nothing says that it is not ready");
+  const [wanted] = fieldValues(object, ["spec", "replicas"]);
+  const isSilent = all.length === 0 && phase === "" && textIn(object, "observedGeneration") === undefined;
+  return fewer("LessReady", Number(textIn(object, "readyReplicas")), Number(wanted), "replicas are ready") ??
+    (isSilent && AWAITED.includes(`${kind}.${group}`)
+      ? progressing("NotObserved", "its controller has not written its status yet")
+      : ready("nothing says that it is not ready"));
+}
+
+function ofApplication(object: KubernetesObject): Readiness {
+  const [health = "Unknown", sync = "Unknown"] = [textIn(object, "health.status"), textIn(object, "sync.status")];
+  const message = textIn(object, "health.message");
+  if (health === "Degraded") return by("failed", { message }, health, "its resources are degraded");
+  if (health !== "Healthy") return by("progressing", { message }, health, `its health is ${health}`);
+  if (sync !== "Synced") return progressing(sync, `it is ${sync}`);
+  return textIn(object, "operationState.phase") === "Running"
+    ? progressing("Syncing", "its operation runs")
+    : ready("it is healthy and synced");
 }
 
 /** A workload whose replicas or ReplicaSet cannot be created is progressing, for its controller's reason. */
@@ -307,17 +399,11 @@ function ofClaim({ status }: Unseen<PersistentVolumeClaim>): Readiness {
   return phase === "Bound" ? ready("it is bound", phase) : progressing("NotBound", `its phase is ${phase}`);
 }
 
-/** A request that somebody denies, or a controller gives up. */
-function ofRequest(object: KubernetesObject): Readiness {
-  const found = trueOf(object, "Denied", "Failed");
-  return found === undefined
-    ? ofReadyCondition(object)
-    : by("failed", found, found.type!, `its condition ${found.type} is True`);
-}
-
-function ofService({ spec }: Unseen<Service>): Readiness {
-  if (spec?.type !== "LoadBalancer" || spec.clusterIP) return ready("it has what its type needs");
-  return progressing("NoIPAssigned", "its type is LoadBalancer, but it has no cluster IP yet");
+function ofService({ spec, status }: Unseen<Service>): Readiness {
+  if (spec?.type !== "LoadBalancer") return ready("it has what its type needs");
+  if (!spec.clusterIP) return progressing("NoIPAssigned", "its type is LoadBalancer, but it has no cluster IP yet");
+  return fewer("NoAddress", status?.loadBalancer?.ingress?.length ?? spec.externalIPs?.length ?? 0, 1, "addresses") ??
+    ready("it has an address");
 }
 
 function ofDefinition(object: Unseen<CustomResourceDefinition>): Readiness {
@@ -381,6 +467,7 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
 function failureOfPods(
   object: KubernetesObject,
   { lister }: NonNullable<ReadinessOptions["pods"]>,
+  rules: ReadinessRules | undefined,
 ): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
   if (selector === undefined || template === undefined) return undefined;
@@ -392,7 +479,7 @@ function failureOfPods(
   const wanted = { metadata: { labels: templateLabels, annotations }, spec: { containers, initContainers, volumes } };
   for (const pod of lister.namespace(object.metadata.namespace ?? "").list(labels)) {
     if (pod.status?.phase === "Failed" || !hasAll(pod, wanted)) continue;
-    const found = readiness(pod);
+    const found = readiness(pod, { rules });
     if (found.state === "failed") return { ...found, message: `pod ${pod.metadata.name}: ${found.message}` };
   }
   return undefined;
@@ -419,6 +506,8 @@ export interface UntilReadyOptions extends Abortable {
   readonly failFast?: boolean;
   /** A running informer for pods, to look for a workload's failing pods. By default, pods are not looked at. */
   readonly pods?: Pick<IndexedCollection<Pod>, "lister" | "addEventHandler">;
+  /** Rules of your own, as for {@linkcode readiness}. @default {no rules} */
+  readonly rules?: ReadinessRules;
 }
 
 /**
@@ -476,13 +565,13 @@ export async function untilReady<T extends KubernetesObject & Complete>(
   key: ObjectKey,
   options: UntilReadyOptions = {},
 ): Promise<T> {
-  checkNames("wait until an object is ready", options, "failFast pods signal");
-  const { signal, failFast = false, pods } = options;
+  checkNames("wait until an object is ready", options, "failFast pods rules signal");
+  const { signal, failFast = false, pods, rules } = options;
   const beganMs = monotonicMs();
   using job = new DerivedController(signal);
   using timer = new LongTimer(() => again());
   const isReady = (object: T | undefined): boolean => {
-    const found = readiness(object, { pods });
+    const found = readiness(object, { pods, rules });
     if (failFast && found.state === "failed") throw new NotReadyError(key, found);
     if (failFast) timer.arm(SCHEDULING_MS); // an unschedulable pod fails without a change
     return found.state === "ready";
@@ -506,7 +595,10 @@ export async function untilReady<T extends KubernetesObject & Complete>(
     if (job.signal.reason instanceof NotReadyError) throw job.signal.reason;
     if (!signal?.aborted || !collection.hasSynced) throw error;
     const waitedMs = monotonicMs() - beganMs;
-    const late = new NotReadyError(key, readiness(collection.lister.get(key), { pods }), { cause: error, waitedMs });
+    const late = new NotReadyError(key, readiness(collection.lister.get(key), { pods, rules }), {
+      cause: error,
+      waitedMs,
+    });
     // The state is known to be the last one only while the cache follows its server.
     if (errorName(signal.reason) === "TimeoutError" && collection.status().state === "live") COMPLETE.add(late);
     throw late;

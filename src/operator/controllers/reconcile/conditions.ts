@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { defined } from "../../../engine/api/json.ts";
+import { defined, equalJson } from "../../../engine/api/json.ts";
 import { rfc3339 } from "../../../engine/async/time.ts";
 import type { Condition } from "../../../engine/kinds/meta/v1.ts";
 
@@ -14,17 +14,66 @@ export function timestampNow(): string {
   return rfc3339(Date.now());
 }
 
-/** A condition to set. `message` is `""` and `lastTransitionTime` the present time, unless you set them. */
-export interface ConditionDraft
-  extends Pick<Condition, "type" | "reason">, Partial<Omit<Condition, "type" | "reason" | "status">> {
-  /** The state. */
-  readonly status: "True" | "False" | "Unknown";
-}
+/** Whether a condition holds. */
+type ConditionStatus = "True" | "False" | "Unknown";
 
-const STATUSES: readonly string[] = ["True", "False", "Unknown"];
+/** What conditions of all kinds have. Some built-in kinds leave out a reason, a message or a time. */
+type AnyCondition = Partial<Record<"type" | "status" | "reason" | "message" | "lastTransitionTime", string>>;
 
-/** CRDs with `metav1.Condition` check it like this. */
-const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+/** A new condition in a list whose elements have no type yet. */
+type NewCondition = Condition & { readonly status: ConditionStatus };
+
+/**
+ * A condition to set in a list of `C`. `message` is `""` and `lastTransitionTime` the present time, unless you set
+ * them. Members that only `C` has are yours to set.
+ */
+export type ConditionDraft<C extends AnyCondition = Condition> =
+  & Omit<C, keyof Condition>
+  & Partial<Pick<C, "message" | "lastTransitionTime">>
+  & {
+    /** The type, a CamelCase word. */
+    readonly type: NonNullable<C["type"]>;
+    /** The state. */
+    readonly status: C["status"] & ConditionStatus;
+    /** The reason in one word. */
+    readonly reason: NonNullable<C["reason"]>;
+    /** The generation that the condition is about. */
+    readonly observedGeneration?: number;
+  };
+
+/**
+ * The schema of `status.conditions`, with the bounds that kube-apiserver has for `metav1.Condition`. Server-side apply
+ * merges such a list by `type`.
+ *
+ * It is a JSON schema for `defineKind`, of `./schema`, and fits into the metadata of libraries: `.meta()` of zod.
+ */
+export const conditionsSchema = {
+  type: "array",
+  description: "What the controller has observed, one entry for each type.",
+  items: {
+    type: "object",
+    required: ["type", "status", "reason", "message", "lastTransitionTime"],
+    properties: {
+      type: {
+        type: "string",
+        maxLength: 316,
+        pattern:
+          "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+      },
+      status: { type: "string", enum: ["True", "False", "Unknown"] },
+      reason: { type: "string", minLength: 1, maxLength: 1024, pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$" },
+      message: { type: "string", maxLength: 32768 },
+      lastTransitionTime: { type: "string", format: "date-time" },
+      observedGeneration: { type: "integer", format: "int64", minimum: 0 },
+    },
+  },
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["type"],
+} as const;
+
+const { status, reason } = conditionsSchema.items.properties;
+const STATUSES: readonly string[] = status.enum;
+const REASON = new RegExp(reason.pattern);
 
 /**
  * Returns `conditions` with `condition` set: it replaces the condition of the same type, or is added at the end.
@@ -48,9 +97,17 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
  * ```
  */
 export function setCondition(
-  conditions: readonly Condition[] | undefined = [],
+  conditions: readonly never[] | undefined,
   condition: ConditionDraft,
-): readonly Condition[] {
+): readonly NewCondition[];
+export function setCondition<C extends AnyCondition>(
+  conditions: readonly C[] | undefined,
+  condition: ConditionDraft<NoInfer<C>>,
+): readonly C[];
+export function setCondition(
+  conditions: readonly AnyCondition[] = [],
+  condition: ConditionDraft<AnyCondition>,
+): readonly AnyCondition[] {
   const { type, status, reason, message = "", observedGeneration } = condition;
   const problem = type === ""
     ? "its type is empty"
@@ -63,15 +120,19 @@ export function setCondition(
   const at = conditions.findIndex((present) => present.type === type);
   const present = conditions[at];
   const isTransition = present?.status !== status;
-  const isSame = !isTransition && present.reason === reason && present.message === message &&
-    present.observedGeneration === observedGeneration;
-  if (isSame) return conditions;
   const lastTransitionTime = isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime;
-  const next: Condition = defined({ type, status, reason, message, lastTransitionTime, observedGeneration });
+  const next = defined({ ...present, ...condition, message, lastTransitionTime, observedGeneration });
+  if (equalJson(next, present)) return conditions;
   return at < 0 ? [...conditions, next] : conditions.with(at, next);
 }
 
-/** Returns the condition with a type, or `undefined` if there is none. */
-export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+/**
+ * Returns the condition with a type, or `undefined` if there is none. It takes the conditions of any kind: yours, and
+ * those built into Kubernetes.
+ */
+export function findCondition<C extends { readonly type?: string }>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
   return conditions?.find((condition) => condition.type === type);
 }

@@ -74,7 +74,7 @@ export {
   type UpgradeManagedFieldsOptions,
   writeStatus,
 } from "./objects.ts";
-export { type ConditionDraft, findCondition, setCondition } from "./conditions.ts";
+export { type ConditionDraft, conditionsSchema, findCondition, setCondition } from "./conditions.ts";
 export {
   AlreadyControlledError,
   controllerOf,

@@ -100,7 +100,7 @@ export const KSTATUS_CASES: readonly KstatusCase[] = [
   ["serviceDefault", "Service", "ready"],
   ["serviceNodePort", "Service", "ready", { spec: { type: "NodePort" } }],
   ["serviceLBnok", "Service", "progressing NoIPAssigned", { spec: { type: "LoadBalancer" } }],
-  ["serviceLBok", "Service", "ready", { spec: { type: "LoadBalancer", clusterIP: "1.2.3.4" } }],
+  ["serviceLBok", "Service", "ready", { spec: { type: "LoadBalancer", clusterIP: "1.2.3.4" } }, "progressing NoAddress"],
   ["crdNoConditions", "CustomResourceDefinition", "progressing Installing"],
   ["crdInstalling", "CustomResourceDefinition", "progressing Installing", { status: conditions(["NamesAccepted", "True", "NoConflicts"], ["Established", "False", "Installing"]) }],
   ["crdNamesNotAccepted", "CustomResourceDefinition", "failed SomeReason", { status: conditions(["NamesAccepted", "False", "SomeReason"]) }],

@@ -23,6 +23,7 @@ import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { deployment, FakeApiServer, pod } from "../../../../src/testing/mod.ts";
 import { FakeTime } from "../../../support/times/fake_time.ts";
 import { KSTATUS_CASES, VERSIONS } from "./_kstatus_cases.ts";
+import { PUBLIC_KINDS } from "./_public_kinds.ts";
 
 /** An object of a kind, made a long time ago, at generation 1. */
 function objectOf(kind: string, parts: { readonly [member: string]: unknown } = {}): DynamicObject {
@@ -59,6 +60,19 @@ Deno.test("readiness judges the cases of kstatus as kstatus does, but for the di
     assertEquals([found.reason === "", found.message === ""], [false, false], name);
   }
   assertEquals(KSTATUS_CASES.length, 57);
+});
+
+Deno.test("readiness reads what the controllers of public kinds write", () => {
+  for (const [name, cases] of Object.entries(PUBLIC_KINDS)) {
+    const [kind, version, group = ""] = name.split("/").reverse();
+    const apiVersion = group === "" ? version : `${group}/${version}`;
+    cases.forEach(([outcome, , parts], at) => {
+      const object = { ...objectOf(kind, { metadata: { generation: 2 }, ...parts }), apiVersion };
+      assertEquals(judged(object).join(" "), outcome, `${name} ${at}`);
+    });
+    assertEquals(cases.at(-1)![0], "terminating Terminating", name);
+  }
+  assertEquals(Object.keys(PUBLIC_KINDS).length, 45);
 });
 
 Deno.test("a pod may be unschedulable for 15 s before it has failed", () => {
