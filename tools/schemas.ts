@@ -12,6 +12,11 @@
  * are `atomic` or `granular` for a field that is so though its type is not, `merge=` with the key by which a strategic
  * merge patch changes a list, and `enum=` with values.
  *
+ * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0,maximum=9`,
+ * `~format=subdomain`. A kind's `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha
+ * are not enforced by the server, which has code that says the same, as far as `fixed=` goes; the others end with `!`,
+ * and the refusal does not show the value. Tags of list elements, unions and modes are not written.
+ *
  * @module
  */
 import {
@@ -36,6 +41,34 @@ const UNIONS: Readonly<Record<string, readonly string[]>> = {
   JSONSchemaPropsOrArray: ["schema 1 *JSONSchemaProps", "jSONSchemas 2 []JSONSchemaProps"],
   JSONSchemaPropsOrStringArray: ["schema 1 *JSONSchemaProps", "property 2 []string"],
 };
+
+/** The forms of texts by the formats of tags; others are not written. */
+const FORMS: Readonly<Record<string, string>> = {
+  "k8s-label-key": "labelKey",
+  "k8s-label-value": "labelValue",
+  "k8s-long-name": "subdomain",
+  "k8s-path-segment-name": "pathSegment",
+  "k8s-short-name": "dnsLabel",
+};
+
+/** Features that are on by default, of those that tags ask for. */
+const FEATURES: readonly string[] = ["HPAScaleToZero"];
+
+/** A tag: its stage, the feature that it asks for, its name and value. */
+const TAG = /^(?:(alpha|beta)\([^)]*\)=\+k8s:)?(?:if(Enabled|Disabled)\("?(\w+)"?\)=\+k8s:)?(\w+)(?:="?([\w-]+)"?)?$/;
+
+/** Returns what the tags say of the values of a field, as a text has it; `""` for nothing. */
+function valueTags(tags: readonly string[]): string {
+  const found = tags.flatMap((tag) => {
+    const [, stage, condition, feature = "", name, value = ""] = TAG.exec(tag) ?? [];
+    if (stage === "alpha" || (condition !== undefined && (condition === "Enabled") !== FEATURES.includes(feature))) {
+      return [];
+    }
+    if (name === "format") return FORMS[value] === undefined ? [] : [`format=${FORMS[value]}`];
+    return /^(?:m(?:in|ax)imum|max(?:Items|Length|Bytes))$/.test(name) ? [`${name}=${value}`] : [];
+  });
+  return found.join(",");
+}
 
 /** Returns the module of the schemas of the kinds in `documents`, which `types` was read from. */
 export function schemaModule(
@@ -114,14 +147,28 @@ class SchemaWriter {
     if (union?.some((line) => line.endsWith("JSONSchemaProps"))) {
       this.#reference(`${packageName(name)}.JSONSchemaProps`);
     }
+    const isKind = fields.some(({ embeds }) => embeds?.endsWith(".TypeMeta"));
+    const fixed = isKind ? this.#fixed(name) : [];
     const marks = [
       type,
-      ...(fields.some(({ embeds }) => embeds?.endsWith(".TypeMeta")) ? ["kind"] : []),
+      ...(isKind ? ["kind"] : []),
+      ...(fixed.length === 0 ? [] : [`fixed=${fixed.join(",")}`]),
       ...(schema["x-kubernetes-map-type"] === "atomic" ? ["atomic"] : []),
       ...(union === undefined ? [] : ["union"]),
     ];
     const lines = union ?? fields.flatMap((field) => this.#field(name, schema, field));
     this.#blocks.get(idOf(name))!.set(type, [marks.join(" "), ...lines].join("\n"));
+  }
+
+  /** Returns the paths that an update cannot change, but those in elements of lists and maps. */
+  #fixed(name: string, around: readonly string[] = []): string[] {
+    if (SCALARS[name] !== undefined || around.includes(name) || typeOf(name) === "ObjectMeta") return [];
+    return this.types.fields(name).flatMap(({ go, node }) => {
+      const stages = go.tags.map((tag) => TAG.exec(tag) ?? []).filter(([, , , , tag]) => tag === "immutable");
+      if (stages.length > 0) return [`${go.name}${stages[0][1] === "alpha" ? "" : "!"}`];
+      const target = targetOf(node);
+      return target === undefined ? [] : this.#fixed(target, [...around, name]).map((path) => `${go.name}.${path}`);
+    });
   }
 
   #field(owner: string, schema: SchemaNode, field: GoField): string[] {
@@ -140,6 +187,7 @@ class SchemaWriter {
     const type = typeOf(owner).replace(/^EphemeralContainerCommon$/, "Container"); // Go casts it, to fill it in.
     const value = this.defaults.get(`${idOf(owner)}.${type} ${name}`) ??
       (isZero(node.default) ? undefined : node.default);
+    const tags = valueTags(field.tags);
     const merges = node.type === "array" && field.patchStrategy.includes("merge");
     return [[
       `${name}${schema.required?.includes(name) ? "!" : ""}${omits ? "" : "-"}`,
@@ -148,6 +196,7 @@ class SchemaWriter {
       ...(mapType === undefined ? [] : [mapType]),
       ...(merges ? [`merge=${field.patchMergeKey}`] : []),
       ...(node.enum === undefined ? [] : [`enum=${node.enum.join("|")}`]),
+      ...(tags === "" ? [] : [`~${tags}`]),
       ...(value === undefined ? [] : [`=${JSON.stringify(value)}`]),
     ].join(" ")];
   }

@@ -9,6 +9,7 @@
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
+import { encoder } from "../../../engine/api/object.ts";
 import { FORMS } from "../../../operator/schema/values/forms.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
@@ -163,6 +164,25 @@ export function refuseValue(causes: Causes, at: string, value: Json | undefined,
 export function checkForm(value: Json | undefined, at: string, form: AnyForm, causes: Causes): void {
   if (typeof value !== "string") return;
   for (const why of formFaults(value, form)) refuseValue(causes, at, value, why);
+}
+
+/**
+ * Checks what the tags of Kubernetes' Go types say of a value, by their names and values. Returns false if the server
+ * looks no further.
+ */
+export function checkTags(tags: JsonObject, value: Json, at: string, causes: Causes): boolean {
+  const { minimum, maximum, maxItems = Infinity, maxLength, maxBytes, format } = tags;
+  const [number, text, items] = [numberOf(value), textOf(value), listOr(value).length];
+  if (number < Number(minimum)) refuseValue(causes, at, value, `must be greater than or equal to ${minimum}`);
+  if (number > Number(maximum)) refuseValue(causes, at, value, `must be less than or equal to ${maximum}`);
+  if (encoder.encode(text).length > Number(maxBytes)) causes.push(fieldCause.tooLong(at, maxBytes));
+  const message = `Too long: may not be more than ${maxLength} characters`;
+  if ([...text].length > Number(maxLength)) causes.push({ ...fieldCause.tooLong(at, maxLength), message });
+  if (format !== undefined && text !== "") checkForm(text, at, format as keyof typeof FORMS, causes);
+  if (items <= Number(maxItems)) return true;
+  const most = `at most ${maxItems} item${maxItems === "1" ? "" : "s"}`;
+  causes.push({ reason: "FieldValueTooMany", message: `Too many: ${items}: must have ${most}`, field: at });
+  return false;
 }
 
 /** Reports a text that is none of those allowed; absent ones pass. */

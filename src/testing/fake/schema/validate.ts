@@ -15,6 +15,7 @@ import {
   type Struct,
 } from "../../../operator/schema/values/object_schema.ts";
 import { duplicates, join } from "../../../operator/schema/values/validate.ts";
+import { checkTags } from "./checks.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 
 /**
@@ -40,7 +41,8 @@ interface Part {
 
 const partsOf = oncePer((schema: Struct): readonly Part[] =>
   [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
-    field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
+    field.required || field.allowed.length > 0 || unique !== undefined || field.schema.rules !== undefined ||
+    hasMembers(field.schema)
   )
 );
 
@@ -90,11 +92,14 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
       if (!isElsewhere) causes.push(fieldCause.unsupported(at, value, allowed));
       return;
     }
-    if (required && ((value ?? "") === "" || (isList(value) && value.length === 0))) {
+    // A number that must not be 0 is absent in Go where it is.
+    const isZero = value === 0 && !pointer && schema.rules?.minimum !== undefined;
+    if (required && (isZero || (value ?? "") === "" || (isList(value) && value.length === 0))) {
       if (!isElsewhere) causes.push(fieldCause.required(at));
       return;
     }
     if (unique !== undefined && isList(value)) duplicates(unique, value, at, causes);
   }
+  if (value !== undefined && schema.rules !== undefined && !checkTags(schema.rules, value, at, causes)) return;
   typed(schema, value, at, causes);
 }
