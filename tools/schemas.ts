@@ -13,9 +13,10 @@
  * merge patch changes a list, and `enum=` with values.
  *
  * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0,maximum=9`,
- * `~format=subdomain`. A kind's `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha
+ * `~format=subdomain`, and `unique=` with the key of elements that must differ, if they are no texts. A kind's `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha
  * are not enforced by the server, which has code that says the same, as far as `fixed=` goes; the others end with `!`,
- * and the refusal does not show the value. Tags of list elements, unions and modes are not written.
+ * and the refusal does not show the value. Tags of list elements, unions and modes are not written, nor those of types
+ * that only features need which are off.
  *
  * @module
  */
@@ -57,17 +58,33 @@ const FEATURES: readonly string[] = ["HPAScaleToZero"];
 /** A tag: its stage, the feature that it asks for, its name and value. */
 const TAG = /^(?:(alpha|beta)\([^)]*\)=\+k8s:)?(?:if(Enabled|Disabled)\("?(\w+)"?\)=\+k8s:)?(\w+)(?:="?([\w-]+)"?)?$/;
 
-/** Returns what the tags say of the values of a field, as a text has it; `""` for nothing. */
-function valueTags(tags: readonly string[]): string {
-  const found = tags.flatMap((tag) => {
+/** A tag that is read. */
+interface Tag {
+  /** False for a tag of stage alpha. */
+  readonly isEnforced: boolean;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Reads the tags of a field; those of features hold if the feature is as they ask. */
+function tagsOf({ tags }: GoField): Tag[] {
+  return tags.flatMap((tag) => {
     const [, stage, condition, feature = "", name, value = ""] = TAG.exec(tag) ?? [];
-    if (stage === "alpha" || (condition !== undefined && (condition === "Enabled") !== FEATURES.includes(feature))) {
-      return [];
-    }
+    const holds = name !== undefined &&
+      (condition === undefined || (condition === "Enabled") === FEATURES.includes(feature));
+    return holds ? [{ isEnforced: stage !== "alpha", name, value }] : [];
+  });
+}
+
+/** Returns what the tags of a field say of its value, as a text has it; `""` for nothing. */
+function valueTags(field: GoField): string {
+  const tags = tagsOf(field).filter(({ isEnforced }) => isEnforced);
+  const key = tags.find(({ name }) => name === "listMapKey")?.value ?? "";
+  return tags.flatMap(({ name, value }) => {
+    if (name === "unique") return [`unique=${key}`];
     if (name === "format") return FORMS[value] === undefined ? [] : [`format=${FORMS[value]}`];
     return /^(?:m(?:in|ax)imum|max(?:Items|Length|Bytes))$/.test(name) ? [`${name}=${value}`] : [];
-  });
-  return found.join(",");
+  }).join(",");
 }
 
 /** Returns the module of the schemas of the kinds in `documents`, which `types` was read from. */
@@ -164,8 +181,10 @@ class SchemaWriter {
   #fixed(name: string, around: readonly string[] = []): string[] {
     if (SCALARS[name] !== undefined || around.includes(name) || typeOf(name) === "ObjectMeta") return [];
     return this.types.fields(name).flatMap(({ go, node }) => {
-      const stages = go.tags.map((tag) => TAG.exec(tag) ?? []).filter(([, , , , tag]) => tag === "immutable");
-      if (stages.length > 0) return [`${go.name}${stages[0][1] === "alpha" ? "" : "!"}`];
+      const tags = tagsOf(go);
+      if (tags.some((tag) => tag.name === "forbidden")) return []; // Of a feature that is off.
+      const immutable = tags.find((tag) => tag.name === "immutable");
+      if (immutable !== undefined) return [`${go.name}${immutable.isEnforced ? "!" : ""}`];
       const target = targetOf(node);
       return target === undefined ? [] : this.#fixed(target, [...around, name]).map((path) => `${go.name}.${path}`);
     });
@@ -187,7 +206,7 @@ class SchemaWriter {
     const type = typeOf(owner).replace(/^EphemeralContainerCommon$/, "Container"); // Go casts it, to fill it in.
     const value = this.defaults.get(`${idOf(owner)}.${type} ${name}`) ??
       (isZero(node.default) ? undefined : node.default);
-    const tags = valueTags(field.tags);
+    const tags = this.#groups.has(idOf(owner)) ? valueTags(field) : "";
     const merges = node.type === "array" && field.patchStrategy.includes("merge");
     return [[
       `${name}${schema.required?.includes(name) ? "!" : ""}${omits ? "" : "-"}`,

@@ -180,8 +180,8 @@ export function checkTags(tags: JsonObject, value: Json, at: string, causes: Cau
   if ([...text].length > Number(maxLength)) causes.push({ ...fieldCause.tooLong(at, maxLength), message });
   if (format !== undefined && text !== "") checkForm(text, at, format as keyof typeof FORMS, causes);
   if (items <= Number(maxItems)) return true;
-  const most = `at most ${maxItems} item${maxItems === "1" ? "" : "s"}`;
-  causes.push({ reason: "FieldValueTooMany", message: `Too many: ${items}: must have ${most}`, field: at });
+  const many = `Too many: ${items}: must have at most ${maxItems} items`;
+  causes.push({ reason: "FieldValueTooMany", message: many, field: at });
   return false;
 }
 

@@ -251,6 +251,8 @@ const template: Rule = ({ metadata }, at, causes) => {
   if (annotations !== undefined) checkAnnotations(annotations, `${at}.annotations`, causes);
 };
 
+const kept = textIn("Retain", "Delete");
+
 /** The rules of the types of apps/v1, of the templates of their pods, and of their scaling. */
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.DaemonSetSpec": allOf(podsOf, noneBelowZero),
@@ -262,10 +264,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.ReplicaSetSpec": allOf(podsOfReadable, noneBelowZero),
   "apps/v1.ReplicaSetStatus": counts("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
   "apps/v1.StatefulSetOrdinals": noneBelowZero,
-  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({
-    whenDeleted: textIn("Retain", "Delete"),
-    whenScaled: textIn("Retain", "Delete"),
-  }),
+  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({ whenDeleted: kept, whenScaled: kept }),
   "apps/v1.StatefulSetSpec": allOf(podsOfReadable, noneBelowZero, statefulSet, rulesOf({ serviceName: "dnsLabel" })),
   "apps/v1.StatefulSetStatus": counts("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
   "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", rollingStatefulSet),

@@ -822,7 +822,7 @@ name!- 1 string
 current!- 2 MetricValueStatus`,
   "batch/v1": `batch/v1
 
-CronJob kind fixed=spec.jobTemplate.spec.scheduling.schedulingConstraints!,spec.jobTemplate.spec.scheduling.disruptionMode!,spec.jobTemplate.spec.scheduling.resourceClaims!
+CronJob kind
 metadata- 1 meta/v1.ObjectMeta
 spec!- 2 CronJobSpec
 status- 3 CronJobStatus
@@ -842,7 +842,7 @@ active 1 []core/v1.ObjectReference
 lastScheduleTime 4 *time
 lastSuccessfulTime 5 *time
 
-Job kind fixed=spec.scheduling.schedulingConstraints!,spec.scheduling.disruptionMode!,spec.scheduling.resourceClaims!
+Job kind
 metadata- 1 meta/v1.ObjectMeta
 spec- 2 JobSpec
 status- 3 JobStatus
@@ -2912,7 +2912,7 @@ Device
 name!- 1 string
 attributes 2 {}DeviceAttribute
 capacity 3 {}DeviceCapacity
-consumesCounters 4 []DeviceCounterConsumption ~maxItems=2
+consumesCounters 4 []DeviceCounterConsumption ~unique=counterSet,maxItems=2
 nodeName 5 *string
 nodeSelector 6 *core/v1.NodeSelector
 allNodes 7 *boolean
@@ -2925,7 +2925,7 @@ nodeAllocatableResources 14 {}NodeAllocatableResource
 
 DeviceAllocationConfiguration
 source!- 1 string enum=FromClaim|FromClass
-requests 2 []string ~maxItems=32
+requests 2 []string ~unique=,maxItems=32
 + 3 DeviceConfiguration
 
 DeviceAllocationResult
@@ -2947,12 +2947,12 @@ value!- 1 quantity
 requestPolicy 2 *CapacityRequestPolicy
 
 DeviceClaim
-requests- 1 []DeviceRequest ~maxItems=32
+requests- 1 []DeviceRequest ~unique=name,maxItems=32
 constraints 2 []DeviceConstraint ~maxItems=32
 config 3 []DeviceClaimConfiguration ~maxItems=32
 
 DeviceClaimConfiguration
-requests 1 []string ~maxItems=32
+requests 1 []string ~unique=,maxItems=32
 + 2 DeviceConfiguration
 
 DeviceClass kind
@@ -2971,14 +2971,14 @@ DeviceConfiguration
 opaque 1 *OpaqueDeviceConfiguration
 
 DeviceConstraint
-requests 1 []string ~maxItems=32
+requests 1 []string ~unique=,maxItems=32
 matchAttribute 2 *string
 distinctAttribute 3 *string
 
 DeviceCounterConsumption
 counterSet!- 1 string ~format=dnsLabel
 counters! 2 {}Counter
-compatibilityGroups 3 []string ~maxItems=2
+compatibilityGroups 3 []string ~maxItems=2,unique=
 
 DeviceDerivedAttribute
 name!- 1 string
@@ -2987,7 +2987,7 @@ expression!- 2 string
 DeviceRequest
 name!- 1 string
 exactly 2 *ExactDeviceRequest
-firstAvailable 3 []DeviceSubRequest ~maxItems=8
+firstAvailable 3 []DeviceSubRequest ~unique=name,maxItems=8
 
 DeviceRequestAllocationResult
 request!- 1 string
@@ -3057,7 +3057,7 @@ derivedAttributes 8 []DeviceDerivedAttribute ~maxItems=32
 
 NetworkDeviceData
 interfaceName 1 string ~maxBytes=256
-ips 2 []string ~maxItems=16
+ips 2 []string ~unique=,maxItems=16
 hardwareAddress 3 string ~maxBytes=128
 
 NodeAllocatableMapping
@@ -3121,7 +3121,7 @@ nodeSelector 4 *core/v1.NodeSelector
 allNodes 5 *boolean
 devices 6 []Device
 perDeviceNodeSelection 7 *boolean
-sharedCounters 8 []CounterSet ~maxItems=8
+sharedCounters 8 []CounterSet ~unique=name,maxItems=8
 partitionTypeAttribute 9 *string
 skipNodeOperations 10 [set]string`,
   "scheduling/v1": `scheduling.k8s.io/v1
@@ -3135,7 +3135,7 @@ preemptionPolicy 5 *string enum=Never|PreemptLowerPriority ="PreemptLowerPriorit
   "scheduling/v1alpha3": `scheduling/v1alpha3
 
 TopologyConstraint
-key!- 1 string ~format=labelKey
+key!- 1 string
 
 WorkloadPodGroupAllDisruptionMode
 
@@ -3146,15 +3146,15 @@ single 1 *WorkloadPodGroupSingleDisruptionMode
 all 2 *WorkloadPodGroupAllDisruptionMode
 
 WorkloadPodGroupGangSchedulingPolicy
-minCount 1 *int32 ~minimum=1
+minCount 1 *int32
 
 WorkloadPodGroupResourceClaim
-name!- 1 string ~format=dnsLabel
-resourceClaimName 2 *string ~format=subdomain
-resourceClaimTemplateName 3 *string ~format=subdomain
+name!- 1 string
+resourceClaimName 2 *string
+resourceClaimTemplateName 3 *string
 
 WorkloadPodGroupSchedulingConstraints
-topology 1 []TopologyConstraint ~maxItems=1
+topology 1 []TopologyConstraint
 
 WorkloadPodGroupSchedulingPolicy
 basic 1 *WorkloadPodGroupBasicSchedulingPolicy

@@ -136,11 +136,10 @@ const namespace: UpdateRule = (old, object, causes) => {
 function fixed(...paths: readonly string[]): UpdateRule {
   return (old, object, causes) => {
     for (const path of paths) {
-      const [place, hidden] = path.split("!");
-      const names = place.split(".");
+      const names = path.replace("!", "").split(".");
       const value = memberAt(object, ...names) as Json | undefined;
       if (equalJson(memberAt(old, ...names), value)) continue;
-      refuseValue(causes, place, hidden === undefined ? value : null, IMMUTABLE);
+      refuseValue(causes, names.join("."), path.endsWith("!") ? null : value, IMMUTABLE);
     }
   };
 }

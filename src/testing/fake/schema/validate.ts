@@ -52,7 +52,11 @@ function partOf({ name }: Struct, field: Field): Part {
   // Rules of the core group say what must be unique.
   const isCore = schema.type === "list" && schema.items.type === "struct" && schema.items.name.startsWith("core/");
   const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore && !isElsewhere;
-  return { field, unique: isUnique ? schema : undefined, isChecked: !OWN_WORDS.has(name), isElsewhere };
+  const key = schema.rules?.unique as string | undefined;
+  const map = schema.type === "list" && key !== undefined
+    ? { ...schema, list: "map" as const, keys: [key] }
+    : undefined;
+  return { field, unique: isUnique ? schema : map, isChecked: !OWN_WORDS.has(name), isElsewhere };
 }
 
 /** True for objects, and for lists and maps of them. */
@@ -86,8 +90,8 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
 
 function typedField(part: Part, value: Json | undefined, at: string, causes: Causes): void {
   const { field: { schema, allowed, pointer, required }, unique, isElsewhere } = part;
-  // The server takes most of what a status says.
-  if (part.isChecked && !at.startsWith("status")) {
+  const isStatus = at.startsWith("status"); // The server takes most of what it says.
+  if (part.isChecked && !isStatus) {
     if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || pointer)) {
       if (!isElsewhere) causes.push(fieldCause.unsupported(at, value, allowed));
       return;
@@ -98,8 +102,8 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
       if (!isElsewhere) causes.push(fieldCause.required(at));
       return;
     }
-    if (unique !== undefined && isList(value)) duplicates(unique, value, at, causes);
   }
   if (value !== undefined && schema.rules !== undefined && !checkTags(schema.rules, value, at, causes)) return;
+  if (unique !== undefined && !isStatus && isList(value)) duplicates(unique, value, at, causes);
   typed(schema, value, at, causes);
 }
