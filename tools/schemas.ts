@@ -87,11 +87,14 @@ function valueTags(field: GoField): string {
   }).join(",");
 }
 
+/** What is read of the types. */
+type Types = Pick<BuiltInTypes, "schemas" | "goFields" | "fields">;
+
 /** Returns the module of the schemas of the kinds in `documents`, which `types` was read from. */
 export function schemaModule(
   gitVersion: string,
   documents: readonly OpenApiDocument[],
-  types: BuiltInTypes,
+  types: Types,
   defaults: CodeDefaults,
 ): string {
   const versions = new Set(documents.map(({ name }) => name.replace(/^apis?\//, "")));
@@ -117,7 +120,7 @@ class SchemaWriter {
   readonly #groups = new Map<string, string>();
   readonly #retaining = new Set<string>();
 
-  constructor(readonly types: BuiltInTypes, readonly defaults: CodeDefaults) {}
+  constructor(readonly types: Types, readonly defaults: CodeDefaults) {}
 
   texts(versions: ReadonlySet<string>): Map<string, string> {
     for (const [name, schema] of this.types.schemas) {
