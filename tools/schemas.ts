@@ -12,7 +12,7 @@
  * are `atomic` or `granular` for a field that is so though its type is not, `merge=` with the key by which a strategic
  * merge patch changes a list, and `enum=` with values.
  *
- * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0,maximum=9`,
+ * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0`,
  * `~format=subdomain`, and `unique=` with the key of elements that must differ, if they are no texts. A kind's `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha
  * are not enforced by the server, which has code that says the same, as far as `fixed=` goes; the others end with `!`,
  * and the refusal does not show the value. Tags of list elements, unions and modes are not written, nor those of types
@@ -83,7 +83,7 @@ function valueTags(field: GoField): string {
   return tags.flatMap(({ name, value }) => {
     if (name === "unique") return [`unique=${key}`];
     if (name === "format") return FORMS[value] === undefined ? [] : [`format=${FORMS[value]}`];
-    return /^(?:m(?:in|ax)imum|max(?:Items|Length|Bytes))$/.test(name) ? [`${name}=${value}`] : [];
+    return /^(?:minimum|max(?:Items|Length|Bytes))$/.test(name) ? [`${name}=${value}`] : [];
   }).join(",");
 }
 

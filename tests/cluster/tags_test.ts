@@ -31,8 +31,8 @@ cluster.withPlane(
     }
     const { path } = CLAIM;
     assertEquals(await send("POST", path, { metadata: { name: "reserved" }, ...CLAIM.object }), [201, []]);
-    const [, causes] = await send("PATCH", `${path}/reserved/status`, { status: { reservedFor: CLAIM.reservedFor } });
-    assertEquals(causes.filter((cause) => cause.includes("TooMany")), [CLAIM.cause]);
+    const [, causes] = await send("PATCH", `${path}/reserved/status`, { status: CLAIM.status });
+    assertEquals(causes.filter((cause) => cause.includes(": Too ")), CLAIM.causes);
   },
   "the kinds of src/engine/kinds, and their fields and enums",
 );

@@ -70,6 +70,7 @@ type Empty struct{}
 });
 
 const API = "io.k8s.api.shop.v1";
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 function field(owner: string, name: string, pointer: boolean, node: SchemaNode): TypeField {
   const go = {
@@ -131,6 +132,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 type Shop struct {
 	metav1.TypeMeta \`json:",inline"\`
+	metav1.ObjectMeta \`json:"metadata"\`
 	// +k8s:beta(since: "1.37")=+k8s:immutable
 	// +k8s:beta(since: "1.37")=+k8s:format="k8s-short-name"
 	Owner string \`json:"owner"\`
@@ -141,6 +143,11 @@ type Shop struct {
 	Spec ShopSpec \`json:"spec"\`
 	// +k8s:ifDisabled(Attic)=+k8s:forbidden
 	Attic ShopSpec \`json:"attic"\`
+}
+
+type ObjectMeta struct {
+	// +k8s:alpha(since: "1.37")=+k8s:immutable
+	UID string \`json:"uid"\`
 }
 
 type ShopSpec struct {
@@ -154,7 +161,7 @@ type ShopSpec struct {
 	Doors []string \`json:"doors,omitempty"\`
 	// +k8s:beta(since: "1.37")=+k8s:ifEnabled(HPAScaleToZero)=+k8s:minimum=0
 	// +k8s:beta(since: "1.37")=+k8s:ifDisabled(HPAScaleToZero)=+k8s:minimum=1
-	// +k8s:ifEnabled("Attic")=+k8s:maximum=5
+	// +k8s:ifEnabled("Attic")=+k8s:maxBytes=5
 	Floors int \`json:"floors"\`
 	// +k8s:eachVal=+k8s:maxBytes=3
 	Names []string \`json:"names,omitempty"\`
@@ -167,11 +174,17 @@ type ShopSpec struct {
   const schemas = new Map<string, SchemaNode>([
     [`${API}.Shop`, {
       "x-kubernetes-group-version-kind": [{ group: "shop", version: "v1", kind: "Shop" }],
-      properties: { owner: text, street: text, spec, attic: spec },
+      properties: {
+        metadata: { $ref: `#/components/schemas/${META}.ObjectMeta` },
+        owner: text,
+        street: text,
+        spec,
+        attic: spec,
+      },
     }],
     [`${API}.ShopSpec`, { properties: { plan: text, doors: list, floors: { type: "integer" }, names: list } }],
     ...["ObjectMeta", "ListMeta", "DeleteOptions", "Status"].map((name) =>
-      [`io.k8s.apimachinery.pkg.apis.meta.v1.${name}`, {}] as const
+      [`${META}.${name}`, { properties: { uid: text } }] as const
     ),
   ]);
   const goFields = (name: string): readonly GoField[] => go.get(name.slice(name.lastIndexOf(".") + 1)) ?? [];
@@ -189,7 +202,7 @@ type ShopSpec struct {
   );
   assertEquals(/"shop\/v1": `(.*?)`/s.exec(module)![1].split("\n\n"), [
     "shop/v1",
-    "Shop kind fixed=owner!,street,spec.plan!\nowner- 0 string ~format=dnsLabel\nstreet- 0 string\nspec- 0 ShopSpec\n" +
+    "Shop kind fixed=owner!,street,spec.plan!\nmetadata- 0 meta/v1.ObjectMeta\nowner- 0 string ~format=dnsLabel\nstreet- 0 string\nspec- 0 ShopSpec\n" +
     "attic- 0 ShopSpec",
     "ShopSpec\nplan- 0 string\ndoors 0 []string ~unique=name,maxItems=8\nfloors- 0 int32 ~minimum=0\nnames 0 []string",
   ]);

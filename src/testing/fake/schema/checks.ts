@@ -171,10 +171,9 @@ export function checkForm(value: Json | undefined, at: string, form: AnyForm, ca
  * looks no further.
  */
 export function checkTags(tags: JsonObject, value: Json, at: string, causes: Causes): boolean {
-  const { minimum, maximum, maxItems = Infinity, maxLength, maxBytes, format } = tags;
-  const [number, text, items] = [numberOf(value), textOf(value), listOr(value).length];
-  if (number < Number(minimum)) refuseValue(causes, at, value, `must be greater than or equal to ${minimum}`);
-  if (number > Number(maximum)) refuseValue(causes, at, value, `must be less than or equal to ${maximum}`);
+  const { minimum, maxItems = Infinity, maxLength, maxBytes, format } = tags;
+  const [text, items] = [textOf(value), listOr(value).length];
+  if (minimum !== undefined) atLeast(Number(minimum))(value, at, causes);
   if (encoder.encode(text).length > Number(maxBytes)) causes.push(fieldCause.tooLong(at, maxBytes));
   const message = `Too long: may not be more than ${maxLength} characters`;
   if ([...text].length > Number(maxLength)) causes.push({ ...fieldCause.tooLong(at, maxLength), message });

@@ -1366,7 +1366,7 @@ host 2 string
 
 EvictionResponder atomic
 name!- 1 string
-priority!- 2 *int32 ~minimum=0,maximum=100000
+priority!- 2 *int32 ~minimum=0
 
 ExecAction
 command 1 []string

@@ -151,10 +151,16 @@ export const TAGGED: readonly Tagged[] = [
   },
 ];
 
-/** A claim, and a status that has too many users. */
+/** A claim, and a status that has too many users, and the name of an interface that is too long. */
 export const CLAIM = {
   path: claims,
   object: claim({}),
-  reservedFor: repeated(257, (index) => ({ resource: "pods", name: `p${index}`, uid: `${index}` })),
-  cause: tooMany("status.reservedFor", 257, 256),
+  status: {
+    reservedFor: repeated(257, (index) => ({ resource: "pods", name: `p${index}`, uid: `${index}` })),
+    devices: [{ driver: "a.b", pool: "p", device: "d", networkData: { interfaceName: "é".repeat(129) } }],
+  },
+  causes: [
+    tooMany("status.reservedFor", 257, 256),
+    "status.devices[0].networkData.interfaceName FieldValueTooLong: Too long: may not be more than 256 bytes",
+  ],
 };

@@ -37,12 +37,12 @@ Deno.test("values and changes are refused by the tags of Kubernetes' types, in t
 
 Deno.test("what tags say of a status is checked, though most of a status is not", async () => {
   const server = new FakeApiServer({ resources: RESOURCES });
-  const { path, object, reservedFor, cause } = CLAIM;
+  const { path, object, status: changed, causes } = CLAIM;
   await ask(server, path, { method: "POST", body: { metadata: { name: "a" }, ...object } });
   const { status, json } = await ask(server, `${path}/a/status`, {
     method: "PATCH",
     headers: { "content-type": "application/merge-patch+json" },
-    body: { status: { reservedFor } },
+    body: { status: changed },
   });
-  assertEquals([status, causesOf(json)], [422, [cause]]);
+  assertEquals([status, causesOf(json)], [422, causes]);
 });
