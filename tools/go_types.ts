@@ -18,6 +18,8 @@ export interface GoField {
   readonly omitZero: boolean;
   readonly patchStrategy: readonly string[];
   readonly patchMergeKey: string;
+  /** The tags of its validation, without `+k8s:`: `"required"`, `'beta(since: "1.37")=+k8s:maxItems=8'`. */
+  readonly tags: readonly string[];
 }
 
 /** Modules of Kubernetes, of one version. */
@@ -93,16 +95,26 @@ export function readStructs(path: string, text: string): Map<string, GoField[]> 
   }));
   const structs = new Map<string, GoField[]>();
   let fields: GoField[] = [];
+  let tags: string[] = [];
   for (const line of text.split("\n")) {
     const opened = /^type (\w+) struct ?\{(\})?/.exec(line);
     if (opened !== null) structs.set(opened[1], fields = []);
     const match = /^\s+(?:\w+\s+)?([\w.*[\]]+)\s+`(json:.*)`/.exec(line);
-    if (match !== null) fields.push(...readField(match[1], match[2], imports, path));
+    if (match !== null) fields.push(...readField(match[1], match[2], imports, path, tags));
+    const [, tag] = /^\s*\/\/ ?\+k8s:(.*?)(?:\s#.*)?$/.exec(line) ?? [];
+    if (tag !== undefined) tags.push(tag);
+    else if (match !== null || /^(?:type |\})/.test(line)) tags = []; // Tags of types are not read.
   }
   return structs;
 }
 
-function readField(type: string, tagText: string, imports: ReadonlyMap<string, string>, path: string): GoField[] {
+function readField(
+  type: string,
+  tagText: string,
+  imports: ReadonlyMap<string, string>,
+  path: string,
+  validation: readonly string[],
+): GoField[] {
   const tags = new Map([...tagText.matchAll(/(\w+):"([^"]*)"/g)].map(([, key, value]) => [key, value]));
   const [name, ...marks] = tags.get("json")!.split(",");
   if (name === "-") return [];
@@ -116,5 +128,6 @@ function readField(type: string, tagText: string, imports: ReadonlyMap<string, s
     omitZero: marks.includes("omitzero"),
     patchStrategy: tags.get("patchStrategy")?.split(",") ?? [],
     patchMergeKey: tags.get("patchMergeKey") ?? "",
+    tags: validation,
   }];
 }

@@ -12,6 +12,12 @@
  * are `atomic` or `granular` for a field that is so though its type is not, `merge=` with the key by which a strategic
  * merge patch changes a list, and `enum=` with values.
  *
+ * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0`,
+ * `~format=subdomain`, and `unique=` with the key of elements that must differ, if they are no texts. A kind's `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha
+ * are not enforced by the server, which has code that says the same, as far as `fixed=` goes; the others end with `!`,
+ * and the refusal does not show the value. Tags of list elements, unions and modes are not written, nor those of types
+ * that only features need which are off.
+ *
  * @module
  */
 import {
@@ -37,11 +43,58 @@ const UNIONS: Readonly<Record<string, readonly string[]>> = {
   JSONSchemaPropsOrStringArray: ["schema 1 *JSONSchemaProps", "property 2 []string"],
 };
 
+/** The forms of texts by the formats of tags; others are not written. */
+const FORMS: Readonly<Record<string, string>> = {
+  "k8s-label-key": "labelKey",
+  "k8s-label-value": "labelValue",
+  "k8s-long-name": "subdomain",
+  "k8s-path-segment-name": "pathSegment",
+  "k8s-short-name": "dnsLabel",
+};
+
+/** Features that are on by default, of those that tags ask for. */
+const FEATURES: readonly string[] = ["HPAScaleToZero"];
+
+/** A tag: its stage, the feature that it asks for, its name and value. */
+const TAG = /^(?:(alpha|beta)\([^)]*\)=\+k8s:)?(?:if(Enabled|Disabled)\("?(\w+)"?\)=\+k8s:)?(\w+)(?:="?([\w-]+)"?)?$/;
+
+/** A tag that is read. */
+interface Tag {
+  /** False for a tag of stage alpha. */
+  readonly isEnforced: boolean;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Reads the tags of a field; those of features hold if the feature is as they ask. */
+function tagsOf({ tags }: GoField): Tag[] {
+  return tags.flatMap((tag) => {
+    const [, stage, condition, feature = "", name, value = ""] = TAG.exec(tag) ?? [];
+    const holds = name !== undefined &&
+      (condition === undefined || (condition === "Enabled") === FEATURES.includes(feature));
+    return holds ? [{ isEnforced: stage !== "alpha", name, value }] : [];
+  });
+}
+
+/** Returns what the tags of a field say of its value, as a text has it; `""` for nothing. */
+function valueTags(field: GoField): string {
+  const tags = tagsOf(field).filter(({ isEnforced }) => isEnforced);
+  const key = tags.find(({ name }) => name === "listMapKey")?.value ?? "";
+  return tags.flatMap(({ name, value }) => {
+    if (name === "unique") return [`unique=${key}`];
+    if (name === "format") return FORMS[value] === undefined ? [] : [`format=${FORMS[value]}`];
+    return /^(?:minimum|max(?:Items|Length|Bytes))$/.test(name) ? [`${name}=${value}`] : [];
+  }).join(",");
+}
+
+/** What is read of the types. */
+type Types = Pick<BuiltInTypes, "schemas" | "goFields" | "fields">;
+
 /** Returns the module of the schemas of the kinds in `documents`, which `types` was read from. */
 export function schemaModule(
   gitVersion: string,
   documents: readonly OpenApiDocument[],
-  types: BuiltInTypes,
+  types: Types,
   defaults: CodeDefaults,
 ): string {
   const versions = new Set(documents.map(({ name }) => name.replace(/^apis?\//, "")));
@@ -67,7 +120,7 @@ class SchemaWriter {
   readonly #groups = new Map<string, string>();
   readonly #retaining = new Set<string>();
 
-  constructor(readonly types: BuiltInTypes, readonly defaults: CodeDefaults) {}
+  constructor(readonly types: Types, readonly defaults: CodeDefaults) {}
 
   texts(versions: ReadonlySet<string>): Map<string, string> {
     for (const [name, schema] of this.types.schemas) {
@@ -114,14 +167,30 @@ class SchemaWriter {
     if (union?.some((line) => line.endsWith("JSONSchemaProps"))) {
       this.#reference(`${packageName(name)}.JSONSchemaProps`);
     }
+    const isKind = fields.some(({ embeds }) => embeds?.endsWith(".TypeMeta"));
+    const fixed = isKind ? this.#fixed(name) : [];
     const marks = [
       type,
-      ...(fields.some(({ embeds }) => embeds?.endsWith(".TypeMeta")) ? ["kind"] : []),
+      ...(isKind ? ["kind"] : []),
+      ...(fixed.length === 0 ? [] : [`fixed=${fixed.join(",")}`]),
       ...(schema["x-kubernetes-map-type"] === "atomic" ? ["atomic"] : []),
       ...(union === undefined ? [] : ["union"]),
     ];
     const lines = union ?? fields.flatMap((field) => this.#field(name, schema, field));
     this.#blocks.get(idOf(name))!.set(type, [marks.join(" "), ...lines].join("\n"));
+  }
+
+  /** Returns the paths that an update cannot change, but those in elements of lists and maps. */
+  #fixed(name: string, around: readonly string[] = []): string[] {
+    if (SCALARS[name] !== undefined || around.includes(name) || typeOf(name) === "ObjectMeta") return [];
+    return this.types.fields(name).flatMap(({ go, node }) => {
+      const tags = tagsOf(go);
+      if (tags.some((tag) => tag.name === "forbidden")) return []; // Of a feature that is off.
+      const immutable = tags.find((tag) => tag.name === "immutable");
+      if (immutable !== undefined) return [`${go.name}${immutable.isEnforced ? "!" : ""}`];
+      const target = targetOf(node);
+      return target === undefined ? [] : this.#fixed(target, [...around, name]).map((path) => `${go.name}.${path}`);
+    });
   }
 
   #field(owner: string, schema: SchemaNode, field: GoField): string[] {
@@ -140,6 +209,7 @@ class SchemaWriter {
     const type = typeOf(owner).replace(/^EphemeralContainerCommon$/, "Container"); // Go casts it, to fill it in.
     const value = this.defaults.get(`${idOf(owner)}.${type} ${name}`) ??
       (isZero(node.default) ? undefined : node.default);
+    const tags = this.#groups.has(idOf(owner)) ? valueTags(field) : "";
     const merges = node.type === "array" && field.patchStrategy.includes("merge");
     return [[
       `${name}${schema.required?.includes(name) ? "!" : ""}${omits ? "" : "-"}`,
@@ -148,6 +218,7 @@ class SchemaWriter {
       ...(mapType === undefined ? [] : [mapType]),
       ...(merges ? [`merge=${field.patchMergeKey}`] : []),
       ...(node.enum === undefined ? [] : [`enum=${node.enum.join("|")}`]),
+      ...(tags === "" ? [] : [`~${tags}`]),
       ...(value === undefined ? [] : [`=${JSON.stringify(value)}`]),
     ].join(" ")];
   }

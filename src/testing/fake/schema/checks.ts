@@ -9,6 +9,7 @@
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
+import { encoder } from "../../../engine/api/object.ts";
 import { FORMS } from "../../../operator/schema/values/forms.ts";
 import { readAddress } from "../../../operator/schema/values/network.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
@@ -148,6 +149,24 @@ export function refuseValue(causes: Causes, at: string, value: Json | undefined,
 export function checkForm(value: Json | undefined, at: string, form: AnyForm, causes: Causes): void {
   if (typeof value !== "string") return;
   for (const why of formFaults(value, form)) refuseValue(causes, at, value, why);
+}
+
+/**
+ * Checks what the tags of Kubernetes' Go types say of a value, by their names and values. Returns false if the server
+ * looks no further.
+ */
+export function checkTags(tags: JsonObject, value: Json, at: string, causes: Causes): boolean {
+  const { minimum, maxItems = Infinity, maxLength, maxBytes, format } = tags;
+  const [text, items] = [textOf(value), listOr(value).length];
+  if (minimum !== undefined) atLeast(Number(minimum))(value, at, causes);
+  if (encoder.encode(text).length > Number(maxBytes)) causes.push(fieldCause.tooLong(at, maxBytes));
+  const message = `Too long: may not be more than ${maxLength} characters`;
+  if ([...text].length > Number(maxLength)) causes.push({ ...fieldCause.tooLong(at, maxLength), message });
+  if (format !== undefined && text !== "") checkForm(text, at, format as keyof typeof FORMS, causes);
+  if (items <= Number(maxItems)) return true;
+  const many = `Too many: ${items}: must have at most ${maxItems} items`;
+  causes.push({ reason: "FieldValueTooMany", message: many, field: at });
+  return false;
 }
 
 /** Reports a text that is none of those allowed; absent ones pass. */

@@ -54,7 +54,7 @@ const variableName: TextForm = (text) =>
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 
 /** The check of the id of a user or group. */
-const userId: Check = between(0, 2 ** 31 - 1);
+const id: Check = between(0, 2 ** 31 - 1);
 
 /** The quantities of a map of resources. */
 export function quantitiesOf(resources: Json | undefined): readonly (readonly [name: string, ParsedQuantity])[] {
@@ -406,7 +406,7 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMapKeySelector": keySelector,
   "core/v1.SecretKeySelector": keySelector,
   "core/v1.ResourceRequirements": requirements,
-  "core/v1.SecurityContext": rulesOf({ runAsUser: userId, runAsGroup: userId }),
+  "core/v1.SecurityContext": rulesOf({ runAsUser: id, runAsGroup: id }),
   "core/v1.DownwardAPIVolumeFile": fileRef,
   "core/v1.Pod": pod,
   "core/v1.PodSpec": allOf(
@@ -426,12 +426,7 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
       "schedulingGates[].name": "labelKey",
     }),
   ),
-  "core/v1.PodSecurityContext": rulesOf({
-    runAsUser: userId,
-    runAsGroup: userId,
-    fsGroup: userId,
-    "supplementalGroups[]": userId,
-  }),
+  "core/v1.PodSecurityContext": rulesOf({ runAsUser: id, runAsGroup: id, fsGroup: id, "supplementalGroups[]": id }),
   "core/v1.KeyToPath": rulesOf({ path: formed(ownPath), mode }),
   "core/v1.SecretVolumeSource": rulesOf({ "secretName!": anyJson, defaultMode: mode }),
   "core/v1.ConfigMapVolumeSource": rulesOf({ "name!": anyJson, defaultMode: mode }),

@@ -78,14 +78,15 @@ export const timeZone: TextForm = (zone) => {
   }
 };
 
-/** Returns a rule: these counts are not above another one, which is absent where it is 0. */
-function atMost(limit: string, ...names: readonly string[]): Rule {
-  return (object, at, causes) => {
-    for (const name of names) {
-      if (numberOf(object[name]) <= numberOf(object[limit])) continue;
-      refuseValue(causes, `${at}.${name}`, object[name], `cannot be greater than ${at}.${limit}`);
+/** Returns the rule of a status: none of these counts is above the replicas, and no more are available than ready. */
+function counts(...names: readonly string[]): Rule {
+  const limits = [...names.map((name) => [name, "replicas"]), ["availableReplicas", "readyReplicas"]];
+  return allOf(noneBelowZero, (status, at, causes) => {
+    for (const [name, limit] of limits) {
+      if (numberOf(status[name]) <= numberOf(status[limit])) continue;
+      refuseValue(causes, `${at}.${name}`, status[name], `cannot be greater than ${at}.${limit}`);
     }
-  };
+  });
 }
 
 /** Returns true if a selector matches labels; undefined if it cannot be read. An absent selector matches nothing. */
@@ -157,7 +158,6 @@ const positive: Check = (value, at, causes) => {
 
 const name = formed("pathSegment");
 const target = allOf(reference, rulesOf({ kind: name, name }));
-const spec = allOf(bounds, rulesOf({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
 
 /** The rules of selector and template, which pods are made from. */
 const podsOf: Rule = ({ selector, template }, at, causes) => {
@@ -251,40 +251,26 @@ const template: Rule = ({ metadata }, at, causes) => {
   if (annotations !== undefined) checkAnnotations(annotations, `${at}.annotations`, causes);
 };
 
+const kept = textIn("Retain", "Delete");
+
 /** The rules of the types of apps/v1, of the templates of their pods, and of their scaling. */
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.DaemonSetSpec": allOf(podsOf, noneBelowZero),
   "apps/v1.DaemonSetStatus": noneBelowZero,
   "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
   "apps/v1.DeploymentSpec": allOf(podsOfReadable, noneBelowZero, deadline),
-  "apps/v1.DeploymentStatus": allOf(
-    noneBelowZero,
-    atMost("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
-    atMost("readyReplicas", "availableReplicas"),
-  ),
+  "apps/v1.DeploymentStatus": counts("updatedReplicas", "readyReplicas", "availableReplicas"),
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
   "apps/v1.ReplicaSetSpec": allOf(podsOfReadable, noneBelowZero),
-  "apps/v1.ReplicaSetStatus": allOf(
-    noneBelowZero,
-    atMost("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
-    atMost("readyReplicas", "availableReplicas"),
-  ),
+  "apps/v1.ReplicaSetStatus": counts("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
   "apps/v1.StatefulSetOrdinals": noneBelowZero,
-  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({
-    whenDeleted: textIn("Retain", "Delete"),
-    whenScaled: textIn("Retain", "Delete"),
-  }),
+  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({ whenDeleted: kept, whenScaled: kept }),
   "apps/v1.StatefulSetSpec": allOf(podsOfReadable, noneBelowZero, statefulSet, rulesOf({ serviceName: "dnsLabel" })),
-  "apps/v1.StatefulSetStatus": allOf(
-    noneBelowZero,
-    atMost("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
-    atMost("readyReplicas", "availableReplicas"),
-  ),
+  "apps/v1.StatefulSetStatus": counts("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
   "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", rollingStatefulSet),
   "core/v1.PodTemplateSpec": template,
   "autoscaling/v1.CrossVersionObjectReference": target,
-  "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
-  "autoscaling/v1.ScaleSpec": noneBelowZero,
+  "autoscaling/v1.HorizontalPodAutoscalerSpec": bounds,
   "autoscaling/v2.CrossVersionObjectReference": target,
   "autoscaling/v2.ContainerResourceMetricSource": rulesOf({ container: "dnsLabel" }),
   "autoscaling/v2.HPAScalingPolicy": rulesOf({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
@@ -293,7 +279,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
     selectPolicy: textIn("Disabled", "Max", "Min"),
     "policies!": anyJson,
   }),
-  "autoscaling/v2.HorizontalPodAutoscalerSpec": spec,
+  "autoscaling/v2.HorizontalPodAutoscalerSpec": bounds,
   "autoscaling/v2.MetricIdentifier": rulesOf({ name }),
   "autoscaling/v2.MetricSpec": metric,
   "autoscaling/v2.MetricTarget": rulesOf({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),

@@ -132,6 +132,7 @@ class SchemaText {
   #readStruct(name: string, block: string): Struct {
     const [first, ...lines] = block.split("\n");
     const marks = first.split(" ");
+    const fixed = marks.find((mark) => mark.startsWith("fixed="))?.slice("fixed=".length).split(",");
     const fields = new Map<string, Field>();
     const inlined = new Map<number, Struct>();
     if (marks.includes("kind")) {
@@ -156,18 +157,22 @@ class SchemaText {
       open: false,
       embedded: false,
       inlined,
+      rules: fixed && { fixed },
     };
   }
 }
 
-const LINE = /^(\S+?)(!?)(-?) (\d+) (\*?)(\S+)(?: (atomic|granular))?(?: merge=(\S*))?(?: enum=(\S*))?(?: =(.*))?$/;
+const LINE =
+  /^(\S+?)(!?)(-?) (\d+) (\*?)(\S+)(?: (atomic|granular))?(?: merge=(\S*))?(?: enum=(\S*))?(?: ~(\S+))?(?: =(.*))?$/;
 
 /** Reads a field, of which the type is read at its first use. */
 function readField(text: SchemaText, line: string): Field {
-  const [, name, required, kept, number, pointer, type, mark, mergeKey, values, value] = LINE.exec(line)!;
+  const [, name, required, kept, number, pointer, type, mark, mergeKey, values, tags, value] = LINE.exec(line)!;
   let schema: Schema | undefined;
   const read = (): Schema => {
-    const found = text.schema(type, mergeKey);
+    const plain = text.schema(type, mergeKey);
+    const rules = tags && Object.fromEntries(tags.split(",").map((tag) => tag.split("=")));
+    const found = rules ? { ...plain, rules } : plain;
     return mark === undefined || found.type === "list" ? found : { ...found, atomic: mark === "atomic" };
   };
   return {

@@ -482,7 +482,7 @@ RollingUpdateStatefulSetStrategy
 partition 1 *int32 =0
 maxUnavailable 2 *intOrString =1
 
-StatefulSet kind
+StatefulSet kind fixed=spec.selector,spec.volumeClaimTemplates,spec.serviceName,spec.podManagementPolicy
 metadata- 1 meta/v1.ObjectMeta
 spec!- 2 StatefulSetSpec
 status- 3 StatefulSetStatus
@@ -674,8 +674,8 @@ status- 3 HorizontalPodAutoscalerStatus
 
 HorizontalPodAutoscalerSpec
 scaleTargetRef!- 1 CrossVersionObjectReference
-minReplicas 2 *int32 =1
-maxReplicas!- 3 int32
+minReplicas 2 *int32 ~minimum=0 =1
+maxReplicas!- 3 int32 ~minimum=1
 targetCPUUtilizationPercentage 4 *int32 =80
 
 HorizontalPodAutoscalerStatus
@@ -691,7 +691,7 @@ spec- 2 ScaleSpec
 status- 3 ScaleStatus
 
 ScaleSpec
-replicas 1 int32
+replicas 1 int32 ~minimum=0
 
 ScaleStatus
 replicas!- 1 int32
@@ -751,8 +751,8 @@ observedGeneration 6 *int64
 
 HorizontalPodAutoscalerSpec
 scaleTargetRef!- 1 CrossVersionObjectReference
-minReplicas 2 *int32 =1
-maxReplicas!- 3 int32
+minReplicas 2 *int32 ~minimum=0 =1
+maxReplicas!- 3 int32 ~minimum=1
 metrics 4 []MetricSpec =[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]
 behavior 5 *HorizontalPodAutoscalerBehavior
 
@@ -859,7 +859,7 @@ JobSchedulingConfiguration
 schedulingPolicy 1 *scheduling/v1alpha3.WorkloadPodGroupSchedulingPolicy
 schedulingConstraints 2 *scheduling/v1alpha3.WorkloadPodGroupSchedulingConstraints
 disruptionMode 3 *scheduling/v1alpha3.WorkloadPodGroupDisruptionMode
-resourceClaims 4 [name]scheduling/v1alpha3.WorkloadPodGroupResourceClaim merge=name
+resourceClaims 4 [name]scheduling/v1alpha3.WorkloadPodGroupResourceClaim merge=name ~maxItems=4
 
 JobSpec
 parallelism 1 *int32
@@ -953,7 +953,7 @@ CertificateSigningRequestStatus
 conditions 1 [type]CertificateSigningRequestCondition
 certificate 2 bytes
 
-ClusterTrustBundle kind
+ClusterTrustBundle kind fixed=spec.signerName
 metadata- 1 meta/v1.ObjectMeta
 spec!- 2 ClusterTrustBundleSpec
 
@@ -1366,7 +1366,7 @@ host 2 string
 
 EvictionResponder atomic
 name!- 1 string
-priority!- 2 *int32
+priority!- 2 *int32 ~minimum=0
 
 ExecAction
 command 1 []string
@@ -1618,7 +1618,7 @@ NodeFeatures
 supplementalGroupsPolicy 1 *boolean
 
 NodePodPreemptionPolicy
-disableResizePreemption 1 [set]string
+disableResizePreemption 1 [set]string ~maxItems=20
 
 NodeRuntimeHandler
 name- 1 string
@@ -1925,7 +1925,7 @@ resourceClaims 39 [name]PodResourceClaim merge=name
 resources 40 *ResourceRequirements
 hostnameOverride 41 *string
 schedulingGroup 43 *PodSchedulingGroup
-evictionResponders 44 [name]EvictionResponder merge=name
+evictionResponders 44 [name]EvictionResponder merge=name ~maxItems=10
 
 PodStatus
 observedGeneration 17 int64
@@ -1961,7 +1961,7 @@ spec- 2 PodSpec
 
 PodVolumeHealth
 name!- 1 string
-healthConditions 2 [status,reason]VolumeHealthCondition merge=status
+healthConditions 2 [status,reason]VolumeHealthCondition merge=status ~maxItems=16
 lastTransitionTime- 3 time
 
 PortStatus
@@ -2039,8 +2039,8 @@ reason 4 string
 message 5 string
 
 ReplicationControllerSpec
-replicas 1 *int32 =1
-minReadySeconds 4 int32
+replicas 1 *int32 ~minimum=0 =1
+minReadySeconds 4 int32 ~minimum=0
 selector 2 {atomic}string
 template 3 *PodTemplateSpec
 
@@ -2131,7 +2131,7 @@ SeccompProfile
 type!- 1 string enum=Localhost|RuntimeDefault|Unconfined
 localhostProfile 2 *string
 
-Secret kind
+Secret kind fixed=type
 metadata- 1 meta/v1.ObjectMeta
 immutable 5 *boolean
 data 2 {}bytes
@@ -2307,11 +2307,11 @@ devicePath!- 2 string
 
 VolumeHealthCondition
 status!- 1 string enum=DataLoss|Degraded|Inaccessible
-reason!- 2 string
-message 3 string
+reason!- 2 string ~maxBytes=256
+message 3 string ~maxBytes=1024
 
 VolumeHealthStatus
-healthConditions 1 [status,reason]VolumeHealthCondition merge=status
+healthConditions 1 [status,reason]VolumeHealthCondition merge=status ~maxItems=16
 lastTransitionTime- 2 time
 
 VolumeMount
@@ -2399,7 +2399,7 @@ hostProcess 4 *boolean`,
   "discovery/v1": `discovery.k8s.io/v1
 
 Endpoint
-addresses!- 1 [set]string
+addresses!- 1 [set]string ~maxItems=100
 conditions- 2 EndpointConditions
 hostname 3 *string
 targetRef 4 *core/v1.ObjectReference
@@ -2423,7 +2423,7 @@ protocol 2 *string enum=SCTP|TCP|UDP ="TCP"
 port 3 *int32
 appProtocol 4 *string
 
-EndpointSlice kind
+EndpointSlice kind fixed=addressType!
 metadata- 1 meta/v1.ObjectMeta
 addressType!- 4 string enum=FQDN|IPv4|IPv6
 endpoints- 2 []Endpoint
@@ -2669,7 +2669,7 @@ backend!- 2 IngressBackend
 HTTPIngressRuleValue
 paths!- 1 []HTTPIngressPath
 
-IPAddress kind
+IPAddress kind fixed=spec.parentRef!
 metadata- 1 meta/v1.ObjectMeta
 spec!- 2 IPAddressSpec
 
@@ -2794,9 +2794,9 @@ conditions 1 [type]meta/v1.Condition merge=type`,
 Overhead
 podFixed 1 {}quantity
 
-RuntimeClass kind
+RuntimeClass kind fixed=handler!
 metadata- 1 meta/v1.ObjectMeta
-handler!- 2 string
+handler!- 2 string ~format=dnsLabel
 overhead 3 *Overhead
 scheduling 4 *Scheduling
 
@@ -2838,7 +2838,7 @@ metadata- 1 meta/v1.ObjectMeta
 rules- 2 []PolicyRule
 aggregationRule 3 *AggregationRule
 
-ClusterRoleBinding kind
+ClusterRoleBinding kind fixed=roleRef
 metadata- 1 meta/v1.ObjectMeta
 subjects 2 []Subject
 roleRef!- 3 RoleRef
@@ -2854,7 +2854,7 @@ Role kind
 metadata- 1 meta/v1.ObjectMeta
 rules- 2 []PolicyRule
 
-RoleBinding kind
+RoleBinding kind fixed=roleRef
 metadata- 1 meta/v1.ObjectMeta
 subjects 2 []Subject
 roleRef!- 3 RoleRef
@@ -2905,32 +2905,32 @@ Counter
 value!- 1 quantity
 
 CounterSet
-name!- 1 string
+name!- 1 string ~format=dnsLabel
 counters! 2 {}Counter
 
 Device
 name!- 1 string
 attributes 2 {}DeviceAttribute
 capacity 3 {}DeviceCapacity
-consumesCounters 4 []DeviceCounterConsumption
+consumesCounters 4 []DeviceCounterConsumption ~unique=counterSet,maxItems=2
 nodeName 5 *string
 nodeSelector 6 *core/v1.NodeSelector
 allNodes 7 *boolean
 taints 8 []DeviceTaint
 bindsToNode 9 *boolean
-bindingConditions 10 []string
-bindingFailureConditions 11 []string
+bindingConditions 10 []string ~maxItems=4
+bindingFailureConditions 11 []string ~maxItems=4
 allowMultipleAllocations 12 *boolean
 nodeAllocatableResources 14 {}NodeAllocatableResource
 
 DeviceAllocationConfiguration
 source!- 1 string enum=FromClaim|FromClass
-requests 2 []string
+requests 2 []string ~unique=,maxItems=32
 + 3 DeviceConfiguration
 
 DeviceAllocationResult
-results 1 []DeviceRequestAllocationResult
-config 2 []DeviceAllocationConfiguration
+results 1 []DeviceRequestAllocationResult ~maxItems=32
+config 2 []DeviceAllocationConfiguration ~maxItems=64
 
 DeviceAttribute
 int 2 *int64
@@ -2947,12 +2947,12 @@ value!- 1 quantity
 requestPolicy 2 *CapacityRequestPolicy
 
 DeviceClaim
-requests- 1 []DeviceRequest
-constraints 2 []DeviceConstraint
-config 3 []DeviceClaimConfiguration
+requests- 1 []DeviceRequest ~unique=name,maxItems=32
+constraints 2 []DeviceConstraint ~maxItems=32
+config 3 []DeviceClaimConfiguration ~maxItems=32
 
 DeviceClaimConfiguration
-requests 1 []string
+requests 1 []string ~unique=,maxItems=32
 + 2 DeviceConfiguration
 
 DeviceClass kind
@@ -2963,22 +2963,22 @@ DeviceClassConfiguration
 + 1 DeviceConfiguration
 
 DeviceClassSpec
-selectors 1 []DeviceSelector
-config 2 []DeviceClassConfiguration
+selectors 1 []DeviceSelector ~maxItems=32
+config 2 []DeviceClassConfiguration ~maxItems=32
 extendedResourceName 4 *string
 
 DeviceConfiguration
 opaque 1 *OpaqueDeviceConfiguration
 
 DeviceConstraint
-requests 1 []string
+requests 1 []string ~unique=,maxItems=32
 matchAttribute 2 *string
 distinctAttribute 3 *string
 
 DeviceCounterConsumption
-counterSet!- 1 string
+counterSet!- 1 string ~format=dnsLabel
 counters! 2 {}Counter
-compatibilityGroups 3 []string
+compatibilityGroups 3 []string ~maxItems=2,unique=
 
 DeviceDerivedAttribute
 name!- 1 string
@@ -2987,17 +2987,17 @@ expression!- 2 string
 DeviceRequest
 name!- 1 string
 exactly 2 *ExactDeviceRequest
-firstAvailable 3 []DeviceSubRequest
+firstAvailable 3 []DeviceSubRequest ~unique=name,maxItems=8
 
 DeviceRequestAllocationResult
 request!- 1 string
-driver!- 2 string
+driver!- 2 string ~maxLength=63
 pool!- 3 string
 device!- 4 string
 adminAccess 5 *boolean
 tolerations 6 []DeviceToleration
-bindingConditions 7 []string
-bindingFailureConditions 8 []string
+bindingConditions 7 []string ~maxItems=4
+bindingFailureConditions 8 []string ~maxItems=4
 shareID 9 *string
 consumedCapacity 10 {}quantity
 skipNodeOperations 11 [set]string
@@ -3007,13 +3007,13 @@ cel 1 *CELDeviceSelector
 
 DeviceSubRequest
 name!- 1 string
-deviceClassName!- 2 string
-selectors 3 []DeviceSelector
+deviceClassName!- 2 string ~format=subdomain
+selectors 3 []DeviceSelector ~maxItems=32
 allocationMode 4 string enum=All|ExactCount ="ExactCount"
 count 5 int64
 tolerations 6 []DeviceToleration
 capacity 7 *CapacityRequirements
-derivedAttributes 8 []DeviceDerivedAttribute
+derivedAttributes 8 []DeviceDerivedAttribute ~maxItems=32
 
 DeviceTaint
 key!- 1 string
@@ -3039,7 +3039,7 @@ pool 3 *string
 device 4 *string
 
 DeviceToleration
-key 1 string
+key 1 string ~format=labelKey
 operator 2 string enum=Equal|Exists ="Equal"
 value 3 string
 effect 4 string enum=NoExecute|NoSchedule|None
@@ -3047,18 +3047,18 @@ tolerationSeconds 5 *int64
 
 ExactDeviceRequest
 deviceClassName!- 1 string
-selectors 2 []DeviceSelector
+selectors 2 []DeviceSelector ~maxItems=32
 allocationMode 3 string enum=All|ExactCount ="ExactCount"
 count 4 int64
 adminAccess 5 *boolean
 tolerations 6 []DeviceToleration
 capacity 7 *CapacityRequirements
-derivedAttributes 8 []DeviceDerivedAttribute
+derivedAttributes 8 []DeviceDerivedAttribute ~maxItems=32
 
 NetworkDeviceData
-interfaceName 1 string
-ips 2 []string
-hardwareAddress 3 string
+interfaceName 1 string ~maxBytes=256
+ips 2 []string ~unique=,maxItems=16
+hardwareAddress 3 string ~maxBytes=128
 
 NodeAllocatableMapping
 capacityKey 1 *string
@@ -3074,10 +3074,10 @@ mapping 3 *NodeAllocatableMapping
 overhead 4 *NodeAllocatableOverhead
 
 OpaqueDeviceConfiguration
-driver!- 1 string
+driver!- 1 string ~maxLength=63
 parameters!- 2 any atomic
 
-ResourceClaim kind
+ResourceClaim kind fixed=spec!
 metadata- 1 meta/v1.ObjectMeta
 spec- 2 ResourceClaimSpec
 status- 3 ResourceClaimStatus
@@ -3093,7 +3093,7 @@ devices- 1 DeviceClaim
 
 ResourceClaimStatus
 allocation 1 *AllocationResult
-reservedFor 2 [uid]ResourceClaimConsumerReference merge=uid
+reservedFor 2 [uid]ResourceClaimConsumerReference merge=uid ~maxItems=256
 devices 4 [driver,device,pool,shareID]AllocatedDeviceStatus
 
 ResourceClaimTemplate kind
@@ -3121,7 +3121,7 @@ nodeSelector 4 *core/v1.NodeSelector
 allNodes 5 *boolean
 devices 6 []Device
 perDeviceNodeSelection 7 *boolean
-sharedCounters 8 []CounterSet
+sharedCounters 8 []CounterSet ~unique=name,maxItems=8
 partitionTypeAttribute 9 *string
 skipNodeOperations 10 [set]string`,
   "scheduling/v1": `scheduling.k8s.io/v1
@@ -3163,7 +3163,7 @@ gang 2 *WorkloadPodGroupGangSchedulingPolicy
 WorkloadPodGroupSingleDisruptionMode`,
   "storage/v1": `storage.k8s.io/v1
 
-CSIDriver kind
+CSIDriver kind fixed=spec.volumeLifecycleModes
 metadata- 1 meta/v1.ObjectMeta
 spec!- 2 CSIDriverSpec
 
@@ -3204,7 +3204,7 @@ storageClassName!- 3 string
 capacity 4 *quantity
 maximumVolumeSize 5 *quantity
 
-StorageClass kind
+StorageClass kind fixed=provisioner!,parameters!,reclaimPolicy!,volumeBindingMode!
 metadata- 1 meta/v1.ObjectMeta
 provisioner!- 2 string
 parameters 3 {}string
@@ -3230,7 +3230,7 @@ TokenRequest
 audience!- 1 string
 expirationSeconds 2 *int64
 
-VolumeAttachment kind
+VolumeAttachment kind fixed=spec!
 metadata- 1 meta/v1.ObjectMeta
 spec!- 2 VolumeAttachmentSpec
 status- 3 VolumeAttachmentStatus
@@ -3240,7 +3240,7 @@ persistentVolumeName 1 *string
 inlineVolumeSpec 2 *core/v1.PersistentVolumeSpec
 
 VolumeAttachmentSpec
-attacher!- 1 string
+attacher!- 1 string ~maxLength=63
 source!- 2 VolumeAttachmentSource
 nodeName!- 3 string
 

@@ -139,13 +139,14 @@ const namespace: UpdateRule = (old, object, causes) => {
   refuseValue(causes, "status.Phase", phase ?? "", why);
 };
 
-/** Returns a check: these fields stay as they are. */
+/** Returns a check: these fields stay as they are. The refusal does not show the value of a path with `!`. */
 function fixed(...paths: readonly string[]): UpdateRule {
   return (old, object, causes) => {
     for (const path of paths) {
-      const names = path.split(".");
+      const names = path.replace("!", "").split(".");
       const value = memberAt(object, ...names) as Json | undefined;
-      if (!equalJson(memberAt(old, ...names), value)) refuseValue(causes, path, value, IMMUTABLE);
+      if (equalJson(memberAt(old, ...names), value)) continue;
+      refuseValue(causes, names.join("."), path.endsWith("!") ? null : value, IMMUTABLE);
     }
   };
 }
@@ -163,6 +164,9 @@ function withoutDirectives(template: Json | undefined): MutableJson {
   return { ...rest, spec: pod };
 }
 
+const JOB_FIELDS = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"]
+  .map((name) => `spec.${name}`);
+
 const job: UpdateRule = (old, object, causes) => {
   const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
   const { completions, parallelism, completionMode } = after;
@@ -179,13 +183,7 @@ const job: UpdateRule = (old, object, causes) => {
     ? equalJson(withoutDirectives(before.template), withoutDirectives(after.template))
     : equalJson(before.template, after.template);
   if (!same) refuseValue(causes, waits ? "spec.template.spec" : "spec.template", after.template, IMMUTABLE);
-  fixed(
-    "spec.completionMode",
-    "spec.podFailurePolicy",
-    "spec.backoffLimitPerIndex",
-    "spec.managedBy",
-    "spec.successPolicy",
-  )(old, object, causes);
+  fixed(...JOB_FIELDS)(old, object, causes);
 };
 
 const priorityValue: UpdateRule = (old, object, causes) => {
@@ -209,7 +207,6 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "apps/v1.DaemonSet": [selector],
   "apps/v1.Deployment": [selector],
   "apps/v1.ReplicaSet": [selector],
-  "apps/v1.StatefulSet": [selector, fixed("spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy")],
   "batch/v1.Job": [job],
   "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
   "core/v1.Namespace": [namespace],
@@ -217,14 +214,10 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "core/v1.PersistentVolume": [fixed("spec.volumeMode")],
   "core/v1.PersistentVolumeClaim": [claim],
   "core/v1.Pod": [pod],
-  "core/v1.Secret": [fixed("type"), (old, object, causes) => checkSealed(old, object, ["data"], causes)],
+  "core/v1.Secret": [(old, object, causes) => checkSealed(old, object, ["data"], causes)],
   "core/v1.Service": [service],
-  "discovery/v1.EndpointSlice": [fixed("addressType")],
   "networking/v1.IngressClass": [fixed("spec.controller")],
-  "rbac/v1.ClusterRoleBinding": [fixed("roleRef")],
-  "rbac/v1.RoleBinding": [fixed("roleRef")],
   "scheduling/v1.PriorityClass": [fixed("preemptionPolicy"), priorityValue],
-  "storage/v1.StorageClass": [fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")],
 };
 
 /** Finds what a new object cannot have. */
@@ -239,7 +232,8 @@ export function validateCreate({ name }: Struct, object: JsonObject): Causes {
 export function validateUpdate(schema: Struct, subresource: string, old: JsonObject, object: JsonObject): Causes {
   if (subresource !== "" && subresource !== "status") return validatePart(subresource, old, object);
   const causes: Causes = [];
-  for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
+  const tagged = fixed(...textsOf(schema.rules?.fixed));
+  for (const update of [tagged, ...UPDATES[schema.name] ?? []]) update(old, object, causes);
   return causes;
 }
 

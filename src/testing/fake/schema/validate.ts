@@ -15,17 +15,17 @@ import {
   type Struct,
 } from "../../../operator/schema/values/object_schema.ts";
 import { duplicates } from "../../../operator/schema/values/validate.ts";
-import { memberPath } from "./checks.ts";
+import { checkTags, memberPath } from "./checks.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 
 /**
  * Finds what is wrong with an object of a built-in kind: required fields, enums, elements of one key, and the rules of
- * its types.
+ * its types, and what the `+k8s:` tags of Kubernetes' Go types say.
  */
 export function validateTyped(schema: Struct, object: JsonObject): Causes {
-  const causes: Causes = [];
-  typed(schema, object, "", causes);
-  return causes;
+  const [causes, tagged]: [Causes, Causes] = [[], []];
+  typed(schema, object, "", causes, tagged);
+  return [...causes, ...tagged]; // As the server says it: what tags say comes last.
 }
 
 /** A field in which something can be wrong, with what decides on it. */
@@ -41,7 +41,7 @@ interface Part {
 
 const partsOf = oncePer((schema: Struct): readonly Part[] =>
   [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
-    field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
+    field.required || field.allowed.length > 0 || unique !== undefined || canBeWrong(field.schema)
   )
 );
 
@@ -51,16 +51,19 @@ function partOf({ name }: Struct, field: Field): Part {
   // Rules of the core group say what must be unique.
   const isCore = schema.type === "list" && schema.items.type === "struct" && schema.items.name.startsWith("core/");
   const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore && !isElsewhere;
-  return { field, unique: isUnique ? schema : undefined, isChecked: !OWN_WORDS.has(name), isElsewhere };
+  const map = schema.type === "list" && schema.rules?.unique !== undefined
+    ? { ...schema, list: "map" as const, keys: [String(schema.rules.unique)] }
+    : undefined;
+  return { field, unique: isUnique ? schema : map, isChecked: !OWN_WORDS.has(name), isElsewhere };
 }
 
-/** True for objects, and for lists and maps of them. */
-function hasMembers(schema: Schema): boolean {
-  if (schema.type === "list") return hasMembers(schema.items);
-  return schema.type === "map" ? hasMembers(schema.values) : schema.type === "struct";
+/** True for objects, for lists and maps of them, and for values of which tags say something. */
+function canBeWrong(schema: Schema): boolean {
+  if (schema.type === "list" && schema.rules === undefined) return canBeWrong(schema.items);
+  return schema.type === "map" ? canBeWrong(schema.values) : schema.type === "struct" || schema.rules !== undefined;
 }
 
-function typed(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+function typed(schema: Schema, value: Json | undefined, at: string, causes: Causes, tagged: Causes): void {
   switch (schema.type) {
     case "struct":
       if (!isObject(value)) return;
@@ -68,34 +71,37 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
         const { name, required } = part.field;
         const member = value[name];
         // Most fields are absent.
-        if (member !== undefined || required) typedField(part, member, memberPath(at, name), causes);
+        if (member !== undefined || required) typedField(part, member, memberPath(at, name), causes, tagged);
       }
       RULES[schema.name]?.(value, at, causes);
       return;
     case "map":
       for (const [key, member] of Object.entries(isObject(value) ? value : {})) {
-        typed(schema.values, member, `${at}[${key}]`, causes);
+        typed(schema.values, member, `${at}[${key}]`, causes, tagged);
       }
       return;
     case "list":
       if (!isList(value)) return;
-      value.forEach((item, index) => typed(schema.items, item, `${at}[${index}]`, causes));
+      value.forEach((item, index) => typed(schema.items, item, `${at}[${index}]`, causes, tagged));
   }
 }
 
-function typedField(part: Part, value: Json | undefined, at: string, causes: Causes): void {
+function typedField(part: Part, value: Json | undefined, at: string, causes: Causes, tagged: Causes): void {
   const { field: { schema, allowed, pointer, required }, unique, isElsewhere } = part;
-  // The server takes most of what a status says.
-  if (part.isChecked && !at.startsWith("status")) {
+  const isStatus = at.startsWith("status"); // The server takes most of what it says.
+  if (part.isChecked && !isStatus) {
     if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || pointer)) {
       if (!isElsewhere) causes.push(fieldCause.unsupported(at, value, allowed));
       return;
     }
-    if (required && ((value ?? "") === "" || (isList(value) && value.length === 0))) {
-      if (!isElsewhere) causes.push(fieldCause.required(at));
+    // A number that must not be 0 is absent in Go where it is.
+    const isZero = value === 0 && !pointer && schema.rules?.minimum !== undefined;
+    if (required && (isZero || (value ?? "") === "" || (isList(value) && value.length === 0))) {
+      if (!isElsewhere) (isZero ? tagged : causes).push(fieldCause.required(at));
       return;
     }
-    if (unique !== undefined && isList(value)) duplicates(unique, value, at, causes);
   }
-  typed(schema, value, at, causes);
+  if (value !== undefined && schema.rules !== undefined && !checkTags(schema.rules, value, at, tagged)) return;
+  if (unique !== undefined && !isStatus && isList(value)) duplicates(unique, value, at, causes);
+  typed(schema, value, at, causes, tagged);
 }
