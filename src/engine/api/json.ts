@@ -55,23 +55,6 @@ function comparePart(a: unknown, b: unknown, left: unknown[]): boolean {
   return true;
 }
 
-/** Returns a text that two values of JSON share if and only if {@linkcode equalJson} says that they are equal. */
-export function canonicalText(value: unknown): string {
-  const parts: string[] = [];
-  const left = [value];
-  while (left.length > 0) {
-    const part = left.pop();
-    const isScalar = typeof part !== "object" || part === null;
-    parts.push(isScalar ? JSON.stringify(part) : Array.isArray(part) ? "[" : "{");
-    if (isScalar) continue;
-    const members = part as JsonObject;
-    const names = Object.keys(members).filter((name) => members[name] !== undefined).sort();
-    parts.push(JSON.stringify(names));
-    for (const name of names) left.push(members[name]);
-  }
-  return parts.join();
-}
-
 /** The deepest nesting of a schema, in objects and lists: 1,000 fields within each other. */
 export const MAX_SCHEMA_DEPTH = 2_000;
 

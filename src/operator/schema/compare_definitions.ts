@@ -6,16 +6,9 @@
  *
  * @module
  */
-import {
-  canonicalText,
-  equalJson,
-  isDeeper,
-  isList,
-  isObject,
-  type JsonObject,
-  MAX_SCHEMA_DEPTH,
-} from "../../engine/api/json.ts";
+import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
 import { listOr, memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
+import { canonicalText } from "./values/validate.ts";
 import { anything, checkedFormat } from "./values/formats.ts";
 import { EMBEDDED, INT_OR_STRING, keywordsThat, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./values/keywords.ts";
 

@@ -2,7 +2,7 @@
  * Objects and changes that a kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types, with all that it
  * says.
  */
-import type { Json, JsonObject } from "../../../../src/engine/api/json.ts";
+import type { Json, JsonObject } from "../../../src/engine/api/json.ts";
 
 /** A request that is refused. */
 export interface Tagged {

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { canonicalText, equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { canonicalText } from "../values/validate.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { oncePer } from "../values/object_schema.ts";
 

@@ -6,7 +6,7 @@
  * @module
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import { canonicalText, equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { checkedFormat } from "./formats.ts";
@@ -92,6 +92,23 @@ function checkReplicas(object: JsonObject, path: string, causes: Causes): void {
 /** Joins the path of an object and the name of a member. */
 export function join(at: string, name: string): string {
   return at === "" ? name : `${at}.${name}`;
+}
+
+/** Returns a text that two values of JSON share if and only if `equalJson` says that they are equal. */
+export function canonicalText(value: unknown): string {
+  const parts: string[] = [];
+  const left = [value];
+  while (left.length > 0) {
+    const part = left.pop();
+    const isScalar = typeof part !== "object" || part === null;
+    parts.push(isScalar ? JSON.stringify(part) : Array.isArray(part) ? "[" : "{");
+    if (isScalar) continue;
+    const members = part as JsonObject;
+    const names = Object.keys(members).filter((name) => members[name] !== undefined).sort();
+    parts.push(JSON.stringify(names));
+    for (const name of names) left.push(members[name]);
+  }
+  return parts.join();
 }
 
 /** Returns what identifies an element of a list: itself in a set, its keys in a map. */

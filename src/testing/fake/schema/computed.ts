@@ -7,15 +7,7 @@
  * @module
  */
 import { base64Of } from "../../../engine/api/object.ts";
-import {
-  canonicalText,
-  equalJson,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-} from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 import { memberObject, memberObjects } from "./members.ts";
@@ -90,8 +82,8 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "meta/v1.ObjectMeta": (metadata) => {
     const owners = objectsOf(metadata.ownerReferences);
     if (owners.length < 2) return;
-    const seen = new Set<string>();
-    metadata.ownerReferences = owners.filter((one) => seen.size < seen.add(canonicalText(one)).size);
+    const textOf = (one: JsonObject): string => JSON.stringify(Object.entries(one).sort());
+    metadata.ownerReferences = [...new Map(owners.map((one) => [textOf(one), one])).values()];
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
     if (isList(spec.policyTypes)) return;
