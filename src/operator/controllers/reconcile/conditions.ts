@@ -14,14 +14,12 @@ export function timestampNow(): string {
   return rfc3339(Date.now());
 }
 
-/** Whether a condition holds. */
-type ConditionStatus = "True" | "False" | "Unknown";
-
-/** What conditions of all kinds have. Some built-in kinds leave out a reason, a message or a time. */
-type AnyCondition = Partial<Record<"type" | "status" | "reason" | "message" | "lastTransitionTime", string>>;
-
-/** A new condition in a list whose elements have no type yet. */
-type NewCondition = Condition & { readonly status: ConditionStatus };
+/**
+ * A condition of any kind. Some built-in kinds leave out a reason, a message or a time.
+ *
+ * @internal
+ */
+export type AnyCondition = Partial<Record<"type" | "status" | "reason" | "message" | "lastTransitionTime", string>>;
 
 /**
  * A condition to set in a list of `C`. `message` is `""` and `lastTransitionTime` the present time, unless you set
@@ -34,7 +32,7 @@ export type ConditionDraft<C extends AnyCondition = Condition> =
     /** The type, a CamelCase word. */
     readonly type: NonNullable<C["type"]>;
     /** The state. */
-    readonly status: C["status"] & ConditionStatus;
+    readonly status: C["status"] & ("True" | "False" | "Unknown");
     /** The reason in one word. */
     readonly reason: NonNullable<C["reason"]>;
     /** The generation that the condition is about. */
@@ -99,7 +97,8 @@ const REASON = new RegExp(reason.pattern);
 export function setCondition(
   conditions: readonly never[] | undefined,
   condition: ConditionDraft,
-): readonly NewCondition[];
+): readonly (Condition & Pick<ConditionDraft, "status">)[];
+/** Does so in a list whose elements have a type of their own, such as the conditions of a zod schema. */
 export function setCondition<C extends AnyCondition>(
   conditions: readonly C[] | undefined,
   condition: ConditionDraft<NoInfer<C>>,
