@@ -138,7 +138,7 @@ function linesOf(verdicts: readonly Verdict[]): string {
   return verdicts.slice(0, SHOWN).map(({ name, text }) => `${name}: ${text}`).join("; ") + more;
 }
 
-/** Objects whose state changes with time alone are looked at so often; so often the live line changes, too. */
+/** Objects whose state changes only with time are looked at so often; so often the live line changes, too. */
 const PERIOD_MS = 1_000;
 
 /** The largest number of objects whose names are compared with a name that is not found. */

@@ -95,8 +95,9 @@ export interface DefinedKind<T extends KubernetesObject = KubernetesObject> exte
   /** The CustomResourceDefinition, as an object to create or apply. */
   readonly crd: ObjectDraft<CustomResourceDefinition>;
   /**
-   * Each part of your schemas that the CRD lacks or has otherwise: because no server checks it, or because a library does
-   * not write it. Check in a test that the list is empty, so that you notice when a schema promises more than a server.
+   * Each part of your schemas that the CRD lacks or has otherwise: no server checks it, or a library does not write it.
+   * Check in a test that the list is empty, so that you notice when a schema promises more than the server checks.
+   *
    * The bounds of safe integers, which libraries write for all integers, are left out without an entry.
    */
   readonly changes: readonly SchemaChange[];

@@ -110,7 +110,7 @@ const VALIBOT = {
   },
   overrideAction({ valibotAction: { kind, type, requirement }, jsonSchema: json, errors }: Parts): MutableJson {
     const name = textOf(type);
-    // These formats of JSON Schema are others than those that valibot checks.
+    // JSON Schema defines these formats otherwise than valibot.
     const isOther = name === "iso_time" || name === "iso_date_time";
     if (isOther) delete json.format;
     if (requirement instanceof RegExp) {
@@ -118,7 +118,7 @@ const VALIBOT = {
       else if (isOther || errors) json.allOf = [...listOr(json.allOf), { pattern: patternOf(requirement, json) }];
       return json;
     }
-    // Of a list, valibot writes the element as a pattern.
+    // For lists, valibot writes the element as a pattern.
     const isOfList = name === "includes" && json.type === "array";
     if (isOfList) delete json.pattern;
     if ((!errors && !isOfList) || /^(brand|flavor|readonly|finite)$/.test(name)) return json;

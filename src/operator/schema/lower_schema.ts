@@ -291,12 +291,12 @@ class Lowering {
       const why = "kube-apiserver divides whole numbers by whole numbers. Count smaller units, such as cents";
       this.#fault(at, `\`multipleOf\` cannot be ${multipleOf}: ${why}`);
     }
-    // Beside a format, the pattern is the library's own.
+    // A pattern with a format is the library's own.
     this.#pattern(schema, this.#isLibrary && schema.format !== undefined, at);
     this.#format(schema, at);
   }
 
-  /** Leaves out a bound that the server cannot hold, and those of safe integers, which libraries write for all integers. */
+  /** Leaves out a bound that the server cannot hold, and the bounds of safe integers. */
   #bound(schema: MutableJson, name: string, sign: number, at: string): void {
     const bound = schema[name];
     if (typeof bound !== "number" || Math.abs(bound) < Number.MAX_SAFE_INTEGER) return;

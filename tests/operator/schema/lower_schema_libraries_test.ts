@@ -272,7 +272,7 @@ Deno.test("what a library cannot write is refused by its name, at its path", () 
       messages.map((it) => it.replace(": ", ": your library cannot write it: ") + ". Use plain JSON"),
     );
   }
-  // What only code checks of a bank account is named, whatever becomes of its pattern.
+  // The checksum of a bank account is named, whatever becomes of its pattern.
   assertEquals(Object.keys(standardJsonSchema(z.iban())?.["x-lost"] ?? {}), ["iban"]);
   const unwrapped = { ...NAMES, spec: v.string() as unknown as StandardJsonSchema };
   assertThrows(() => defineKind(unwrapped), SchemaError, "spec: valibot does not write it by Standard JSON Schema");

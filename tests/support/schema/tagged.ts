@@ -1,6 +1,5 @@
 /**
- * Objects and changes that a kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types, with all that it
- * says.
+ * Objects and changes that kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types, with its causes.
  */
 import type { Json, JsonObject } from "../../../src/engine/api/json.ts";
 

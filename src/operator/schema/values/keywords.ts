@@ -272,7 +272,7 @@ const CHECKS = Object.groupBy(
   ({ of }) => of,
 ) as Record<ValueKind, readonly ({ readonly name: string } & Checked)[]>;
 
-/** Adds what is wrong with a value by the checks of its kind. Of a text, the server says only the first fault. */
+/** Adds what is wrong with a value by the checks of its kind. For texts, the server reports only the first fault. */
 export function checkValue(value: Json, kind: ValueKind, rules: JsonObject, at: string, causes: Causes): void {
   const before = causes.length;
   if (kind === "number") isInRange(value as number, rules, "Checked", at, causes);

@@ -1,9 +1,8 @@
 import type { ReadinessState } from "../../../../src/operator/controllers/readiness/mod.ts";
 
 /**
- * A case of the tests of kstatus: its name there, the state with the reason of the condition that kstatus reports,
- * which has none for objects that are ready, and the parts of the object; at last state and reason where they differ
- * here.
+ * A case of the tests of kstatus: its name there, the state with the reason that kstatus reports, and the parts of the
+ * object. The state and reason at the end are ours, if they differ. Ready objects have no reason.
  */
 type KstatusCase = readonly [
   name: string,

@@ -1,4 +1,4 @@
-// The table of keywords: each one that a definition keeps refuses something, and numbers are read as Go reads them.
+// The table of keywords: each kept keyword refuses something, and numbers are read as Go reads them.
 import { assert, assertEquals } from "@std/assert";
 import type { Json, JsonObject } from "../../../../src/engine/api/json.ts";
 import { KEYWORDS } from "../../../../src/operator/schema/values/keywords.ts";
