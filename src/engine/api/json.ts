@@ -55,19 +55,15 @@ function comparePart(a: unknown, b: unknown, left: unknown[]): boolean {
   return true;
 }
 
-/** Returns a text that two values of JSON share if and only if {@linkcode equalJson} says that they are equal. */
-export function canonicalText(value: unknown): string {
+/** Returns a text that two values of any depth share if and only if {@linkcode equalJson} says that they are equal. */
+export function jsonKey(value: unknown): string {
   const parts: string[] = [];
-  const left = [value];
-  while (left.length > 0) {
+  for (const left = [value]; left.length > 0;) {
     const part = left.pop();
-    const isScalar = typeof part !== "object" || part === null;
-    parts.push(isScalar ? JSON.stringify(part) : Array.isArray(part) ? "[" : "{");
-    if (isScalar) continue;
-    const members = part as JsonObject;
-    const names = Object.keys(members).filter((name) => members[name] !== undefined).sort();
-    parts.push(JSON.stringify(names));
-    for (const name of names) left.push(members[name]);
+    const members = typeof part === "object" && part !== null ? part as JsonObject : undefined;
+    const names = members && Object.keys(members).filter((name) => members[name] !== undefined).sort();
+    parts.push(JSON.stringify(names ?? part), Array.isArray(part) ? "[]" : names === undefined ? "" : "{}");
+    for (const name of names ?? []) left.push(members![name]);
   }
   return parts.join();
 }

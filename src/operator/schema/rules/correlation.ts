@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { canonicalText, equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, jsonKey, type JsonObject } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { oncePer } from "../values/object_schema.ts";
 
@@ -55,7 +55,7 @@ export class Ratchet {
 export function oldItems(schema: JsonObject, old: Json | undefined): (item: Json) => Json | undefined {
   if (schema["x-kubernetes-list-type"] !== "map" || !isList(old)) return () => undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  const textOf = (item: JsonObject): string => canonicalText(Object.fromEntries(keys.map((key) => [key, item[key]])));
+  const textOf = (item: JsonObject): string => jsonKey(Object.fromEntries(keys.map((key) => [key, item[key]])));
   const known = new Map(old.filter(isObject).toReversed().map((item) => [textOf(item), item]));
   return (item) => isObject(item) ? known.get(textOf(item)) : undefined;
 }

@@ -8,7 +8,7 @@
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
-import { canonicalText, equalJson, isObject } from "../../../engine/api/json.ts";
+import { equalJson, isObject, jsonKey } from "../../../engine/api/json.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { type Form, FORMS } from "../values/forms.ts";
 import type { Pattern } from "../values/pattern.ts";
@@ -177,7 +177,7 @@ function keyIn(list: readonly unknown[]): ((item: unknown) => unknown) | undefin
   if (schema?.["x-kubernetes-list-type"] === "set") return (item) => item;
   if (schema?.["x-kubernetes-list-type"] !== "map") return undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  return (item) => item instanceof RuleObject ? canonicalText(keys.map((key) => item[RAW][key] ?? null)) : item;
+  return (item) => item instanceof RuleObject ? jsonKey(keys.map((key) => item[RAW][key] ?? null)) : item;
 }
 
 /** Returns a function that finds the places of the elements with the key of an element. Objects as keys are charged. */

@@ -7,7 +7,7 @@
  */
 import type { StatusCause } from "../../../engine/api/status.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import { canonicalText, equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, jsonKey, type JsonObject } from "../../../engine/api/json.ts";
 import { objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { re2 } from "./re2.ts";
@@ -110,7 +110,7 @@ export function duplicates(schema: ListOf, value: readonly Json[], at: string, c
   value.forEach((item, index) => {
     const found = identity(item);
     const before = seen.size;
-    if (seen.add(canonicalText(found)).size === before) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
+    if (seen.add(jsonKey(found)).size === before) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
   });
 }
 
@@ -118,8 +118,8 @@ export function duplicates(schema: ListOf, value: readonly Json[], at: string, c
 function previousItems(schema: ListOf, previous: Json | undefined): (item: Json) => Json | undefined {
   if (schema.list !== "map" || !isList(previous)) return () => undefined;
   const identity = identityOf(schema);
-  const known = new Map(previous.toReversed().map((item) => [canonicalText(identity(item)), item]));
-  return (item) => known.get(canonicalText(identity(item)));
+  const known = new Map(previous.toReversed().map((item) => [jsonKey(identity(item)), item]));
+  return (item) => known.get(jsonKey(identity(item)));
 }
 
 /** Checks a value of a schema, and adds what is wrong with it. */
