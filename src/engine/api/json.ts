@@ -55,19 +55,6 @@ function comparePart(a: unknown, b: unknown, left: unknown[]): boolean {
   return true;
 }
 
-/** Returns a text that two values of any depth share if and only if {@linkcode equalJson} says that they are equal. */
-export function jsonKey(value: unknown): string {
-  const parts: string[] = [];
-  for (const left = [value]; left.length > 0;) {
-    const part = left.pop();
-    const members = typeof part === "object" && part !== null ? part as JsonObject : undefined;
-    const names = members && Object.keys(members).filter((name) => members[name] !== undefined).sort();
-    parts.push(JSON.stringify(names ?? part), Array.isArray(part) ? "[]" : names === undefined ? "" : "{}");
-    for (const name of names ?? []) left.push(members![name]);
-  }
-  return parts.join();
-}
-
 /** The deepest nesting of a schema, in objects and lists: 1,000 fields within each other. */
 export const MAX_SCHEMA_DEPTH = 2_000;
 

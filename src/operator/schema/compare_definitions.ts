@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { isDeeper, isList, isObject, jsonKey, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
+import { isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
+import { jsonKey } from "./values/json_key.ts";
 import { listOr, memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
 import { EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./structural.ts";
 

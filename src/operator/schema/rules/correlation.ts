@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { equalJson, isList, isObject, type Json, jsonKey, type JsonObject } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { jsonKey } from "../values/json_key.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { oncePer } from "../values/object_schema.ts";
 

@@ -8,7 +8,8 @@
  */
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
-import { equalJson, isObject, jsonKey } from "../../../engine/api/json.ts";
+import { equalJson, isObject } from "../../../engine/api/json.ts";
+import { jsonKey } from "../values/json_key.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { type Form, FORMS } from "../values/forms.ts";
 import type { Pattern } from "../values/pattern.ts";

@@ -7,7 +7,8 @@
  */
 import type { StatusCause } from "../../../engine/api/status.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import { equalJson, isList, isObject, type Json, jsonKey, type JsonObject } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { jsonKey } from "./json_key.ts";
 import { objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { re2 } from "./re2.ts";

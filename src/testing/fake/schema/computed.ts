@@ -7,7 +7,7 @@
  * @module
  */
 import { base64Of } from "../../../engine/api/object.ts";
-import { isList, isObject, type Json, jsonKey, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 import { memberObject, memberObjects } from "./members.ts";
@@ -83,7 +83,9 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
     const owners = objectsOf(metadata.ownerReferences);
     if (owners.length < 2) return;
     const seen = new Set<string>();
-    metadata.ownerReferences = owners.filter((one) => seen.size < seen.add(jsonKey(one)).size);
+    metadata.ownerReferences = owners.filter((one) =>
+      seen.size < seen.add(JSON.stringify(Object.entries(one).sort())).size
+    );
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
     if (isList(spec.policyTypes)) return;
@@ -128,7 +130,7 @@ function countTemplates(set: MutableJson): void {
 export function prepareDaemonSet(set: MutableJson, old: JsonObject = {}): void {
   const metadata = memberObject(set, "metadata");
   const last = Number(objectOr(objectOr(old.metadata).annotations)[GENERATION] ?? 0);
-  const isSame = jsonKey(objectOr(old.spec).template) === jsonKey(objectOr(set.spec).template);
+  const isSame = equalJson(objectOr(old.spec).template, objectOr(set.spec).template);
   const generation = { [GENERATION]: String(isSame ? last : last + 1) };
   metadata.annotations = { ...generation, ...objectOr(metadata.annotations), ...generation };
 }

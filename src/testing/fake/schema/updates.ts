@@ -10,7 +10,7 @@ import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
-import { equalJson, isList, type Json, jsonKey, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
@@ -49,9 +49,10 @@ function checkDeadline(old: Json | undefined, value: Json | undefined, causes: C
 }
 
 function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void {
-  const timeless = ({ tolerationSeconds: _, ...rest }: JsonObject): JsonObject => rest;
-  const tolerations = new Set(objectsOf(spec.tolerations).map((one) => jsonKey(timeless(one))));
-  if (!objectsOf(before.tolerations).every((old) => tolerations.has(jsonKey(timeless(old))))) {
+  const timeless = ({ tolerationSeconds: _, ...rest }: JsonObject): string =>
+    JSON.stringify(Object.entries(rest).sort());
+  const tolerations = new Set(objectsOf(spec.tolerations).map(timeless));
+  if (!objectsOf(before.tolerations).every((old) => tolerations.has(timeless(old)))) {
     const why = "existing toleration can not be modified except its tolerationSeconds";
     causes.push(fieldCause.forbidden("spec.tolerations", why));
   }

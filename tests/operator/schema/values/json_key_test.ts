@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { equalJson, jsonKey } from "../../../src/engine/api/json.ts";
+import { equalJson } from "../../../../src/engine/api/json.ts";
+import { jsonKey } from "../../../../src/operator/schema/values/json_key.ts";
 
 Deno.test("jsonKey() is the same text for values that equalJson() finds equal, and no others", () => {
   const values: readonly unknown[] = [
