@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { equalJson, isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
+import { isDeeper, isList, isObject, type JsonObject, MAX_SCHEMA_DEPTH } from "../../engine/api/json.ts";
+import { jsonKey } from "./values/json_key.ts";
 import { listOr, memberAt, objectOr, objectsOf, textOf, textsOf } from "../../engine/api/members.ts";
-import { canonicalText } from "./values/validate.ts";
 import { anything, checkedFormat } from "./values/formats.ts";
 import { EMBEDDED, INT_OR_STRING, keywordsThat, LIST_TYPE, MAP_KEYS, MAP_TYPE, OPEN } from "./values/keywords.ts";
 
@@ -148,8 +148,8 @@ function namesOf({ names }: JsonObject): JsonObject {
 
 /** Calls `found` with the JSON of each item of a list that the other list does not have. */
 function lost(before: unknown, after: unknown, found: (text: string) => void): void {
-  const kept = new Set(listOr(after).map(canonicalText));
-  for (const item of listOr(before)) if (!kept.has(canonicalText(item))) found(JSON.stringify(item));
+  const kept = new Set(listOr(after).map(jsonKey));
+  for (const item of listOr(before)) if (!kept.has(jsonKey(item))) found(JSON.stringify(item));
 }
 
 function compareVersions(before: JsonObject, after: JsonObject, report: Report): void {
@@ -157,7 +157,7 @@ function compareVersions(before: JsonObject, after: JsonObject, report: Report):
   const [parts, newParts] = [objectOr(before.subresources), objectOr(after.subresources)];
   for (const [name, part] of Object.entries(parts)) {
     if (newParts[name] === undefined) report("subresource removed", CALLS, `subresources.${name}`);
-    else if (!equalJson(part, newParts[name])) report("scale changed", CALLS, `subresources.${name}`);
+    else if (jsonKey(part) !== jsonKey(newParts[name])) report("scale changed", CALLS, `subresources.${name}`);
   }
   if (parts.status === undefined && newParts.status !== undefined) {
     report("status added", STATUS, "subresources.status");
@@ -250,7 +250,9 @@ function compareValues(before: JsonObject, after: JsonObject, path: string, repo
   for (const name of ["allOf", "anyOf", "oneOf", "not"]) {
     const [old, now] = [before[name], after[name]];
     // The form in which an int-or-string says its types.
-    if (now === undefined || equalJson(old, now) || (name === "anyOf" && after[INT_OR_STRING] === true)) continue;
+    if (now === undefined || jsonKey(old) === jsonKey(now) || (name === "anyOf" && after[INT_OR_STRING] === true)) {
+      continue;
+    }
     let isWider = name === "anyOf" || name === "allOf";
     lost(name === "allOf" ? now : old, name === "allOf" ? old : now, () => isWider = false);
     if (old === undefined) narrowed("combination added", name);
@@ -260,7 +262,7 @@ function compareValues(before: JsonObject, after: JsonObject, path: string, repo
     objectsOf(schema["x-kubernetes-validations"]).map(({ rule, optionalOldSelf = false }) => [rule, optionalOldSelf])
   );
   lost(newRules, rules, (rule) => report("rule added", POSSIBLE, path, JSON.parse(rule)[0]));
-  if (before.default === undefined || equalJson(before.default, after.default)) return;
+  if (before.default === undefined || jsonKey(before.default) === jsonKey(after.default)) return;
   const change = after.default === undefined ? "default removed" : "default changed";
   report(change, DEFAULTED, path, `${JSON.stringify(before.default)} to ${JSON.stringify(after.default) ?? "none"}`);
 }

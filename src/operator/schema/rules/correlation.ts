@@ -7,7 +7,7 @@
  * @module
  */
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
-import { canonicalText } from "../values/validate.ts";
+import { jsonKey } from "../values/json_key.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { oncePer } from "../values/object_schema.ts";
 
@@ -56,7 +56,7 @@ export class Ratchet {
 export function oldItems(schema: JsonObject, old: Json | undefined): (item: Json) => Json | undefined {
   if (schema["x-kubernetes-list-type"] !== "map" || !isList(old)) return () => undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  const textOf = (item: JsonObject): string => canonicalText(Object.fromEntries(keys.map((key) => [key, item[key]])));
+  const textOf = (item: JsonObject): string => jsonKey(Object.fromEntries(keys.map((key) => [key, item[key]])));
   const known = new Map(old.filter(isObject).toReversed().map((item) => [textOf(item), item]));
   return (item) => isObject(item) ? known.get(textOf(item)) : undefined;
 }

@@ -9,7 +9,7 @@
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { equalJson, isObject } from "../../../engine/api/json.ts";
-import { canonicalText } from "../values/validate.ts";
+import { jsonKey } from "../values/json_key.ts";
 import { textsOf } from "../../../engine/api/members.ts";
 import { type Form, FORMS } from "../values/forms.ts";
 import type { Pattern } from "../values/pattern.ts";
@@ -165,7 +165,7 @@ function keyIn(list: readonly unknown[]): ((item: unknown) => unknown) | undefin
   if (schema?.["x-kubernetes-list-type"] === "set") return (item) => item;
   if (schema?.["x-kubernetes-list-type"] !== "map") return undefined;
   const keys = textsOf(schema["x-kubernetes-list-map-keys"]);
-  return (item) => item instanceof RuleObject ? canonicalText(keys.map((key) => item[RAW][key] ?? null)) : item;
+  return (item) => item instanceof RuleObject ? jsonKey(keys.map((key) => item[RAW][key] ?? null)) : item;
 }
 
 /** Returns a function that finds the places of the elements with the key of an element. Objects as keys are charged. */

@@ -7,6 +7,7 @@
  */
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { jsonKey } from "./json_key.ts";
 import { listOr, objectOr, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ListOf, MapOf, Schema, Struct } from "./object_schema.ts";
 import { checkedFormat } from "./formats.ts";
@@ -94,23 +95,6 @@ export function join(at: string, name: string): string {
   return at === "" ? name : `${at}.${name}`;
 }
 
-/** Returns a text that two values of JSON share if and only if `equalJson` says that they are equal. */
-export function canonicalText(value: unknown): string {
-  const parts: string[] = [];
-  const left = [value];
-  while (left.length > 0) {
-    const part = left.pop();
-    const isScalar = typeof part !== "object" || part === null;
-    parts.push(isScalar ? JSON.stringify(part) : Array.isArray(part) ? "[" : "{");
-    if (isScalar) continue;
-    const members = part as JsonObject;
-    const names = Object.keys(members).filter((name) => members[name] !== undefined).sort();
-    parts.push(JSON.stringify(names));
-    for (const name of names) left.push(members[name]);
-  }
-  return parts.join();
-}
-
 /** Returns what identifies an element of a list: itself in a set, its keys in a map. */
 function identityOf({ list, keys, items }: ListOf): (item: Json) => Json {
   const fields = items.type === "struct" ? items.fields : undefined;
@@ -128,7 +112,7 @@ export function duplicates(schema: ListOf, value: readonly Json[], at: string, c
   value.forEach((item, index) => {
     const found = identity(item);
     const before = seen.size;
-    if (seen.add(canonicalText(found)).size === before) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
+    if (seen.add(jsonKey(found)).size === before) causes.push(fieldCause.duplicate(`${at}[${index}]`, found));
   });
 }
 
@@ -136,8 +120,8 @@ export function duplicates(schema: ListOf, value: readonly Json[], at: string, c
 function previousItems(schema: ListOf, previous: Json | undefined): (item: Json) => Json | undefined {
   if (schema.list !== "map" || !isList(previous)) return () => undefined;
   const identity = identityOf(schema);
-  const known = new Map(previous.toReversed().map((item) => [canonicalText(identity(item)), item]));
-  return (item) => known.get(canonicalText(identity(item)));
+  const known = new Map(previous.toReversed().map((item) => [jsonKey(identity(item)), item]));
+  return (item) => known.get(jsonKey(identity(item)));
 }
 
 /** Checks a value of a schema, and adds what is wrong with it. */

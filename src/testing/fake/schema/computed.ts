@@ -82,8 +82,10 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "meta/v1.ObjectMeta": (metadata) => {
     const owners = objectsOf(metadata.ownerReferences);
     if (owners.length < 2) return;
-    const textOf = (one: JsonObject): string => JSON.stringify(Object.entries(one).sort());
-    metadata.ownerReferences = [...new Map(owners.map((one) => [textOf(one), one])).values()];
+    const seen = new Set<string>();
+    metadata.ownerReferences = owners.filter((one) =>
+      seen.size < seen.add(JSON.stringify(Object.entries(one).sort())).size
+    );
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
     if (isList(spec.policyTypes)) return;

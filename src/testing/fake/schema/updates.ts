@@ -49,8 +49,8 @@ function checkDeadline(old: Json | undefined, value: Json | undefined, causes: C
 }
 
 function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void {
-  const timeless = ({ key, operator, value, effect }: JsonObject): string =>
-    JSON.stringify([key, operator, value, effect]);
+  const timeless = ({ tolerationSeconds: _, ...rest }: JsonObject): string =>
+    JSON.stringify(Object.entries(rest).sort());
   const tolerations = new Set(objectsOf(spec.tolerations).map(timeless));
   if (!objectsOf(before.tolerations).every((old) => tolerations.has(timeless(old)))) {
     const why = "existing toleration can not be modified except its tolerationSeconds";
