@@ -12,11 +12,11 @@
  * are `atomic` or `granular` for a field that is so though its type is not, `merge=` with the key by which a strategic
  * merge patch changes a list, and `enum=` with values.
  *
- * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0`,
- * `~format=subdomain`, and `unique=` with the key of elements that must differ, if they are no texts. A kind's `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha
- * are not enforced by the server, which has code that says the same, as far as `fixed=` goes; the others end with `!`,
- * and the refusal does not show the value. Tags of list elements, unions and modes are not written, nor those of types
- * that only features need which are off.
+ * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0`, `~format=subdomain`.
+ * `~unique=` has the key of elements that must differ; texts have none. A kind's `fixed=` has the paths of the fields
+ * that an update cannot change. Those that end with `!` are not shown by the refusal. The others have tags of stage
+ * alpha, which the server has code for instead; no other tags of this stage are written. Tags of list elements, unions
+ * and modes are left out. So are those of types that only features need which are off.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 // The +k8s: tags of Kubernetes' Go types, as a real server enforces them: the table that the fake server is tested by.
 import { StatusError } from "@kube/informer";
 import { assertEquals } from "@std/assert";
-import { CLAIM, TAGGED } from "../testing/fake/schema/_tagged.ts";
+import { CLAIM, TAGGED } from "../support/schema/tagged.ts";
 import { clusterTests } from "./_cluster.ts";
 
 const cluster = clusterTests();

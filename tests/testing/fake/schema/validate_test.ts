@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { Resource } from "../../../../src/engine/api/resource.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ask } from "../../../support/servers/fake_server.ts";
-import { CLAIM, TAGGED } from "./_tagged.ts";
+import { CLAIM, TAGGED } from "../../../support/schema/tagged.ts";
 
 /** The kinds of the paths, which the fake does not serve by itself. */
 const RESOURCES: readonly Resource[] = [

@@ -1,8 +1,8 @@
 /**
- * Objects and changes that a kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types, with all that it
+ * Requests that a kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types. The causes are all that it
  * says.
  */
-import type { Json, JsonObject } from "../../../../src/engine/api/json.ts";
+import type { Json, JsonObject } from "../../../src/engine/api/json.ts";
 
 /** A request that is refused. */
 export interface Tagged {
