@@ -13,10 +13,10 @@
  * merge patch changes a list, and `enum=` with values.
  *
  * After `~` is what the `+k8s:` tags of the Go types say: `~maxItems=8`, `~minimum=0`, `~format=subdomain`.
- * `~unique=` has the key of elements that must differ; texts have none. A kind's `fixed=` has the paths of fields that an
- * update cannot change. The refusal does not show the values of paths with `!`. The other paths have tags of stage
- * alpha, which the server has code for instead. Other tags of this stage are not written. Tags of list elements, unions,
- * modes, and types that need a feature which is off are not written either.
+ * `~unique=` has the key of elements that must differ; texts have none. A kind's `fixed=` has the paths of
+ * fields that an update cannot change. The refusal does not show the values of paths with `!`. The other paths
+ * have tags of stage alpha, which the server has code for instead. Other tags of this stage are not written.
+ * Tags of list elements, unions, modes, and types that need a feature which is off are not written either.
  *
  * @module
  */
