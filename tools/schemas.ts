@@ -12,12 +12,11 @@
  * are `atomic` or `granular` for a field that is so though its type is not, `merge=` with the key by which a strategic
  * merge patch changes a list, and `enum=` with values.
  *
- * After `~` is what the `+k8s:` tags of the Go types say of the value: `~maxItems=8`, `~minimum=0`,
- * `~format=subdomain`, and `unique=` with the key of elements that must differ, if they are no texts. A kind's
- * `fixed=` has the paths of the fields that an update cannot change. Tags of stage alpha are not enforced by the
- * server, which has code that says the same, as far as `fixed=` goes; the others end with `!`, and the refusal does
- * not show the value. Tags of list elements, unions and modes are not written, nor those of types that only features
- * need which are off.
+ * After `~` is what the `+k8s:` tags of the Go types say: `~maxItems=8`, `~minimum=0`, `~format=subdomain`.
+ * `~unique=` has the key of elements that must differ; texts have none. A kind's `fixed=` has the paths of
+ * fields that an update cannot change. The refusal does not show the values of paths with `!`. The other paths
+ * have tags of stage alpha, which the server has code for instead. Other tags of this stage are not written.
+ * Tags of list elements, unions, modes, and types that need a feature which is off are not written either.
  *
  * @module
  */
@@ -53,7 +52,7 @@ const FORMS: Readonly<Record<string, string>> = {
   "k8s-short-name": "dnsLabel",
 };
 
-/** Features that are on by default, of those that tags ask for. */
+/** The features that tags ask for and that are on by default. */
 const FEATURES: readonly string[] = ["HPAScaleToZero"];
 
 /** A tag: its stage, the feature that it asks for, its name and value. */
@@ -67,7 +66,7 @@ interface Tag {
   readonly value: string;
 }
 
-/** Reads the tags of a field; those of features hold if the feature is as they ask. */
+/** Reads the tags of a field that hold: a tag may ask that a feature is on, or off. */
 function tagsOf({ tags }: GoField): Tag[] {
   return tags.flatMap((tag) => {
     const [, stage, condition, feature = "", name, value = ""] = TAG.exec(tag) ?? [];
@@ -186,7 +185,7 @@ class SchemaWriter {
     if (SCALARS[name] !== undefined || around.includes(name) || typeOf(name) === "ObjectMeta") return [];
     return this.types.fields(name).flatMap(({ go, node }) => {
       const tags = tagsOf(go);
-      if (tags.some((tag) => tag.name === "forbidden")) return []; // Of a feature that is off.
+      if (tags.some((tag) => tag.name === "forbidden")) return []; // Its feature is off.
       const immutable = tags.find((tag) => tag.name === "immutable");
       if (immutable !== undefined) return [`${go.name}${immutable.isEnforced ? "!" : ""}`];
       const target = targetOf(node);

@@ -1,5 +1,6 @@
 /**
- * Objects and changes that kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types, with its causes.
+ * Requests that a kube-apiserver 1.37.2 refuses because of the `+k8s:` tags of its Go types. The causes are all that it
+ * says.
  */
 import type { Json, JsonObject } from "../../../src/engine/api/json.ts";
 

@@ -78,7 +78,7 @@ export const timeZone: TextForm = (zone) => {
   }
 };
 
-/** Returns the rule of a status: none of these counts is above the replicas, and no more are available than ready. */
+/** Returns the rule of a status: none of these counts is above the replicas, nor the available above the ready. */
 function counts(...names: readonly string[]): Rule {
   const limits = [...names.map((name) => [name, "replicas"]), ["availableReplicas", "readyReplicas"]];
   return allOf(noneBelowZero, (status, at, causes) => {
