@@ -220,7 +220,7 @@ const NEEDED =
     "Reconciled AbleToScale ScalingActive DisruptionAllowed").split(" ");
 const HARMFUL = /^(?:Degraded|Denied|Failed|Invalid|InvalidSpec|NotReady)$/;
 /** The same for kinds that have none of those. */
-const ALSO_NEEDED = /(?:Ready|Available|Healthy|Sync|Synced|Synchronized|Succeeded|Success|Admitted)$/;
+const ALSO_NEEDED = /(?<!Not)(?:Ready|Available|Healthy|Sync|Synced|Synchronized|Succeeded|Success|Admitted)$/;
 const ALSO_HARMFUL = /(?:Failed|(?<!Replica)Failure|Error|ErrorOccurred)$/;
 /** Reasons why a condition is not True as the spec wants it: no replicas to scale, a budget without room. */
 const INTENDED = ["ScalingDisabled", "InsufficientPods"];

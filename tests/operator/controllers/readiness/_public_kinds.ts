@@ -225,6 +225,7 @@ export const PUBLIC_KINDS: Readonly<Record<string, readonly PublicCase[]>> = {
     ["ready Ready", "Current", { status: seen("Ready=True") }],
     ["failed TimeoutException", "Current", { status: seen("NotReady=True/TimeoutException") }],
     ["ready Ready", "Current", { status: seen("NotReady=True/TimeoutException", "Ready=True") }],
+    ["ready Ready", "Current", { status: seen("NotReady=False") }],
     [STALE, "Current", { status: only("NotReady=True/TimeoutException@1") }],
     [STALE, "InProgress", { status: { observedGeneration: 1, ...only("Ready=True") } }],
     [NEW, "Current", {}],
