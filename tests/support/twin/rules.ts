@@ -159,7 +159,7 @@ function serverEvaluator(server: TwinServer): Evaluator {
   const definitions = client.resource(CustomResourceDefinition);
   return {
     refused: (schema) => causesOf(() => definitions.create(crdOf(resourceNamed(), schema), { dryRun: true })),
-    async check(schema, spec) {
+    async check(schema, spec): Promise<Causes> {
       const resource = resourceNamed();
       const crd = crdOf(resource, schema);
       await installCrds(client, [crd]);

@@ -152,14 +152,8 @@ class Rewriter {
         return this.#method(node.args[0], node.args[1], node.args[2], scope);
       case "list":
         return this.#list(node, node.args, scope);
-      case "map": {
-        const isOptional = node.args.some(([key]) => isMark(key));
-        const keys = this.#list(node, node.args.flatMap(([key]) => isMark(key) ? [] : key), scope);
-        const values = this.#list(node, node.args.map(([key, value]) => isMark(key) ? key : value), scope, "");
-        const cost = add(keys.cost, values.cost, isConstant(node) ? [0, 10] : [10, 10]);
-        const text = node.args.length === 0 ? "{}" : `_map(${keys.text}, ${values.text}${isOptional ? ", true" : ""})`;
-        return { text, cost, size: keys.size, keys: keys.entry, entry: values.entry };
-      }
+      case "map":
+        return this.#map(node, node.args, scope);
       case "?:": {
         const [condition, yes, no] = node.args.map(part);
         const entry = yes.entry && no.entry && union(yes.entry, no.entry);
@@ -194,6 +188,15 @@ class Rewriter {
     const entry: Range = sizes.length === 0 ? [0, 0] : sizes.reduce(union);
     const text = `[${items.map(({ text }) => text)}]`;
     return { text: isOptional ? `${present}(${text})` : text, cost, size: [items.length, items.length], entry };
+  }
+
+  #map(node: ASTNode, pairs: readonly [ASTNode, ASTNode][], scope: Scope): Part {
+    const isOptional = pairs.some(([key]) => isMark(key));
+    const keys = this.#list(node, pairs.flatMap(([key]) => isMark(key) ? [] : key), scope);
+    const values = this.#list(node, pairs.map(([key, value]) => isMark(key) ? key : value), scope, "");
+    const cost = add(keys.cost, values.cost, isConstant(node) ? [0, 10] : [10, 10]);
+    const text = pairs.length === 0 ? "{}" : `_map(${keys.text}, ${values.text}${isOptional ? ", true" : ""})`;
+    return { text, cost, size: keys.size, keys: keys.entry, entry: values.entry };
   }
 
   #type(part: Part, scope: Scope): string {

@@ -1,7 +1,7 @@
 /**
  * Values as text: `string()` and `format()` of rules.
  *
- * {@linkcode shown}, {@linkcode format} and {@linkcode checkFormat} are the entry points. Numbers are written as Go
+ * {@linkcode valueText}, {@linkcode format} and {@linkcode checkFormat} are the entry points. Numbers are written as Go
  * writes them: `1e+06`, and `%f` and `%e` in English.
  *
  * @module
@@ -33,13 +33,13 @@ function double(value: number): string {
 }
 
 /** Returns a value as `string()` and `%s` write it. `isInner` is true in lists and maps, where texts have quotes. */
-export function shown(value: unknown, isInner: boolean = false): string {
+export function valueText(value: unknown, isInner: boolean = false): string {
   const quoted = (text: string): string => isInner ? JSON.stringify(text) : text;
   if (typeof value === "string") return quoted(value);
   if (typeof value === "number") return isInner && Number.isFinite(value) ? value.toFixed(6) : quoted(double(value));
-  if (Array.isArray(value)) return `[${value.map((item) => shown(item, true)).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => valueText(item, true)).join(", ")}]`;
   if (value instanceof Map) {
-    return `{${[...value].map(([key, item]) => `${shown(key, true)}:${shown(item, true)}`).sort().join(", ")}}`;
+    return `{${[...value].map(([key, item]) => `${valueText(key, true)}:${valueText(item, true)}`).sort().join(", ")}}`;
   }
   if ((value as object | null)?.constructor === Object) return "{}"; // the library's empty map
   if (value instanceof Uint8Array) return (isInner ? "b" : "") + quoted(utf8.decode(value));
@@ -77,7 +77,7 @@ export function format(text: string, values: readonly unknown[]): string {
 }
 
 function written(verb: string, value: unknown, precision: number): string {
-  if (verb === "s") return shown(value);
+  if (verb === "s") return valueText(value);
   if (verb === "f" || verb === "e") {
     if (typeof value !== "number" && !/^(?:NaN|-?Infinity)$/.test(String(value))) throw overload(verb);
     const number = Number(value);

@@ -14,7 +14,7 @@ import { type Form, FORMS } from "../values/forms.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
-import { format, shown } from "./format.ts";
+import { format, valueText } from "./format.ts";
 import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "./network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
@@ -388,7 +388,7 @@ const present = (values: readonly Optional[]): unknown[] =>
 function merged(maps: readonly object[]): Map<unknown, unknown> {
   const sum = new Map<unknown, unknown>();
   for (const [key, value] of maps.flatMap((map) => [...entriesOf(map)])) {
-    if (sum.has(key)) throw new RangeError(`insert failed: key ${shown(key)} already exists`);
+    if (sum.has(key)) throw new RangeError(`insert failed: key ${valueText(key)} already exists`);
     sum.set(key, value);
   }
   return sum;
@@ -443,7 +443,7 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "_int(dyn): int": integer,
     "_double(string): double": doubleOf,
     "_bool(string): bool": boolOf,
-    "_string(dyn): string": (value) => shown(value),
+    "_string(dyn): string": (value) => valueText(value),
     "_timestamp(string): google.protobuf.Timestamp": timeOf,
     "_bounded(A): A": bounded,
     "_rest(int, int): int": (a, b) => (b === 0n || bounded(a / b), a % b),
@@ -463,8 +463,8 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "_lowerAscii(string): string": (text) => text.replace(/[A-Z]+/g, (part: string) => part.toLowerCase()),
     "_upperAscii(string): string": (text) => text.replace(/[a-z]+/g, (part: string) => part.toUpperCase()),
     "int(google.protobuf.Duration): int": nanosOf,
-    "string(google.protobuf.Timestamp): string": (time) => shown(time),
-    "string(google.protobuf.Duration): string": (span) => shown(span),
+    "string(google.protobuf.Timestamp): string": (time) => valueText(time),
+    "string(google.protobuf.Duration): string": (span) => valueText(span),
     "int(google.protobuf.Timestamp): int": (time) => BigInt(Math.floor(time.getTime() / 1000)),
     "string.charAt(int): string": charAt,
     "string.replace(string, string): string": replace,

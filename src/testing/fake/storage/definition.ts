@@ -11,7 +11,7 @@ import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/
 import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
 import type { DiscoveredResource } from "../../../engine/protocol/discovery.ts";
 import { knownRefusal } from "../../../engine/protocol/refusal.ts";
-import { type CompiledRules, hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
+import { hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
 import { schemaOfKind, type Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { customCauses, ScalePaths } from "../../../operator/schema/values/validate.ts";
 import { schemaOf, structNamed } from "../schema/schema.ts";
@@ -118,7 +118,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
   const openAPIV3Schema = isObject(rules) ? rules : undefined;
   let schema: Struct | undefined;
-  let compiled: CompiledRules | undefined;
+  let compiled: ReturnType<NonNullable<ReturnType<typeof loadedRules>>["compile"]> | undefined;
   return {
     singular: kind.toLowerCase(),
     shortNames: [],
