@@ -11,6 +11,7 @@ import { type Draft, readDrafts } from "../tests/support/twin/drafts.ts";
 import { type Exchange, TwinPlayer, type TwinServer } from "../tests/support/twin/play.ts";
 import { defineCustomKinds, fakeServer, realServer, typesOf, versionOf } from "../tests/support/twin/servers.ts";
 import { shrinkCase } from "../tests/support/twin/shrink_case.ts";
+import { compareRules } from "../tests/support/twin/rules.ts";
 import { compareSchemas } from "../tests/support/twin/schemas.ts";
 import { PARTS, signatureOf } from "../tests/support/twin/signature.ts";
 import { lineOf, type Step } from "../tests/support/twin/step.ts";
@@ -45,6 +46,7 @@ const flags = readFlags({
     only: choice(PARTS, "prints the differences of a part of the server alone"),
     report: text("FILE", "writes what differs, as JSON"),
     schemas: count("compares so many random kinds instead, with their schemas and rules: 20 writes each", 0),
+    rules: count("compares the values of so many expressions of rules instead, at most those of `rules.txt`", 0),
     shrink: toggle("cuts the first case of each printed difference down to what matters"),
     values: count("compares so many random values of random schemas instead, also with validate()", 0),
     show: toggle("prints the requests and the differences of each case"),
@@ -60,6 +62,7 @@ async function main(): Promise<boolean> {
   using fake = flags.beside === undefined ? fakeServer() : await realServer(flags.beside);
   if (flags.schemas > 0) return await areSchemasEqual(real, fake);
   if (flags.values > 0) return await areValuesEqual(real, fake);
+  if (flags.rules > 0) return await areRulesEqual(real, fake);
   await Promise.all([defineCustomKinds(real), defineCustomKinds(fake)]);
   const types = await typesOf(real, drafts.kinds);
   const version = await versionOf(real);
@@ -119,6 +122,16 @@ async function areValuesEqual(real: TwinServer, fake: TwinServer): Promise<boole
       }`,
   );
   return tally.answers === tally.values && tally.causes === tally.values;
+}
+
+/** Compares expressions of rules, and prints what differs. Returns `true` if 99 % are equal. */
+async function areRulesEqual(real: TwinServer, fake: TwinServer): Promise<boolean> {
+  const minor = Number((await versionOf(real)).split(".")[1]);
+  const { cases, equal, differences, known, answers } = await compareRules(real, fake, { count: flags.rules, minor });
+  for (const line of [...differences, ...known.map((text) => `known: ${text}`)]) console.log(line);
+  console.log(`${cases} expressions, ${equal} with the same value or error on 1.${minor}`);
+  if (flags.report !== undefined) await Deno.writeTextFile(flags.report, answers);
+  return equal >= 0.99 * cases;
 }
 
 async function startedPlane(): Promise<BreakableControlPlane> {

@@ -11,6 +11,7 @@ import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { re2 } from "../values/re2.ts";
 import { add, ANY_SIZE, type Call, callCost, comparison, type Range, times, union, weighted } from "./cost.ts";
 import { type Declared, RESERVED } from "./declared_types.ts";
+import { checkFormat } from "./format.ts";
 
 /** An expression that the library can evaluate. */
 export interface Rewritten {
@@ -63,6 +64,16 @@ const NULLABLE = /^(?:Object|google\.|net\.|kubernetes\.|URL|Format|optional|dyn
 const KEY: Declared = { type: "string", most: 0, least: 2, of: (value) => value };
 const SINGLE = new Set(["all", "exists", "exists_one", "map", "filter"]);
 const OPTIONAL = new Set(["optMap", "optFlatMap"]);
+/** Functions of texts whose results differ, in the library. */
+const OWN = new Set(
+  "double bool timestamp indexOf lastIndexOf substring split lowerAscii upperAscii".split(" "),
+);
+/** Functions that kube-apiserver calls when it compiles a rule, if their argument is a literal. */
+const CONVERSIONS = new Set(["bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint"]);
+/** Operations whose results can be too large, which the library does not find. */
+const BOUNDED = /^int,int \/$|(?:Duration|Timestamp) [+-]$/;
+/** Marks the next element of a list or map as optional. */
+const MARK = "_optional";
 const DOUBLE = new Set(["all", "exists", "existsOne", "transformList", "transformMap", "transformMapEntry"]);
 
 /** The cost of a macro's first value, of its condition and step without the body, and of its result. */
@@ -85,7 +96,7 @@ const MACROS: Readonly<Record<string, readonly [first: number, step: number, res
  */
 export function rewrite(source: string, environment: Environment, self: Declared, twoVariables: boolean): Rewritten {
   const rewriter = new Rewriter(self, twoVariables);
-  const { text, cost } = rewriter.part(environment.parse(source).ast, { environment, locals: new Map() });
+  const { text, cost } = rewriter.part(environment.parse(markOptional(source)).ast, { environment, locals: new Map() });
   const type = typeIn(environment, text);
   return { text, type, cost, usesOldSelf: rewriter.usesOldSelf, missing: rewriter.missing };
 }
@@ -117,14 +128,15 @@ class Rewriter {
         return this.#variable(node.args, scope);
       case ".": {
         const object = part(node.args[0]);
-        const name = RESERVED.has(node.args[1]) ? `__${node.args[1]}__` : node.args[1];
+        const name = fieldName(node.args[1]);
         const cost = /^(?:dyn|optional)/.test(this.#type(object, scope)) ? object.cost : add(object.cost, [1, 1]);
         return { text: `${object.text}.${name}`, cost, path: this.#step(object.path, name) };
       }
       case ".?": {
         const object = part(node.args[0]);
-        this.#checkField(object, node.args[1], scope);
-        return { text: `${object.text}.?${node.args[1]}`, cost: add(object.cost, [1, 1]) };
+        const name = fieldName(node.args[1]);
+        this.#checkField(object, name, scope);
+        return { text: `${object.text}.?${name}`, cost: add(object.cost, [1, 1]) };
       }
       case "[]":
       case "[?]": {
@@ -139,13 +151,9 @@ class Rewriter {
       case "rcall":
         return this.#method(node.args[0], node.args[1], node.args[2], scope);
       case "list":
-        return this.#list(node, node.args.map(part), scope);
-      case "map": {
-        const [keys, values] = [0, 1].map((at) => this.#list(node, node.args.map((pair) => part(pair[at])), scope));
-        const cost = add(keys.cost, values.cost, isConstant(node) ? [0, 10] : [10, 10]);
-        const text = node.args.length === 0 ? "{}" : `_map(${keys.text}, ${values.text})`;
-        return { text, cost, size: keys.size, keys: keys.entry, entry: values.entry };
-      }
+        return this.#list(node, node.args, scope);
+      case "map":
+        return this.#map(node, node.args, scope);
       case "?:": {
         const [condition, yes, no] = node.args.map(part);
         const entry = yes.entry && no.entry && union(yes.entry, no.entry);
@@ -167,11 +175,28 @@ class Rewriter {
     }
   }
 
-  #list(node: ASTNode, items: readonly Part[], scope: Scope): Part {
+  /** A list literal. `present` takes what is there of one with optional elements. */
+  #list(node: ASTNode, nodes: readonly ASTNode[], scope: Scope, present = "_present"): Part {
+    const isOptional = nodes.some(isMark);
+    const items = nodes.flatMap((item, at) => {
+      if (isMark(item)) return [];
+      const part = this.part(item, scope);
+      return [isOptional && !isMark(nodes[at - 1]) ? { ...part, text: `optional.of(${part.text})` } : part];
+    });
     const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
     const sizes = items.map((item) => this.#size(item, scope));
     const entry: Range = sizes.length === 0 ? [0, 0] : sizes.reduce(union);
-    return { text: `[${items.map(({ text }) => text)}]`, cost, size: [items.length, items.length], entry };
+    const text = `[${items.map(({ text }) => text)}]`;
+    return { text: isOptional ? `${present}(${text})` : text, cost, size: [items.length, items.length], entry };
+  }
+
+  #map(node: ASTNode, pairs: readonly [ASTNode, ASTNode][], scope: Scope): Part {
+    const isOptional = pairs.some(([key]) => isMark(key));
+    const keys = this.#list(node, pairs.flatMap(([key]) => isMark(key) ? [] : key), scope);
+    const values = this.#list(node, pairs.map(([key, value]) => isMark(key) ? key : value), scope, "");
+    const cost = add(keys.cost, values.cost, isConstant(node) ? [0, 10] : [10, 10]);
+    const text = pairs.length === 0 ? "{}" : `_map(${keys.text}, ${values.text}${isOptional ? ", true" : ""})`;
+    return { text, cost, size: keys.size, keys: keys.entry, entry: values.entry };
   }
 
   #type(part: Part, scope: Scope): string {
@@ -239,7 +264,15 @@ class Rewriter {
         cost: add(cost, types[1] === "dyn" ? union([1, 1], step) : step),
       };
     }
-    const text = `(${left.text} ${op} ${right.text})`;
+    const ordered = /^[<>]/.test(op);
+    const isBytes = ordered && types.every((type) => type === "bytes");
+    const text = isBytes
+      ? `(_order(${left.text}) ${op} _order(${right.text}))`
+      : op === "%" && types.every((type) => type === "int")
+      ? `_rest(${left.text}, ${right.text})`
+      : BOUNDED.test(`${types} ${op}`)
+      ? `_bounded(${left.text} ${op} ${right.text})`
+      : `(${left.text} ${op} ${right.text})`;
     const kind = types[0] === "dyn" ? types[1] : types[0];
     const isText = /^(?:string|bytes|dyn)$/.test(kind);
     if (op === "+" && (isText || kind.startsWith("list"))) {
@@ -249,8 +282,7 @@ class Rewriter {
       const step = weighted(size, 0.1);
       return { text, cost: add(cost, kind === "dyn" ? union([1, 1], step) : step), size, entry };
     }
-    const ordered = /^[<>]/.test(op) && isText;
-    const step: Range = ordered ? comparison(...sizes()) : [1, 1];
+    const step: Range = ordered && isText ? comparison(...sizes()) : [1, 1];
     return { text, cost: add(cost, kind === "dyn" ? union([1, 1], step) : step) };
   }
 
@@ -269,14 +301,18 @@ class Rewriter {
       const size = this.#size(args[0], scope);
       return { ...args[0], text: `dyn(${list})`, cost: add(cost, [1, 1]), size, path: undefined };
     }
-    const isInt = name === "int" && /^(?:string|double|dyn)$/.test(this.#type(args[0], scope));
-    const text = name === "matches"
-      ? `_matches(${[...target === undefined ? [] : [target.text], list].join(", ")})`
-      : isInt
-      ? `_int(${list})`
+    const operands = [...target === undefined ? [] : [target], ...args];
+    const kind = operands.length === 0 ? "" : this.#type(operands[0], scope);
+    const isOwn = name === "matches" || kind === "string" && OWN.has(name) ||
+      name === "int" && /^(?:string|double|dyn)$/.test(kind) || name === "string" && /^(?:double|bytes)$/.test(kind);
+    const called = isOwn
+      ? `_${name}(${operands.map(({ text }) => text).join(", ")})`
       : written ?? `${target === undefined ? "" : `${target.text}.`}${name}(${list})`;
+    const text = name === "duration" ? `_bounded(${called})` : called;
     checkLiterals(name, nodes, scope.environment, text);
-    if (name === "format" && target?.text.startsWith('"') && nodes.every(isConstant)) scope.environment.evaluate(text);
+    if (name === "format" && target?.text.startsWith('"') && nodes[0]?.op === "list") {
+      checkFormat(JSON.parse(target.text), nodes[0].args.map((item) => this.#type(this.part(item, scope), scope)));
+    }
     const call: Call = {
       name,
       target: target && this.#size(target, scope),
@@ -296,8 +332,9 @@ class Rewriter {
   #has(node: ASTNode, scope: Scope): Part {
     if (node.op !== ".") throw new Error("invalid argument to has() macro");
     const object = this.part(node.args[0], scope);
-    this.#checkField(object, node.args[1], scope);
-    return { text: `_has(${object.text}, ${JSON.stringify(node.args[1])})`, cost: object.cost };
+    const name = fieldName(node.args[1]);
+    this.#checkField(object, name, scope);
+    return { text: `_has(${object.text}, ${JSON.stringify(name)})`, cost: object.cost };
   }
 
   #method(name: string, receiver: ASTNode, nodes: readonly ASTNode[], scope: Scope): Part {
@@ -317,6 +354,7 @@ class Rewriter {
     if (names.length > 0 && (SINGLE.has(name) && bodies === 1 || name === "map" && bodies === 2)) {
       return this.#macro(name, target, names.slice(0, 1), nodes.slice(1), scope);
     }
+    if (names.length > 0 && name === "sortBy" && bodies === 1) return this.#sortBy(target, names, nodes[1], scope);
     if (names.length > 1 && DOUBLE.has(name) && bodies > 1 && this.#twoVariables) {
       return this.#macro(name, target, names, nodes.slice(2), scope);
     }
@@ -376,6 +414,22 @@ class Rewriter {
     };
   }
 
+  #sortBy(target: Part, names: readonly string[], node: ASTNode, scope: Scope): Part {
+    const keys = this.#macro("map", target, names, [node], scope);
+    const type = (): string => this.#type(keys, scope);
+    const call = {
+      name: "sort",
+      target: keys.size,
+      sizes: [],
+      integers: [],
+      type,
+      argument: type,
+      element: () => ANY_SIZE,
+    };
+    const { cost } = callCost(call);
+    return { ...target, text: `_sortBy(${target.text}, ${keys.text})`, cost: add(keys.cost, cost, [12, 12]) };
+  }
+
   #optional(name: string, target: Part, variable: string, node: ASTNode, scope: Scope): Part {
     const type = /^optional<(.*)>$/.exec(this.#type(target, scope))?.[1] ?? "dyn";
     const own = this.#with(scope, variable, { type, part: {} });
@@ -388,6 +442,30 @@ class Rewriter {
       cost: add(target.cost, [1, 1], union(work, [1, 1])),
     };
   }
+}
+
+const isMark = (node: ASTNode | undefined): boolean => node?.op === "id" && node.args === MARK;
+const fieldName = (name: string): string => RESERVED.has(name) ? `__${name}__` : name;
+
+const TOKEN =
+  /\/\/.*|[bB]?[rR][bB]?(?:"""[^]*?"""|'''[^]*?'''|"[^"]*"|'[^']*')|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\.|[^\\"])*"|'(?:\\.|[^\\'])*'|\w+|\s+|[^]/g;
+
+/** Writes optional elements, `[?a]` and `{?"k": a}`, as the library can parse: after an element that marks them. */
+function markOptional(source: string): string {
+  if (!/[[{,]\s*\?/.test(source)) return source;
+  const open: string[] = [];
+  let last = "";
+  return Array.from(source.matchAll(TOKEN), ([token]) => {
+    if (/^\s|^\/\//.test(token)) return token;
+    const [before, place] = [last, open.at(-1)];
+    last = token;
+    // A bracket after a value is an index.
+    if (token === "[" && /[\w)\]}"']$/.test(before) && before !== "in") open.push("index");
+    else if (/^[[{(]$/.test(token)) open.push(token);
+    else if (/^[\]})]$/.test(token)) open.pop();
+    if (token !== "?" || !/^[[{,]$/.test(before) || place === "index" || place === "(") return token;
+    return place === "{" ? `${MARK}: 0, ` : `${MARK}, `;
+  }).join("");
 }
 
 function chain(node: ASTNode, op: "&&" | "||"): ASTNode[] {
@@ -414,7 +492,8 @@ function literal(value: unknown): Part {
   const isWhole = typeof value === "number" && !/[.e]/.test(String(value));
   const suffix = isWhole ? ".0" : typeof value === "object" && value !== null ? "u" : "";
   if (typeof value === "bigint" && BigInt.asIntN(64, value) !== value) throw new Error(`invalid int literal: ${value}`);
-  return { text: Number(value) < 0 ? `(${value}${suffix})` : `${value}${suffix}`, cost, size: [1, 1] };
+  const text = Object.is(value, -0) ? "-0" : `${value}`;
+  return { text: text.startsWith("-") ? `(${text}${suffix})` : `${text}${suffix}`, cost, size: [1, 1] };
 }
 
 /** The cost of a macro around its loop, and of each round. */
@@ -428,8 +507,9 @@ function loop(name: string, bodies: readonly Range[]): { around: Range; each: Ra
 
 /** Refuses literals that are no duration, time or pattern. */
 function checkLiterals(name: string, nodes: readonly ASTNode[], environment: Environment, text: string): void {
-  const last = nodes[name.startsWith("find") ? 0 : nodes.length - 1];
+  const given = nodes[name.startsWith("find") ? 0 : nodes.length - 1];
+  const last = given?.op === "-_" ? given.args : given;
   if (last?.op !== "value") return;
   if (["matches", "find", "findAll"].includes(name) && typeof last.args === "string") re2(last.args);
-  else if (["duration", "timestamp", "int", "uint", "double"].includes(name)) environment.evaluate(text);
+  else if (CONVERSIONS.has(name)) environment.evaluate(text);
 }

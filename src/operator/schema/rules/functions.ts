@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Environment, Optional } from "@marcbachmann/cel-js";
+import { type Environment, evaluate, Optional } from "@marcbachmann/cel-js";
 import { ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { equalJson, isObject } from "../../../engine/api/json.ts";
 import { jsonKey } from "../values/json_key.ts";
@@ -16,7 +16,8 @@ import type { Pattern } from "../values/pattern.ts";
 import { re2 } from "../values/re2.ts";
 import { Meter } from "./cost.ts";
 import { LIST_SCHEMAS, RAW, RuleObject } from "./declared_types.ts";
-import { FORMATS as VALUE_FORMATS, parses } from "../values/formats.ts";
+import { FORMATS as VALUE_FORMATS, isDate, parses } from "../values/formats.ts";
+import { format, valueText } from "./format.ts";
 import { Address, ADDRESS_KINDS, IpNetwork, ParsedUrl } from "../values/network.ts";
 
 /** Counts the cost of the rule that runs. Rules are synchronous, so one runs at a time. */
@@ -27,23 +28,54 @@ type Handler = (...values: any[]) => unknown;
 
 const NANO = 1_000_000_000n;
 
-function quantityOf(text: string): ParsedQuantity {
+/** A quantity in a rule. Go holds most as an int64 times 10^`scale`, and others as decimals, which are no integers. */
+class RuleQuantity extends ParsedQuantity {
+  readonly scale: number | undefined;
+
+  constructor({ nanos, format }: ParsedQuantity, scale: number | undefined) {
+    super(nanos, format);
+    this.scale = scale;
+  }
+
+  plus(more: ParsedQuantity, scale: number | undefined): RuleQuantity {
+    if (this.nanos === 0n || more.nanos === 0n) return this.nanos === 0n ? new RuleQuantity(more, scale) : this;
+    return new RuleQuantity(
+      this.add(more),
+      this.scale === undefined || scale === undefined ? undefined : Math.min(this.scale, scale),
+    );
+  }
+}
+
+/** The scale of a quantity as `resource.ParseQuantity` chooses it; undefined for a decimal. */
+function scaleOf(text: string): number | undefined {
+  const [, whole = "", fraction = "", suffix = ""] = /^[+-]?0*(\d*)(?:\.(\d*))?(.*)$/.exec(text) ?? [];
+  const digits = Math.max(1, whole.length) + fraction.length;
+  const binary = "KMGTPE".indexOf(suffix[0]) + 1;
+  if (suffix.endsWith("i")) return fraction === "" && 14 - digits - 3 * binary >= 0 ? 0 : undefined;
+  const exponent = /^[eE][+-]?\d/.test(suffix)
+    ? Number(suffix.slice(1))
+    : 3 * ("num kMGTPE".indexOf(suffix || " ") - 3);
+  return digits <= 18 && exponent - fraction.length >= -9 ? exponent - fraction.length : undefined;
+}
+
+function quantityOf(text: string): RuleQuantity {
   try {
-    return parseQuantity(text);
+    return new RuleQuantity(parseQuantity(text), scaleOf(text));
   } catch {
     const pattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
     throw new SyntaxError(`quantities must match the regular expression '${pattern}'`);
   }
 }
 
-function wholeOf({ nanos }: ParsedQuantity): bigint {
+function wholeOf({ nanos, scale = -1 }: RuleQuantity): bigint {
   const whole = nanos / NANO;
-  if (whole * NANO === nanos && BigInt.asIntN(64, whole) === whole) return whole;
+  if (scale >= 0 && BigInt.asIntN(64, whole) === whole) return whole;
   throw new RangeError("cannot convert value to integer");
 }
 
-const plus = ({ nanos, format }: ParsedQuantity, more: bigint): ParsedQuantity =>
-  new ParsedQuantity(nanos + more, format);
+const whole = (value: bigint): RuleQuantity => new RuleQuantity(new ParsedQuantity(value * NANO, "DecimalExponent"), 0);
+const negative = (value: RuleQuantity): RuleQuantity =>
+  new RuleQuantity(new ParsedQuantity(-value.nanos, value.format), value.scale);
 
 const SEMVER =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*))?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
@@ -62,8 +94,10 @@ class Semver {
       version = short ? "" : [...three, "0", "0"].slice(0, 3).map((part) => part.replace(/^0+(?=\d)/, "")).join(".");
     }
     const found = SEMVER.exec(version);
-    if (found === null) throw new SyntaxError(`${JSON.stringify(text)} is no semantic version`);
-    this.numbers = found.slice(1, 4).map(BigInt);
+    this.numbers = found?.slice(1, 4).map(BigInt) ?? [];
+    if (found === null || this.numbers.some((number) => number >= 2n ** 64n)) {
+      throw new SyntaxError(`${JSON.stringify(text)} is no semantic version`);
+    }
     this.pre = found[4]?.split(".") ?? [];
   }
 
@@ -204,12 +238,53 @@ function concatenated(a: readonly unknown[], b: readonly unknown[]): unknown[] {
 
 function integer(value: unknown): bigint {
   const isText = typeof value === "string";
-  if (isText && !/^[+-]?\d+$/.test(value)) throw new SyntaxError("type conversion error from 'string' to 'int'");
+  if (isText && !/^[+-]?\d+$/.test(value)) throw notA("int");
   const whole = isText ? BigInt(value.replace("+", "")) : typeof value === "number" ? BigInt(Math.trunc(value)) : value;
   if (typeof whole !== "bigint") throw new TypeError("no such overload");
   if (BigInt.asIntN(64, whole) !== whole) throw new RangeError("integer overflow");
   return whole;
 }
+
+/** Refuses an integer, a duration or a time that is too large for Go. */
+function bounded(value: unknown): unknown {
+  if (typeof value === "bigint") return integer(value);
+  const isTime = value instanceof Date;
+  if (isTime ? !(value >= FIRST_TIME && value <= LAST_TIME) : BigInt.asIntN(64, nanosOf(value)) !== nanosOf(value)) {
+    throw new RangeError(`${isTime ? "timestamp" : "duration"} overflow`);
+  }
+  return value;
+}
+
+const [FIRST_TIME, LAST_TIME] = [new Date(-62_135_596_800_000), new Date(253_402_300_799_999)];
+const nanosOf = (duration: unknown): bigint =>
+  (duration as Addable).seconds * NANO + BigInt((duration as Addable).nanos);
+
+function timeOf(text: string): unknown {
+  if (!/^.{10}T([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) || !isDate(text.slice(0, 10))) {
+    throw new SyntaxError("invalid timestamp argument");
+  }
+  return bounded(new Date(text));
+}
+
+const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
+
+function doubleOf(text: string): number {
+  const [, sign, name] = /^([+-]?)(inf|infinity|nan)$/i.exec(text) ?? [];
+  const value = name === undefined
+    ? Number(text.replaceAll("_", ""))
+    : /nan/i.test(name)
+    ? NaN
+    : Number(`${sign}Infinity`);
+  if (name === undefined && (!FLOAT.test(text) || !Number.isFinite(value))) throw notA("double");
+  return value;
+}
+
+function boolOf(text: string): boolean {
+  if (!/^(?:[01tTfF]|true|True|TRUE|false|False|FALSE)$/.test(text)) throw notA("bool");
+  return /^[1tT]/.test(text);
+}
+
+const notA = (type: string): SyntaxError => new SyntaxError(`type conversion error from 'string' to '${type}'`);
 
 function within(value: unknown, range: unknown): boolean {
   if (Array.isArray(range)) {
@@ -262,47 +337,42 @@ function replace(text: string, from: string, to: string, most = -1n): string {
   return all.map((part, at) => at === 0 ? part : (at <= count ? to : from) + part).join("");
 }
 
+/** Where a character of a text begins, as JavaScript counts. */
+const unitAt = (text: string, at: bigint): number => [...text].slice(0, Number(at)).join("").length;
+
+/** Finds a text, as Go counts characters. */
+function positionOf(text: string, part: string, from: bigint, search: "indexOf" | "lastIndexOf"): bigint {
+  if (part === "") return from;
+  if (from < 0n) throw new RangeError(`index out of range: ${from}`);
+  const unit = text[search](part, unitAt(text, from));
+  return unit < 0 ? -1n : BigInt([...text.slice(0, unit)].length);
+}
+
+function substring(text: string, from: bigint, to?: bigint): string {
+  const characters = [...text];
+  const end = to ?? BigInt(characters.length);
+  if (from < 0n || from > end || end > characters.length) throw new RangeError(`index out of range: ${from}, ${end}`);
+  return characters.slice(Number(from), Number(end)).join("");
+}
+
+function split(text: string, separator: string, most = -1n): string[] {
+  const parts = separator === "" ? [...text] : text.split(separator);
+  const left = most < 0n ? parts.length : Number(most);
+  return left === 0 || parts.length <= left
+    ? parts.slice(0, left)
+    : [...parts.slice(0, left - 1), parts.slice(left - 1).join(separator)];
+}
+
 function charAt(text: string, at: bigint): string {
   const characters = [...text];
   if (at < 0n || at > characters.length) throw new RangeError(`index out of range: ${at}`);
   return characters[Number(at)] ?? "";
 }
 
-/** Returns a value as `format` writes it. */
-function shown(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value)) return `[${value.map(shown).join(", ")}]`;
-  if (value instanceof Date) return value.toISOString().replace(/\.?0*Z$/, "Z");
-  if (value instanceof Map) {
-    return `{${[...value].map(([key, item]) => `${shown(key)}: ${shown(item)}`).sort().join(", ")}}`;
-  }
-  return String(value);
-}
-
-function format(text: string, values: readonly unknown[]): string {
-  let at = 0;
-  return text.replace(/%(?:\.(\d+))?(.)/gs, (_, digits: string | undefined, verb: string) => {
-    if (verb === "%") return "%";
-    if (at >= values.length) throw new RangeError(`index ${at} out of range`);
-    const value = values[at++];
-    const precision = digits === undefined ? 6 : Number(digits);
-    const radix = { d: 10, b: 2, o: 8, x: 16, X: 16 }[verb];
-    if (verb === "s") return shown(value);
-    if (verb === "f") return Number(value).toFixed(precision);
-    if (verb === "e") return Number(value).toExponential(precision).replace(/e([+-])(\d)$/, "e$10$2");
-    if (radix === undefined) throw new SyntaxError(`unrecognized formatting clause "${verb}"`);
-    if (typeof value === "bigint" || typeof value === "number" && verb === "d") {
-      const written = value.toString(radix);
-      return verb === "X" ? written.toUpperCase() : written;
-    }
-    if (typeof value === "boolean" && verb === "b") return value ? "1" : "0";
-    if (typeof value !== "string" || radix !== 16) throw new TypeError(`no such overload for %${verb}`);
-    const bytes = Array.from(new TextEncoder().encode(value), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return verb === "X" ? bytes.toUpperCase() : bytes;
-  });
-}
-
-const below = (a: unknown, b: unknown): boolean => (a as number) < (b as number);
+/** Returns what can be compared with `<`. */
+const ordinal = (value: unknown): number =>
+  (value instanceof Uint8Array ? Array.from(value, (byte) => String.fromCharCode(byte)).join("") : value) as number;
+const below = (a: unknown, b: unknown): boolean => ordinal(a) < ordinal(b);
 
 function extreme(list: readonly unknown[], name: string, isBetter: (a: unknown, b: unknown) => boolean): unknown {
   if (list.length === 0) throw new RangeError(`${name} called on empty list`);
@@ -311,12 +381,29 @@ function extreme(list: readonly unknown[], name: string, isBetter: (a: unknown, 
 
 const compareValues = (a: unknown, b: unknown): number => below(a, b) ? -1 : below(b, a) ? 1 : 0;
 
+const optionalAt = (list: readonly unknown[], at: number): Optional =>
+  list.length === 0 ? Optional.none() : Optional.of(list[at]);
+const sortedBy = (list: readonly unknown[], keys: readonly unknown[]): unknown[] =>
+  list.map((_, at) => at).sort((a, b) => compareValues(keys[a], keys[b])).map((at) => list[at]);
+
 function slice(list: readonly unknown[], from: bigint, to: bigint): unknown[] {
   if (from < 0n || to > list.length || from > to) throw new RangeError(`cannot slice(${from}, ${to})`);
   return list.slice(Number(from), Number(to));
 }
 
 const subset = (all: readonly unknown[], some: readonly unknown[]): boolean => some.every((item) => within(item, all));
+
+const present = (values: readonly Optional[]): unknown[] =>
+  values.flatMap((one) => one.hasValue() ? [one.value()] : []);
+
+function merged(maps: readonly object[]): Map<unknown, unknown> {
+  const sum = new Map<unknown, unknown>();
+  for (const [key, value] of maps.flatMap((map) => [...entriesOf(map)])) {
+    if (sum.has(key)) throw new RangeError(`insert failed: key ${valueText(key)} already exists`);
+    sum.set(key, value);
+  }
+  return sum;
+}
 
 /** Functions by their signature. */
 type Functions = Readonly<Record<string, Handler>>;
@@ -335,7 +422,9 @@ const comparing = (type: string, compare: (a: never, b: never) => number): Funct
   [`${type}.compareTo(${type}): int`]: (a, b) => BigInt(compare(a as never, b as never)),
 });
 
-const ORDERED = ["int", "double", "string", "bool", "google.protobuf.Duration", "google.protobuf.Timestamp"];
+const ORDERED = ["int", "double", "string", "bytes", "bool", "google.protobuf.Duration", "google.protobuf.Timestamp"];
+/** A duration, whose class the library keeps for itself. */
+type Addable = { readonly seconds: bigint; readonly nanos: number; addDuration(other: Addable): Addable };
 const bigints = (list: readonly unknown[]): bigint[] => list.map((_, at) => BigInt(at));
 const firstOf = (list: readonly unknown[], item: unknown): number => list.findIndex((other) => equal(other, item));
 const lastOf = (list: readonly unknown[], item: unknown): number => list.findLastIndex((other) => equal(other, item));
@@ -360,11 +449,33 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "_indices(list<A>): list<int>": bigints,
     "_map(list<K>, list<V>): map<K, V>": (keys, values) =>
       new Map(keys.map((key: unknown, at: number) => [key, values[at]])),
-    "_merge(list<map<K, V>>): map<K, V>": (maps) => new Map(maps.flatMap((map: object) => [...entriesOf(map)])),
+    "_merge(list<map<K, V>>): map<K, V>": merged,
     "_nonZero(A): optional<A>": (value) => isZero(value) ? Optional.none() : Optional.of(value),
     "_int(dyn): int": integer,
-    "string(google.protobuf.Timestamp): string": shown,
-    "string(google.protobuf.Duration): string": shown,
+    "_double(string): double": doubleOf,
+    "_bool(string): bool": boolOf,
+    "_string(dyn): string": (value) => valueText(value),
+    "_timestamp(string): google.protobuf.Timestamp": timeOf,
+    "_bounded(A): A": bounded,
+    "_rest(int, int): int": (a, b) => (b === 0n || bounded(a / b), a % b),
+    "_order(bytes): string": ordinal,
+    "_present(list<optional<A>>): list<A>": present,
+    "_map(list<K>, list<optional<V>>, bool): map<K, V>": (keys, values) =>
+      new Map(keys.flatMap((key: unknown, at: number) => present([values[at]]).map((value) => [key, value]))),
+    "_indexOf(string, string): int": (text, part) => positionOf(text, part, 0n, "indexOf"),
+    "_indexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "indexOf"),
+    "_lastIndexOf(string, string): int": (text, part) =>
+      positionOf(text, part, BigInt([...text].length), "lastIndexOf"),
+    "_lastIndexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "lastIndexOf"),
+    "_substring(string, int): string": substring,
+    "_substring(string, int, int): string": substring,
+    "_split(string, string): list<string>": split,
+    "_split(string, string, int): list<string>": split,
+    "_lowerAscii(string): string": (text) => text.replace(/[A-Z]+/g, (part: string) => part.toLowerCase()),
+    "_upperAscii(string): string": (text) => text.replace(/[a-z]+/g, (part: string) => part.toUpperCase()),
+    "int(google.protobuf.Duration): int": nanosOf,
+    "string(google.protobuf.Timestamp): string": (time) => valueText(time),
+    "string(google.protobuf.Duration): string": (span) => valueText(span),
     "int(google.protobuf.Timestamp): int": (time) => BigInt(Math.floor(time.getTime() / 1000)),
     "string.charAt(int): string": charAt,
     "string.replace(string, string): string": replace,
@@ -373,7 +484,9 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "string.findAll(string): list<string>": findAll,
     "string.findAll(string, int): list<string>": findAll,
     ...Object.assign({}, ...ORDERED.map(ordered)) as Functions,
-    "list<int>.sum(): int": (list) => list.reduce((a: bigint, b: bigint) => a + b, 0n),
+    "list<int>.sum(): int": (list) => integer(list.reduce((a: bigint, b: bigint) => a + b, 0n)),
+    "list<google.protobuf.Duration>.sum(): google.protobuf.Duration": (list) =>
+      list.reduce((a: Addable, b: Addable) => bounded(a.addDuration(b)), evaluate('duration("0s")')),
     "list<double>.sum(): double": (list) => list.reduce((a: number, b: number) => a + b, 0),
     "list<A>.indexOf(A): int": (list, item) => BigInt(firstOf(list, item)),
     "list<A>.lastIndexOf(A): int": (list, item) => BigInt(lastOf(list, item)),
@@ -393,10 +506,10 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "kubernetes.Quantity.asInteger(): int": wholeOf,
     "kubernetes.Quantity.asApproximateFloat(): double": Number,
     ...comparing("kubernetes.Quantity", (a: ParsedQuantity, b: ParsedQuantity) => a.compare(b)),
-    "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => plus(a, b.nanos),
-    "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => plus(a, b * NANO),
-    "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b: ParsedQuantity) => plus(a, -b.nanos),
-    "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => plus(a, -b * NANO),
+    "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(b, b.scale),
+    "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => a.plus(whole(b), 0),
+    "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(negative(b), b.scale),
+    "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => a.plus(whole(-b), 0),
   },
   29: {
     "string.format(list<dyn>): string": format,
@@ -441,6 +554,9 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
   },
   34: {
     ...named((type) => [`list<${type}>.sort(): list<${type}>`, (list) => list.toSorted(compareValues)], ORDERED),
+    ...named((type) => [`_sortBy(list<A>, list<${type}>): list<A>`, sortedBy], ORDERED),
+    "list<A>.first(): optional<A>": (list) => optionalAt(list, 0),
+    "list<A>.last(): optional<A>": (list) => optionalAt(list, list.length - 1),
     "list<A>.slice(int, int): list<A>": slice,
     "list<list<A>>.flatten(): list<A>": (list) => list.flat(),
     "list<dyn>.flatten(int): list<dyn>": (list, depth) => list.flat(Number(depth)),
@@ -463,7 +579,7 @@ function isZero(value: unknown): boolean {
  * the version before has, so that it can be downgraded.
  */
 export function registerFunctions(environment: Environment, version: number): void {
-  const types = { URL: ParsedUrl, "kubernetes.Quantity": ParsedQuantity, "net.IP": Address, "net.CIDR": IpNetwork };
+  const types = { URL: ParsedUrl, "kubernetes.Quantity": RuleQuantity, "net.IP": Address, "net.CIDR": IpNetwork };
   for (const [name, ctor] of Object.entries({ ...types, Format, "kubernetes.Semver": Semver })) {
     environment.registerType(name, ctor);
   }

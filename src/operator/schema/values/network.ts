@@ -125,6 +125,24 @@ export class IpNetwork {
   }
 }
 
+/** Returns a path as it is written if that is valid, and else with new escapes (Go `URL.EscapedPath`). */
+function escaped(path: string): string {
+  if (/^[\w!$&'()*+,\-./:;=@[\]~%]*$/.test(path)) return path;
+  return path.replace(/%[\da-fA-F]{2}|[^\w$&+,\-./:;=@~]/gu, (part) => {
+    const code = part.length === 3
+      ? part.toUpperCase()
+      : /[!'()*]/.test(part)
+      ? `%${part.charCodeAt(0).toString(16)}`
+      : "";
+    const plain = String.fromCharCode(parseInt(code.slice(1), 16));
+    return code === ""
+      ? encodeURIComponent(part)
+      : part.length === 3 && /[\w$&+,\-./:;=@~]/.test(plain)
+      ? plain
+      : code.toUpperCase();
+  });
+}
+
 /** A URL: absolute, or a path that begins with `/`. */
 export class ParsedUrl {
   /** The URL. */
@@ -153,7 +171,7 @@ export class ParsedUrl {
       getHost: host,
       getHostname: host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1"),
       getPort: /:(\d*)$/.exec(host)?.[1] ?? "",
-      getEscapedPath: opaque ? "" : path.replace(/[^\w!$&'()*+,\-./:;=@~%]/gu, encodeURIComponent),
+      getEscapedPath: opaque ? "" : escaped(path),
     };
     this.#query = query;
   }

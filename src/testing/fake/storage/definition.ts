@@ -10,6 +10,7 @@ import { defined, isObject, type JsonObject, type MutableJson } from "../../../e
 import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { apiVersionOf, isBuiltInGroup, type Resource } from "../../../engine/api/resource.ts";
 import type { DiscoveredResource } from "../../../engine/protocol/discovery.ts";
+import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { hasRules, loadedRules } from "../../../operator/schema/rules/load.ts";
 import { schemaOfKind, type Struct } from "../../../operator/schema/values/object_schema.ts";
 import type { customCauses, ScalePaths } from "../../../operator/schema/values/validate.ts";
@@ -56,7 +57,7 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
 
 /** The complete definition of a served resource. */
 export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema" | "scale">> {
-  /** A custom kind's rules in CEL; undefined if it has none, or while they are not loaded. */
+  /** A custom kind's rules in CEL; undefined if it has none, or while they are not loaded. Throws if one is wrong. */
   readonly rules: Parameters<typeof customCauses>[1];
   /** A custom kind's schema as its definition has it; undefined if it has none. */
   readonly openAPIV3Schema: JsonObject | undefined;
@@ -117,7 +118,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
   const openAPIV3Schema = isObject(rules) ? rules : undefined;
   let schema: Struct | undefined;
-  let compiled: Parameters<typeof customCauses>[1];
+  let compiled: ReturnType<NonNullable<ReturnType<typeof loadedRules>>["compile"]> | undefined;
   return {
     singular: kind.toLowerCase(),
     shortNames: [],
@@ -142,7 +143,12 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     },
     get rules(): Parameters<typeof customCauses>[1] {
       if (openAPIV3Schema === undefined || !hasRules(openAPIV3Schema)) return undefined;
-      return compiled ??= loadedRules()?.compile(openAPIV3Schema);
+      compiled ??= loadedRules()?.compile(openAPIV3Schema);
+      // A server has no such kind: it refuses the definition.
+      if (compiled !== undefined && compiled.causes.length > 0) {
+        throw knownRefusal("invalid", { ...CRD, name: `${plural}.${group}` }, compiled.causes);
+      }
+      return compiled;
     },
     fields,
     openAPIV3Schema,
@@ -161,6 +167,8 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
 export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Struct {
   return schema ?? schemaOfKind(undefined, structNamed("meta/v1.ObjectMeta"));
 }
+
+const CRD = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" } as const;
 
 /** The kind of the subresource `scale`. */
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;

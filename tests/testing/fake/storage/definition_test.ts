@@ -1,4 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { Client, StatusError } from "@kube/informer";
+import { defineKind } from "@kube/informer/schema";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Event as CoreEvent } from "../../../../src/engine/kinds/core/v1.ts";
 import { Event } from "../../../../src/engine/kinds/events/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
@@ -83,4 +85,21 @@ Deno.test("FakeApiServer gives changes and deletions of an event to watches of b
   const again = { metadata: { namespace: "t", name: "e" }, eventTime: "2026-11-22T10:00:00.000000Z", regarding };
   server.create(Event, again);
   assertEquals(server.list(CoreEvent).map(({ metadata }) => metadata.name), ["e"]);
+});
+
+Deno.test("a rule that does not compile refuses each write, as a server refuses the definition", async () => {
+  const spec = {
+    type: "object",
+    properties: { n: { type: "integer" } },
+    "x-kubernetes-validations": [{ rule: "self.n < self.max" }, { rule: "self.n < 3" }],
+  } as const;
+  const kind = defineKind({ group: "p.example.com", version: "v1", kind: "Plan", plural: "plans", spec });
+  using fake = new FakeApiServer({ resources: [kind] });
+  const plans = new Client({ server: fake.url, transport: fake }).resource(kind, { namespace: "default" });
+  for (const n of [1, 9]) {
+    const error = await assertRejects(() => plans.create({ metadata: { name: "x" }, spec: { n } }), StatusError);
+    assertEquals([error.status.code, error.status.details?.causes?.length], [422, 1]);
+    assertMatch(error.message, /CustomResourceDefinition.* "plans\.p\.example\.com" is invalid/);
+    assertMatch(error.message, /self\.n < self\.max.*compilation failed: .*max/);
+  }
 });
