@@ -250,8 +250,8 @@ function patternOf(source: string, text: string): Pattern {
 }
 
 /**
- * Returns the texts that a pattern finds, as Go does: nothing is found where the match before ends. What is read again
- * after a match is charged.
+ * Returns the texts that a pattern finds, as Go does: nothing is found where the match before ends. It charges for
+ * text that it reads again after a match.
  */
 function findAll(text: string, source: string, most = -1n): string[] {
   const pattern = patternOf(source, text);

@@ -18,7 +18,7 @@ export type Expression =
 interface Instruction {
   readonly set?: RegExp;
   readonly assert?: string;
-  /** The next instruction, and the one that is tried after it. */
+  /** The next instruction, and another that is tried after it. */
   readonly next: number;
   readonly other?: number;
 }
@@ -35,11 +35,11 @@ const MOST_INSTRUCTIONS = 100_000;
 /** Numbers that the states of one pattern hold; then they are forgotten. */
 const MOST_REMEMBERED = 300_000;
 
-/** Where a run is. */
+/** The state of a run between two characters. */
 interface State {
   /** The instructions that are next, in the order in which Perl tries them. */
   readonly ways: readonly number[];
-  /** The character before, or another one that assertions do not tell apart from it. */
+  /** The character before, or another character that assertions do not tell apart from it. */
   readonly before: number;
   /** The states after the characters, by the character plus one; `true` if the pattern matches. */
   readonly after: (State | true | undefined)[];
@@ -87,7 +87,7 @@ export class Pattern {
   }
 
   /**
-   * Returns the first match that begins at a place or after it: of several there, the one that Perl prefers. The time
+   * Returns the first match that begins at a place or after it: of several matches there, what Perl prefers. The time
    * of one call is linear in the text.
    */
   find(text: string, from = 0): PatternMatch | undefined {

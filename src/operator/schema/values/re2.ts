@@ -15,7 +15,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map(
     .split("|").map((row) => row.split(" ") as [string, string]),
 );
 
-/** The classes of one letter; those of RE2 have ASCII characters only. Their complements have capital letters. */
+/** The classes of one letter, which in RE2 have ASCII characters only. Their complements have capital letters. */
 const LETTERS: Readonly<Record<string, string>> = { d: "0-9", s: "\\t\\n\\f\\r\\x20", w: "0-9A-Za-z_" };
 
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
@@ -55,10 +55,10 @@ export function re2(source: string): Pattern {
 /** Reads one expression, from its first character to its last. */
 class Reader {
   readonly #source: string;
-  /** Where the last name of a class between brackets ends. */
+  /** The place at which the last name of a class between brackets ends. */
   readonly #lastName: number;
   #at = 0;
-  /** Those of `i`, `m`, `s` and `U` that are set. */
+  /** The flags that are set, of `i`, `m`, `s` and `U`. */
   #flags: ReadonlySet<string> = new Set();
   #depth = 0;
 

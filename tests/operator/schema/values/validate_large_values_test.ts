@@ -1,4 +1,4 @@
-// What a large object costs, in steps: blocks of code that V8 counts, of `src` alone. No time is measured.
+// The cost of a large object, in steps: blocks of code that V8 counts, only in `src`. No time is measured.
 import { Client, type KubernetesObject, type Resource, StatusError } from "@kube/informer";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { compareDefinitions, defineKind, installCrds } from "@kube/informer/schema";
@@ -6,7 +6,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { Session } from "node:inspector";
 
-/** Counts the blocks of `src` that run. V8 counts those of functions that are first called after it begins. */
+/** Counts the blocks of `src` that run. V8 counts only functions whose first call comes after it begins. */
 class Steps {
   readonly #session = new Session();
   readonly #begun: Promise<unknown>;
@@ -139,7 +139,7 @@ const reordered = (spec: object): object =>
 
 type Collection = ReturnType<typeof Client.prototype.resource<Loose>>;
 
-/** Returns a call of a server that has stored an object, as a test does: it may be one that the server would refuse. */
+/** Returns a call of a server that has stored an object, as a test does: the server might refuse that object. */
 async function onServer(
   resource: unknown,
   stored: object | undefined,
