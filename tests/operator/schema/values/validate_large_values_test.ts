@@ -196,6 +196,9 @@ for (const [name, check] of Object.entries(CHECKS)) {
 /** Specs of pods, and metadata, by what is large in them. */
 const PODS: Readonly<Record<string, (count: number) => { readonly spec?: object; readonly metadata?: object }>> = {
   volumes: (count) => ({ spec: { volumes: numbers(count).map((at) => ({ name: `v-${at}`, emptyDir: {} })) } }),
+  "volumes with faults": (count) => ({
+    spec: { volumes: numbers(count).map((at) => ({ name: at % 2 === 0 ? `v-${at}` : `V-${at}`, emptyDir: {} })) },
+  }),
   tolerations: (count) => ({
     spec: { tolerations: numbers(count).map((at) => ({ key: `k-${at}`, operator: "Exists" })) },
   }),
