@@ -246,7 +246,7 @@ const POD_CHECKS: Readonly<Record<string, Check>> = {
 for (const [name, check] of Object.entries(POD_CHECKS)) {
   for (const [what, of] of Object.entries(PODS)) {
     Deno.test(`the steps of ${name} grow with the ${what} of a pod`, async () => {
-      const found = await growth((count) => check(count, of), 250);
+      const found = await growth((count) => check(count, of), 500);
       assert(found <= MOST, `four times as large: ${found.toFixed(1)} times the steps`);
     });
   }
