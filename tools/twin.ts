@@ -112,7 +112,7 @@ async function areValuesEqual(real: TwinServer, fake: TwinServer): Promise<boole
     minor,
     onKind: ({ values }) => console.error(`${values} of ${flags.values} values`),
   });
-  for (const difference of tally.differences.slice(0, MOST_PRINTED)) console.log(difference);
+  for (const difference of tally.differences.sort().slice(0, MOST_PRINTED)) console.log(difference);
   for (const [reason, count] of tally.accepted) console.log(`accepted ${count} times: ${reason}`);
   const percentOf = (count: number): string => `${(100 * count / tally.values).toFixed(2)} %`;
   console.log(

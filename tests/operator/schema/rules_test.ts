@@ -238,6 +238,22 @@ Deno.test("a rule that is too expensive names the limits that the schema lacks",
   assertStringIncludes(compile(inSpec(above)).causes[0].message, "Missing: maxItems of self.spec");
 });
 
+Deno.test("a loop within a loop does not begin when the budget is spent", async () => {
+  const { compileExpression } = await loadRules();
+  let rounds = 0;
+  const list = (size: number): unknown[] =>
+    new Proxy(Array.from({ length: size }, (_, at) => at), {
+      get: (target, name, self) => {
+        if (typeof name === "string" && /^\d+$/.test(name)) rounds++;
+        return Reflect.get(target, name, self);
+      },
+    });
+  const { run } = compileExpression("self.a.all(x, self.b.all(y, x + y >= 0))", ["self"]);
+  const result = run({ self: { a: list(2_000), b: list(2_000) } });
+  assertEquals(result, { error: "operation cancelled: actual cost limit exceeded", isSpent: true } as never);
+  assert(rounds < 200_000, `${rounds} elements are read`);
+});
+
 Deno.test("a rule and an object have budgets: what is left does not run", () => {
   const rule = "self.all(x, self.all(y, x + y < 1000000))";
   const check = (rules: number, items: number) =>

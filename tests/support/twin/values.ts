@@ -100,7 +100,22 @@ export const ACCEPTED_VALUES: readonly AcceptedDifference[] = [
   {
     reason: "a server does not check a format of a later version",
     is: ({ schema, value }, minor) =>
-      anywhere(schema, value, (part) => checkedFormat(part) !== undefined && checkedFormat(part, minor) === undefined),
+      anywhere(
+        schema,
+        value,
+        ({ format = "" }) => checkedFormat({ format }) !== undefined && checkedFormat({ format }, minor) === undefined,
+      ),
+  },
+  {
+    reason: "before 1.36, the server keeps a format in schemas of types without formats, and then takes any text",
+    until: 36,
+    is: ({ schema, value }) =>
+      anywhere(
+        schema,
+        value,
+        ({ type, format = "" }, it) =>
+          typeof it === "string" && type !== "string" && checkedFormat({ format }) !== undefined,
+      ),
   },
 ];
 

@@ -394,7 +394,8 @@ class Rewriter {
     // With two variables, the second one is the only element of a list within.
     const within = (macro: string, body: string): string =>
       isDouble ? `[${range.text}[${outer.text}]].${macro}(${inner.text}, ${body})` : body;
-    const keys = isDouble && isList ? `_indices(${range.text})` : range.text;
+    // Macros go on after errors: a loop within another one must not begin when the budget is spent.
+    const keys = `_tick(0, ${isDouble && isList ? `_indices(${range.text})` : range.text})`;
     const left = bodies.length > 1 ? `${keys}.filter(${outer.text}, ${within("exists", bodies[0].text)})` : keys;
     const mapped = `${left}.map(${outer.text}, ${within("map", last)}${isDouble ? "[0]" : ""})`;
     const text = own === "map" || own === "transformList"

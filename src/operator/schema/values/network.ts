@@ -161,7 +161,7 @@ export class ParsedUrl {
       // deno-lint-ignore no-control-regex
       /[\x00-\x1f\x7f]|%(?![\da-fA-F]{2})/.test(text.replace(/\?.*/s, "")) ||
       !/^(?:[\w\-.:~!$&'()*+,;=@]|%[\da-fA-F]{2})*$/.test(user) ||
-      !/^(?:\[[\da-fA-F:.]+(?:%25[^\]]*)?\]|[^\s"<>[\]\\^`{|}:]*)(?::\d*)?$/.test(host) ||
+      !/^(?:\[[\da-fA-F:.]+(?:%25[^\]]*)?\]|[^\s[\]\\^`{|}:]*)(?::\d*)?$/.test(host) ||
       (host.startsWith("[") && readAddress(host.slice(1).replace(/(?:%25.*)?\].*$/, ""))?.bits !== 128);
     if (wrong) throw new SyntaxError(`URL parse error during conversion from string: ${JSON.stringify(text)}`);
     this.text = text;

@@ -6,7 +6,7 @@ import { checkedFormat, FORMATS } from "../../../../src/operator/schema/values/f
 const TEXTS: Readonly<Record<string, readonly [fitting: readonly string[], others: readonly string[]]>> = {
   bsonobjectid: [["507f1f77bcf86cd799439011"], ["507f1f77bcf86cd79943901", "507f1f77bcf86cd79943901g"]],
   uri: [
-    ["http://example.com/a?b#c", "/a", "//x<", "mailto:a@b.c", "https://[::1]:80/%20", "http://u:p@h"],
+    ["http://example.com/a?b#c", "/a", "//x<", "mailto:a@b.c", "https://[::1]:80/%20", "http://u:p@h", 'http://a"<b>'],
     ["", "a", "http://[:::1]", "http://a b", "/%2", "http://x:y", "http://a<b@c"],
   ],
   email: [
