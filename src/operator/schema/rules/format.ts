@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { goFloat } from "../values/keywords.ts";
 
 const VERB = /%(?:\.(\d+))?(.)/gs;
 const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -23,13 +24,10 @@ const TYPES: Readonly<Record<string, RegExp>> = {
 };
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Writes a number as `strconv.FormatFloat(value, 'g', -1, 64)` does. */
+/** Writes a number as Go does, also if it is infinite. */
 function double(value: number): string {
   if (!Number.isFinite(value)) return `${value}`.replace("Infinity", "Inf").replace(/^I/, "+I");
-  const [digits, power] = value.toExponential().split("e");
-  const exponent = Number(power);
-  if (exponent < -4 || exponent > 5) return `${digits}e${power.replace(/\d+/, (text) => text.padStart(2, "0"))}`;
-  return Object.is(value, -0) ? "-0" : `${value}`;
+  return Object.is(value, -0) ? "-0" : goFloat(value);
 }
 
 /** Returns a value as `string()` and `%s` write it. `isInner` is true in lists and maps, where texts have quotes. */

@@ -78,12 +78,17 @@ export function isInt64(value: Json | undefined): value is number {
   return Number.isInteger(value) && Math.abs(value as number) < 2 ** 63;
 }
 
-/** Returns a number as Go prints it: whole numbers that it reads as such in digits, others as floats. */
-function goNumber(value: number, isWhole: boolean): string {
-  if (isWhole) return Math.abs(value) < 2 ** 63 ? String(BigInt(value)) : "-9223372036854775808";
+/** Returns a finite number as Go prints a float: `1.5`, `1e+06`. */
+export function goFloat(value: number): string {
   const [digits, exponent] = value.toExponential().split("e");
   if (Number(exponent) >= -4 && Number(exponent) < 6) return String(value);
   return `${digits}e${exponent.replace(/^([+-])(\d)$/, "$10$2")}`;
+}
+
+/** Returns a number as Go prints it: as an int64 or as a float. */
+function goNumber(value: number, isWhole: boolean): string {
+  if (!isWhole) return goFloat(value);
+  return Math.abs(value) < 2 ** 63 ? String(BigInt(value)) : "-9223372036854775808";
 }
 
 /** Adds the cause of a number that the type and the format of a schema cannot hold. Returns true if it can. */
