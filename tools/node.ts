@@ -33,8 +33,11 @@ export const CLUSTER_TESTS =
 /** The share of tests that must run. */
 const LEAST_SHARE = 0.95;
 
+/** The libraries of schemas that tests import. */
+const LIBRARIES = ["zod@4.6.7", "valibot@1.5.0", "@valibot/to-json-schema@1.8.0"];
+
 /** The packages of npm that tests import. */
-const TEST_PACKAGES = ["fast-check@^4.10.2", "@opentelemetry/api@^1.9.1", "js-yaml@^5.5.0"];
+const TEST_PACKAGES = ["fast-check@^4.10.2", "@opentelemetry/api@^1.9.1", "js-yaml@^5.5.0", ...LIBRARIES];
 
 /** The longest time of one test file, in milliseconds. */
 const FILE_LIMIT_MS = 300_000;
