@@ -5,6 +5,7 @@ import { defineKind, installCrds } from "@kube/informer/schema";
 import type { JsonObject } from "../../../src/engine/api/json.ts";
 import { loadRules } from "../../../src/operator/schema/rules/load.ts";
 import type { TwinServer } from "./play.ts";
+import { crdOf } from "./schemas.ts";
 
 /** What an expression gives: `"= 5"` is a value as `format` writes it. */
 export type RuleAnswer = `= ${string}` | "error" | "refused";
@@ -262,19 +263,4 @@ export async function compareRules(
 function resourceNamed(): Resource<DynamicObject> {
   const name = `r${crypto.randomUUID().slice(0, 8)}`;
   return defineResource({ group: "rules.example.com", version: "v1", plural: `${name}s`, kind: name });
-}
-
-function crdOf({ group, plural, kind }: Resource, spec: JsonObject): never {
-  const openAPIV3Schema = { type: "object", properties: { spec } };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural, kind, singular: plural.slice(0, -1), listKind: `${kind}List` },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
-    },
-  } as never;
 }

@@ -129,7 +129,8 @@ function merged(random: Random, before: Json, after: Json): Json {
   return result;
 }
 
-function crdOf(resource: Resource, spec: JsonObject): never {
+/** Returns the definition of a kind whose objects have a `spec` of this schema. */
+export function crdOf(resource: Resource, spec: JsonObject): never {
   const { group, plural, kind } = resource;
   const openAPIV3Schema = { type: "object", properties: { spec } };
   return {

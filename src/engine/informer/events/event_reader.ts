@@ -15,7 +15,7 @@ import type { Added, HandlerOptions, LoggedEvent } from "./event.ts";
 export interface EventReader<T extends KubernetesObject> {
   /** The number of events that have not been read. */
   readonly pending: number;
-  /** `true` after `close()`. The reader has no more events then. */
+  /** `true` after `close()`, which ends the events of the reader. */
   readonly isClosed: boolean;
   /** The next event, if there is one; asking for it says that the call about the one before has returned. */
   poll(): LoggedEvent<T> | undefined;
