@@ -51,6 +51,8 @@ export interface CacheEntry<T> {
   readonly object: T;
   /** The size of the object's JSON text in bytes. `undefined` if the object did not arrive as text. */
   readonly textBytes?: number;
+  /** The bytes that the cache saves because it holds the text compactly, see `CacheOptions.compact`. @default {0} */
+  readonly savedBytes?: number;
   /** `true` after the object was parsed. Parsing frees the text. @default {true} */
   readonly isParsed?: boolean;
   /** The reason why the object cannot be read. It is set from the start, or after a first read has failed. */

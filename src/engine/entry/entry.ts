@@ -40,8 +40,10 @@ import {
 } from "../api/resource.ts";
 import { type FieldValue, fieldValues, formatFieldPath, parseFieldPath, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
+import { CompactText, decoded, type HeldText, written } from "./compact_text.ts";
 import { readValues, valuesAt } from "./path.ts";
 import { deepFreeze, type SharedParts } from "./shared_parts.ts";
+import type { TextTemplates } from "./text_templates.ts";
 
 /**
  * Parses the JSON object that `text` begins with.
@@ -150,7 +152,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   /** See {@linkcode CacheEntry.resourceVersion}; the string of the object after the parse, as `uid`. */
   resourceVersion: string;
   /** The object if `#metadataEnd` is {@linkcode READ}, undefined if it is {@linkcode BROKEN}, else the unread text. */
-  #body: string | Uint8Array | T | undefined;
+  #body: HeldText | T | undefined;
   /** The start of the metadata if `#body` is text; the size of the text that was parsed, or 0, if it is the object. */
   #metadataStart: number;
   /** Above 0, the end of the metadata, if and only if `#body` is text; else {@linkcode READ} or {@linkcode BROKEN}. */
@@ -195,8 +197,8 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
 
   /** See {@linkcode CacheEntry.textBytes}. */
   get textBytes(): number | undefined {
-    // A string has ASCII characters alone: one byte each.
-    if (this.#metadataEnd > READ) return (this.#body as string | Uint8Array).length;
+    // A string has ASCII characters only: one byte each.
+    if (this.#metadataEnd > READ) return (this.#body as HeldText).length;
     return this.#metadataEnd === READ && this.#metadataStart > 0 ? this.#metadataStart : undefined;
   }
 
@@ -212,14 +214,37 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
 
   /** The unread text; `undefined` once it has been parsed, and for an error. */
   get text(): string | Uint8Array | undefined {
-    return this.#metadataEnd > READ ? this.#body as string | Uint8Array : undefined;
+    return this.#metadataEnd > READ ? written(this.#body as HeldText) : undefined;
+  }
+
+  /** See {@linkcode CacheEntry.savedBytes}. */
+  get savedBytes(): number {
+    return this.#body instanceof CompactText ? this.#body.savedBytes : 0;
+  }
+
+  /** Holds the unread text compactly, if it resembles others. Returns `true` if it takes fewer bytes than before. */
+  compact(templates: TextTemplates): boolean {
+    const { text, savedBytes } = this;
+    const compact = text === undefined ? undefined : templates.compact(this.key, text, this);
+    if (compact === undefined || compact.savedBytes <= savedBytes) {
+      compact?.release();
+      return false;
+    }
+    this.release();
+    this.#body = compact;
+    return true;
+  }
+
+  /** Ends the use of templates, when the entry leaves its cache. It can still be read. */
+  release(): void {
+    if (this.#body instanceof CompactText) this.#body.release();
   }
 
   /** The unread text and the positions in it; `undefined` once it has been parsed, and for an error. */
   get unread(): UnreadText | undefined {
     if (this.#metadataEnd <= READ) return undefined;
     return {
-      text: this.#body as string | Uint8Array,
+      text: written(this.#body as HeldText),
       metadataStart: this.#metadataStart,
       metadataEnd: this.#metadataEnd,
       labelsStart: this.#labelsStart,
@@ -282,25 +307,25 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
 
   /** See {@linkcode CacheEntry.object}. */
   get object(): T {
-    if (this.#metadataEnd > READ) this.#read(this.#body as string | Uint8Array);
+    if (this.#metadataEnd > READ) this.#read(this.#body as HeldText);
     if (this.#metadataEnd === BROKEN) throw this.#aside;
     return this.#body as T;
   }
 
   /** See `valuesAt()`. Unread text stays unread, unless its layout is unusual. */
   valuesAt(keys: readonly string[]): readonly FieldValue[] {
-    if (this.#metadataEnd <= READ) return fieldValues(this.object, keys);
-    const text = this.#body as string | Uint8Array;
-    const values = typeof text === "string"
-      ? readValues(text, keys, this.#metadataStart, this.#metadataEnd)
-      : readValues(decoder.decode(text), keys); // positions in bytes are none in text
+    const text = this.#metadataEnd <= READ ? undefined : this.#body as HeldText;
+    if (typeof text === "string") {
+      return readValues(text, keys, this.#metadataStart, this.#metadataEnd) ?? fieldValues(this.object, keys);
+    }
+    const values = text instanceof CompactText ? text.valuesAt(keys) : text && readValues(decoder.decode(text), keys); // positions in bytes are none in text
     return values ?? fieldValues(this.object, keys);
   }
 
   /** Parses a part of the text. */
   #part(start: number, end: number): unknown {
-    const text = this.#body as string | Uint8Array;
-    const part = typeof text === "string" ? text.slice(start, end) : decoder.decode(text.subarray(start, end));
+    const text = this.#body as HeldText;
+    const part = text instanceof Uint8Array ? decoder.decode(text.subarray(start, end)) : text.slice(start, end);
     try {
       return JSON.parse(part);
     } catch (cause) {
@@ -313,8 +338,8 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   }
 
   /** Parses the text and replaces it by the object. */
-  #read(text: string | Uint8Array): void {
-    const string = typeof text === "string" ? text : decoder.decode(text);
+  #read(text: HeldText): void {
+    const string = decoded(text);
     const isRounded = this.rounds(string);
     // Parts that are shared have their own literals, and are frozen.
     const parts = isRounded ? undefined : this.#parts;
@@ -336,11 +361,16 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     const { uid, resourceVersion } = object.metadata ?? {};
     if (uid === this.uid) this.uid = uid;
     if (resourceVersion === this.resourceVersion) this.resourceVersion = resourceVersion;
-    parts?.keep(this.key, this.uid, text, string, object);
+    const isKept = parts?.keep(this.key, this.uid, text, string, object);
+    if (text instanceof CompactText) {
+      if (!isKept) text.release();
+      text.template.onRead?.(this.key);
+    }
   }
 
   /** Makes this entry broken and drops the text, so that later reads throw the same error. */
   #broken(cause: unknown): DecodeError {
+    this.release();
     const error = new DecodeError(`Cannot parse "${this.key}" at version ${this.resourceVersion}`, {
       cause,
       key: this.key,
@@ -396,7 +426,7 @@ interface EntryBytes extends UnreadText {
  * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
  */
 export function entryBytes<T extends KubernetesObject>(entry: CacheEntry<T>): EntryBytes {
-  const unread = (entry as { readonly unread?: UnreadText }).unread ?? written(entry.object, entry.key);
+  const unread = (entry as { readonly unread?: UnreadText }).unread ?? writtenObject(entry.object, entry.key);
   const { text } = unread;
   if (typeof text !== "string") return { ...unread, text };
   const bytes = encoder.encode(text);
@@ -426,7 +456,7 @@ export function entryText(entry: CacheEntry<KubernetesObject>, part: "object" | 
 }
 
 /** Writes an object as `JSON.stringify` does, and notes where its metadata are. @throws as {@linkcode jsonOf}. */
-function written(object: KubernetesObject, key: ObjectKey): UnreadText {
+function writtenObject(object: KubernetesObject, key: ObjectKey): UnreadText {
   let text = "{";
   let [metadataStart, metadataEnd] = [0, 0];
   for (const [name, member] of Object.entries(object)) {
@@ -511,6 +541,11 @@ abstract class EntryAround<T extends KubernetesObject, O> implements CacheEntry<
   /** See {@linkcode CacheEntry.textBytes}: that of the entry inside. */
   get textBytes(): number | undefined {
     return this.wrapped.textBytes;
+  }
+
+  /** See {@linkcode CacheEntry.savedBytes}. */
+  get savedBytes(): number | undefined {
+    return this.wrapped.savedBytes;
   }
 
   /** See {@linkcode CacheEntry.isParsed}. */
@@ -870,13 +905,9 @@ function textOf(entry: object): Text | undefined {
  */
 function sameText(a: Text, aVersion: string, b: Text, bVersion: string): boolean {
   if (a.length - aVersion.length !== b.length - bVersion.length || typeof a !== typeof b) return false;
-  const [text, other] = [stringOf(a), stringOf(b)];
+  const [text, other] = [decoded(a), decoded(b)];
   const [member, otherMember] = [`"resourceVersion":"${aVersion}"`, `"resourceVersion":"${bVersion}"`];
   const at = text.indexOf(member);
   return at !== -1 && other.startsWith(otherMember, at) && text.slice(0, at) === other.slice(0, at) &&
     text.slice(at + member.length) === other.slice(at + otherMember.length);
-}
-
-function stringOf(text: Text): string {
-  return typeof text === "string" ? text : decoder.decode(text);
 }

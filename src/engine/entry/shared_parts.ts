@@ -8,9 +8,11 @@
  *
  * @module
  */
-import { decoder, encoder, type ObjectKey, type Reduced, reduced } from "../api/object.ts";
+import { encoder, type ObjectKey, type Reduced, reduced } from "../api/object.ts";
 import { isPlain } from "../api/selector.ts";
+import { CompactText, decoded, type HeldText } from "./compact_text.ts";
 import { endOfKey, skipValue } from "./json_text.ts";
+import type { TextTemplates } from "./text_templates.ts";
 
 const SPACE = 32;
 const COMMA = 44;
@@ -30,7 +32,7 @@ const LATE = 128;
 /** The version of a key that was read last. */
 interface ReadVersion {
   uid: string;
-  text: string | Uint8Array;
+  text: HeldText;
   /** The object, which is frozen. */
   object: Members;
   /** See {@linkcode Outline.code}. `undefined` until it is needed, `""` if it cannot be used. */
@@ -73,7 +75,7 @@ export class SharedParts {
     this.#outline = undefined;
     const last = this.#read.get(key);
     if (last === undefined || last.uid !== uid) return undefined;
-    const before = typeof last.text === "string" ? last.text : decoder.decode(last.text);
+    const before = decoded(last.text);
     last.outline ??= comparison.outlineOf(before, last.object);
     if (last.outline === "") return undefined;
     const object = comparison.parse(text, before, last.outline, last.object);
@@ -83,13 +85,14 @@ export class SharedParts {
   }
 
   /** Keeps the version that was parsed last. `string` is its text, and `object` is frozen. */
-  keep(key: ObjectKey, uid: string, text: string | Uint8Array, string: string, object: unknown): void {
+  keep(key: ObjectKey, uid: string, text: HeldText, string: string, object: unknown): boolean {
     const outline = this.#outline;
     this.#outline = undefined;
-    if (!this.isOn) return;
+    if (!this.isOn) return false;
     const own = ownText(text, string);
     const last = this.#read.get(key);
-    this.#textBytes += own.length - (last?.text.length ?? 0);
+    this.#textBytes += heldBytes(own);
+    if (last !== undefined) this.#release(last.text);
     if (last === undefined) {
       this.#read.set(key, { uid, text: own, object: object as Members, outline });
       this.#forgetLate(key);
@@ -100,6 +103,22 @@ export class SharedParts {
       last.outline = outline;
     }
     this.onKept?.();
+    return true;
+  }
+
+  /** Holds the text of a version compactly, if it resembles others. */
+  compact(key: ObjectKey, templates: TextTemplates): void {
+    const last = this.#read.get(key);
+    if (last === undefined || last.text instanceof CompactText) return;
+    const compact = templates.compact(key, last.text);
+    if (compact === undefined) return;
+    this.#textBytes += heldBytes(compact) - heldBytes(last.text);
+    last.text = compact;
+  }
+
+  #release(text: HeldText): void {
+    this.#textBytes -= heldBytes(text);
+    if (text instanceof CompactText) text.release();
   }
 
   /** Forgets the version of a key that was deleted, once some more have been. */
@@ -114,14 +133,15 @@ export class SharedParts {
   #forget(key: ObjectKey): void {
     const last = this.#read.get(key);
     if (last === undefined) return;
-    this.#textBytes -= last.text.length;
+    this.#release(last.text);
     this.#read.delete(key);
   }
 
   /** Forgets all versions. */
   clear(): void {
+    for (const { text } of this.#read.values()) this.#release(text);
     this.#read.clear();
-    this.#deleted.length = this.#textBytes = 0;
+    this.#deleted.length = 0;
     this.#lookAt = LATE;
   }
 
@@ -133,9 +153,13 @@ export class SharedParts {
   }
 }
 
+function heldBytes(text: HeldText): number {
+  return text instanceof CompactText ? text.values.length : text.length;
+}
+
 /** A text that keeps no larger buffer in memory. */
-function ownText(text: string | Uint8Array, string: string): string | Uint8Array {
-  if (typeof text === "string") return text;
+function ownText(text: HeldText, string: string): HeldText {
+  if (!(text instanceof Uint8Array)) return text;
   if (string.length === text.length) return string; // it is ASCII
   return text.length === text.buffer.byteLength ? text : text.slice();
 }
