@@ -335,7 +335,8 @@ export function outlineOf(text: string): Outline {
     } else if (isInWord(code)) {
       const end = endOfWord(text, at);
       shape -= code; // numbers and words have one shape
-      places.push(at, end);
+      // In no JSON one touches a quote. As a hole it would reach into what is next to it in another text.
+      if (text.charCodeAt(at - 1) !== QUOTE && text.charCodeAt(end) !== QUOTE) places.push(at, end);
       at = end;
     } else at++;
   }
