@@ -458,7 +458,7 @@ for (const [what, textOf] of Object.entries(HOSTILE)) {
         }
       })
     );
-    assert(large <= 60 * 100_000, `${large} steps`);
+    assert(large <= 80 * 100_000, `${large} steps`);
     assert(large <= 5 * small, `${small} steps, and ${large} for four times the size`);
   });
 }
