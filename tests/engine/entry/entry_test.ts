@@ -9,18 +9,28 @@ import {
 import fc from "npm:fast-check@^4.10.2";
 import { type CacheEntry, sameVersion } from "../../../src/engine/api/entry.ts";
 import { FieldTree } from "../../../src/engine/api/fields.ts";
-import type { KubernetesObject } from "../../../src/engine/api/object.ts";
+import { type KubernetesObject, type Reduced, reduced } from "../../../src/engine/api/object.ts";
+import { onlyFields } from "../../../src/engine/api/fields.ts";
 import { DecodeError } from "../../../src/engine/api/status.ts";
 import {
   brokenEntry,
   entryBytes,
   entryOf,
   entryText,
+  type JsonEntry,
   jsonOf,
   pickFields,
+  ReducedEntry,
+  Reduction,
   sameFields,
   unreadEntry,
+  WrittenRowEntry,
 } from "../../../src/engine/entry/entry.ts";
+import { SharedParts } from "../../../src/engine/entry/shared_parts.ts";
+import { TextTemplates } from "../../../src/engine/entry/text_templates.ts";
+import { Pod } from "../../support/sources/bodies.ts";
+import { Thing as CustomThing } from "../../support/sources/fixtures.ts";
+import { holdCompactly } from "./_compact.ts";
 import { asFrozen, IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../_unread.ts";
 
 Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
@@ -469,4 +479,286 @@ Deno.test("entries of custom kinds differ by integers that JavaScript rounds, an
   for (const entry of [a, b]) void entry.object;
   assertEquals([a, b].map((entry) => entryText(entry)), texts);
   assertEquals([sameFields(a, b), sameFields(b, a), sameFields(a, a)], [false, false, true]);
+});
+
+/** What differs between the objects below. */
+interface Parts {
+  readonly name?: string;
+  readonly version?: string;
+  readonly phase?: string;
+  readonly id?: string;
+  /** The text of `status`. */
+  readonly status?: string;
+}
+
+/** The text of an object, and where its metadata and labels are. */
+function pieces(
+  { name = "cart-0", version = "7", phase = "Running", id = "1", status }: Parts,
+): readonly [string, string, string] {
+  const labels = `{"app":"cart","of":${JSON.stringify(name)}}`;
+  const metadata =
+    `{"name":${JSON.stringify(name)},"namespace":"shop","uid":"u-${id}","resourceVersion":"${version}",` +
+    `"labels":${labels},"annotations":{"note":"${"x".repeat(400)}"}}`;
+  const rest = `"spec":{"id":${id},"ids":[${id},null,-0,1.0],"empty":{}}`;
+  const text = `{"kind":"Pod","apiVersion":"v1","metadata":${metadata},${rest},` +
+    `"status":${status ?? `{"phase":${JSON.stringify(phase)},"a":{"b":${JSON.stringify(phase)}}}`}}`;
+  return [text, metadata, labels];
+}
+
+type Make = (parts: Parts) => JsonEntry<KubernetesObject>;
+
+/** Makes entries of texts, or bytes, by `of`. */
+function made(
+  of: (...given: [typeof IDENTITY, string | Uint8Array, number, number, number, number]) => JsonEntry<KubernetesObject>,
+  isBytes = false,
+): Make {
+  return (parts) => {
+    const [text, metadata, labels] = pieces(parts);
+    const encode = (text: string): string | Uint8Array => isBytes ? new TextEncoder().encode(text) : text;
+    const at = (position: number): number => encode(text.slice(0, position)).length;
+    const { name = "cart-0", version = "7", id = "1" } = parts;
+    const identity = { key: `shop/${name}`, namespace: "shop", uid: `u-${id}`, resourceVersion: version };
+    const [start, labelsStart] = [text.indexOf(metadata), text.indexOf(labels)];
+    return of(
+      identity,
+      encode(text),
+      at(start),
+      at(start + metadata.length),
+      at(labelsStart),
+      at(labelsStart + labels.length),
+    );
+  };
+}
+
+/** The kinds of unread entries. */
+const KINDS: Readonly<Record<string, Make>> = {
+  "text": made((...given) => unreadEntry(...given)),
+  "bytes": made((...given) => unreadEntry(...given), true),
+  "without the place of labels": made((identity, text, start, end) => unreadEntry(identity, text, start, end)),
+  "of a custom kind": made((...given) => unreadEntry(...given, true)),
+  "bytes of a custom kind": made((...given) => unreadEntry(...given, true), true),
+  "reduced": made((...given) =>
+    new ReducedEntry(Reduction.of(onlyFields(Pod, ["status", "spec"] as string[]))!, ...given)
+  ),
+  "reduced, of a custom kind": made((...given) =>
+    new ReducedEntry(Reduction.of(onlyFields(CustomThing, ["spec", "status.phase"] as string[]))!, ...given)
+  ),
+  "of a row": made(
+    (identity, text, ...places) => new WrittenRowEntry(Reduction.metadata, identity, text as Uint8Array, ...places),
+    true,
+  ),
+};
+
+const LARGE = "9007199254740993";
+/** Objects that differ by values of all kinds. */
+const OBJECTS: readonly Parts[] = [
+  {},
+  { name: "cart-1", version: "10", phase: "Pending" },
+  { name: "cart-é 🦕", phase: 'a"\\\n\u2028' },
+  { id: LARGE, phase: "" },
+  { id: "-0", version: "8" },
+];
+
+/** An entry that is compact, next to another one, in templates of their own. */
+function compacted(
+  make: Make,
+  parts: Parts,
+): { readonly entry: JsonEntry<KubernetesObject>; readonly templates: TextTemplates } {
+  const [entry, templates] = [make(parts), new TextTemplates()];
+  become(entry, make, templates);
+  return { entry, templates };
+}
+
+function become(entry: JsonEntry<KubernetesObject>, make: Make, templates = new TextTemplates()): void {
+  const other = make({ name: "cart-other", id: "5", phase: "other", version: "3" });
+  assertEquals([entry.savedBytes, holdCompactly(other, templates)], [0, false]);
+  assert(holdCompactly(entry, templates));
+  assert(entry.savedBytes > 400, `${entry.savedBytes}`);
+}
+
+/** All that an entry tells, in the order in which it is asked; an error as its text. */
+function told(entry: JsonEntry<KubernetesObject>, reads: readonly ("labels" | "metadata" | "object")[]): unknown[] {
+  const tell = (): unknown[] => [
+    ...[entry.key, entry.name, entry.uid, entry.resourceVersion, entry.textBytes, entry.isParsed, entry.text],
+    ...[entry.unread, entry.error?.message],
+  ];
+  const texts = (): unknown[] => [entryText(entry), entryText(entry, "metadata"), entryBytes(entry)];
+  return [
+    tell(),
+    texts(),
+    ...reads.flatMap((read) => {
+      const value = entry[read];
+      assertStrictEquals(entry[read], value);
+      const mark = (value as Reduced)[reduced];
+      return [value, JSON.stringify(value), mark, Object.isFrozen(value), tell()];
+    }),
+    entry.valuesAt(["status", "phase"]),
+    entry.valuesAt(["spec", "ids"]),
+    texts(),
+  ];
+}
+
+const ORDERS = [["object"], ["metadata", "object"], ["labels", "metadata", "object"], [
+  "metadata",
+  "labels",
+  "object",
+]] as const;
+
+for (const [kind, make] of Object.entries(KINDS)) {
+  Deno.test(`An entry ${kind} that is held compactly is read as it would be otherwise`, () => {
+    for (const parts of OBJECTS) {
+      // Strings are ASCII only.
+      if (typeof make(parts).text === "string" && parts.name?.includes("é")) continue;
+      for (const reads of ORDERS) {
+        for (const isShared of [false, true]) {
+          const plain = make(parts);
+          const { entry, templates } = compacted(make, parts);
+          for (const it of [plain, entry]) if (isShared) it.share(new SharedParts(() => true));
+          assertEquals(told(entry, reads), told(plain, reads));
+          assertEquals([entry.savedBytes, entry.text], [0, undefined]);
+          assertEquals(templates.size, isShared && !(parts.id === LARGE && kind.includes("custom")) ? 1 : 0);
+        }
+      }
+    }
+  });
+
+  Deno.test(`An entry ${kind} that is held compactly has fields and values without a parse`, () => {
+    for (const parts of OBJECTS) {
+      if (typeof make(parts).text === "string" && parts.name?.includes("é")) continue;
+      const { entry } = compacted(make, parts);
+      const paths = [
+        ["metadata", "name"],
+        ["spec", "id"],
+        ["spec", "ids"],
+        ["spec", "ids", "0"],
+        ["status"],
+        ["kind"],
+        ["none"],
+      ];
+      for (const path of paths) assertEquals(entry.valuesAt(path), make(parts).valuesAt(path), `${path}`);
+      assert(!entry.isParsed);
+      const others = [
+        make(parts),
+        make({ ...parts, version: "100" }),
+        compacted(make, { ...parts, version: "100" }).entry,
+      ];
+      for (const other of others) assert(sameFields(entry, other) && sameFields(other, entry));
+      const different = make({ ...parts, phase: "different" });
+      assert(!sameFields(entry, different) && !sameFields(different, entry));
+      assert(!sameFields(compacted(make, { ...parts, phase: "different" }).entry, entry));
+      assert(!entry.isParsed);
+    }
+  });
+
+  Deno.test(`An entry ${kind} keeps what was read of it when it becomes compact`, () => {
+    const reads = ["labels", "metadata", "object"] as const;
+    for (let at = 0; at < reads.length; at++) {
+      const entry = make({});
+      const before = reads.slice(0, at).map((read) => entry[read]);
+      become(entry, make);
+      const { labels, metadata } = entry;
+      if (at > 1) assertStrictEquals(metadata, before[1]);
+      else if (at > 0 && kind !== "without the place of labels") assertEquals(labels, before[0]);
+      assertStrictEquals(entry.metadata, metadata);
+      const { object } = entry;
+      assertStrictEquals(entry.object, object);
+      assertStrictEquals(entry.metadata, object.metadata);
+      assertEquals(object.metadata, metadata);
+    }
+    // Once it has been parsed there is no text.
+    const entry = make({});
+    void entry.object;
+    const templates = new TextTemplates();
+    for (let i = 0; i < 2; i++) assert(!holdCompactly(entry, templates));
+    assertEquals([entry.savedBytes, templates.size], [0, 0]);
+  });
+
+  Deno.test(`An entry ${kind} that is broken gives the same error when it is held compactly, and uses no template`, () => {
+    const cases: [Parts, ("labels" | "metadata" | "object")[]][] = [
+      [{ status: `{"phase":01,"a":{"b":"x"}}` }, ["object"]],
+      [{ status: `{"phase":"\\x","a":{"b":"x"}}` }, ["object"]],
+      [{ status: `{"phase":"\n","a":{"b":"x"}}` }, ["object"]],
+      [{ id: "tru" }, ["object"]],
+      [{ version: "\n" }, ["metadata", "object"]],
+    ];
+    for (const [parts, reads] of cases) {
+      const plain = make(parts);
+      const { entry, templates } = (() => {
+        const other: Parts = {
+          ...parts,
+          name: "cart-other",
+          status: parts.status?.replace("01", "02").replace("x", "y"),
+        };
+        const [entry, templates] = [make(parts), new TextTemplates()];
+        assert(!holdCompactly(make(other), templates) && holdCompactly(entry, templates));
+        return { entry, templates };
+      })();
+      for (const read of reads) {
+        const [error, expected] = [entry, plain].map((it) => assertThrows(() => it[read], DecodeError));
+        assertEquals([error.message, error.key, `${error.cause}`], [
+          expected.message,
+          expected.key,
+          `${expected.cause}`,
+        ]);
+        assertStrictEquals(assertThrows(() => entry.object), error);
+        assertStrictEquals(entry.error, error);
+      }
+      assertEquals([entry.savedBytes, entry.text, templates.size, templates.bytes], [0, undefined, 0, 0]);
+      entry.release();
+    }
+  });
+}
+
+Deno.test("A compact entry uses its template until it is released, parsed, or forgotten by SharedParts", () => {
+  const make = KINDS.text;
+  for (const isKept of [false, true]) {
+    const templates = new TextTemplates();
+    const parts = new SharedParts(() => true);
+    const entries = ["cart-1", "cart-2", "cart-3", "cart-4"].map((name) => make({ name }));
+    assertEquals(entries.map((entry) => holdCompactly(entry, templates)), [false, true, true, true]);
+    const [, one, two, three] = entries;
+    if (isKept) { for (const entry of [one, two, three]) entry.share(parts); }
+    one.release();
+    one.release();
+    two.release();
+    assertEquals(templates.size, 1, "the third one uses it");
+    void three.object;
+    three.release();
+    assertEquals(templates.size, isKept ? 1 : 0);
+    parts.clear();
+    assertEquals([templates.size, templates.bytes], [0, 0]);
+    assertEquals(one.object, make({ name: "cart-2" }).object, "it can still be read");
+    for (const entry of entries) entry.release();
+  }
+});
+
+Deno.test("A cached entry that is read says so, if it was compact", () => {
+  const templates = new TextTemplates();
+  const read: string[] = [];
+  templates.onRead = (key) => void read.push(key);
+  const entries = ["cart-1", "cart-2"].map((name) => KINDS.text({ name }));
+  for (const entry of entries) holdCompactly(entry, templates);
+  for (const entry of entries) void entry.metadata;
+  assertEquals(read, []);
+  for (const entry of entries) void [entry.object, entry.object];
+  assertEquals(read, ["shop/cart-2"]);
+});
+
+Deno.test("A compact entry that is looked at again stays as it is, and counts as one user", () => {
+  const { entry, templates } = compacted(KINDS.text, {});
+  const { savedBytes, text } = entry;
+  for (let i = 0; i < 3; i++) assert(!holdCompactly(entry, templates));
+  assertEquals([entry.savedBytes, entry.text, templates.size], [savedBytes, text, 1]);
+  entry.release();
+  assertEquals([templates.size, templates.bytes], [0, 0]);
+});
+
+Deno.test("A frozen compact entry saves as much as the entry inside", () => {
+  const { entry } = compacted(KINDS.text, {});
+  const saved = entry.savedBytes;
+  assertEquals(asFrozen(entry).savedBytes, saved);
+  assertEquals(asFrozen(entryOf(make("a"))).savedBytes ?? 0, 0);
+  function make(name: string): KubernetesObject {
+    return { metadata: { name, uid: "", resourceVersion: "", creationTimestamp: "" } };
+  }
 });
