@@ -468,3 +468,33 @@ Deno.test("Trees are written as JSON that has their values", () => {
   assertEquals(JSON.parse(writtenTree(treeOf(pod)).text), pod);
   assertEquals(JSON.parse(writtenTree(treeOf(pod), new Random(1)).text), pod);
 });
+
+Deno.test("Compact texts leave values that are no JSON to those who parse all of the text", () => {
+  for (const value of ["01", "tru", "-", `"\\x"`, `"\n"`, `"\\u12"`]) {
+    const text = withValue(value);
+    assertEquals(text.valuesAt(["a"]), undefined, value);
+    assertEquals(text.valuesAt(["b", "a"]), undefined, value);
+  }
+});
+
+Deno.test("Compact texts keep the mark of a byte order at the beginning of a value", () => {
+  assertEquals(withValue(utf8Text(`"\ufeffa\ufeff"`)).valuesAt(["a"]), ["\ufeffa\ufeff"]);
+});
+
+Deno.test("Templates do not mix up paths whose keys have control characters", () => {
+  const text = withValue("1");
+  assertEquals(text.valuesAt(["b", "a"]), ["1"]);
+  assertEquals(text.valuesAt(["b\0a"]), []);
+  assertEquals(text.valuesAt([]), [undefined]);
+  assertEquals(text.valuesAt([""]), []);
+});
+
+Deno.test("The values at a path through many elements cost what a compact text is long", () => {
+  const counts = [4_000, 16_000].map((size) => {
+    const text = (value: string): string => `{"a":[${`"${value}",`.repeat(size)}{}]}`;
+    const made = compact(templateOf(text("1"), text("2"))!, text("3"))!;
+    void made.valuesAt(["a"]); // the template is looked at once
+    return steps(() => assertEquals(made.valuesAt(["a"])?.length, size + 1));
+  });
+  assert(counts[1] <= 5 * counts[0] && counts[1] <= 40 * 16_000, `${counts}`);
+});

@@ -762,3 +762,18 @@ Deno.test("A frozen compact entry saves as much as the entry inside", () => {
     return { metadata: { name, uid: "", resourceVersion: "", creationTimestamp: "" } };
   }
 });
+
+Deno.test("valuesAt of a compact entry throws the DecodeError of the text, where a value is no JSON", () => {
+  for (const [status, good] of [[`{"phase":tru}`, `{"phase":1}`], [`{"phase":"\\x"}`, `{"phase":"x"}`]]) {
+    const [entry, plain] = [KINDS.text({ status }), KINDS.text({ status })];
+    const templates = new TextTemplates();
+    holdCompactly(KINDS.text({ status: good, name: "cart-other" }), templates);
+    assert(holdCompactly(entry, templates));
+    const [error, expected] = [entry, plain].map((it) =>
+      assertThrows(() => it.valuesAt(["status", "phase"]), DecodeError)
+    );
+    assertEquals([error.message, `${error.cause}`], [expected.message, `${expected.cause}`]);
+    assertStrictEquals(entry.error, error);
+    assertEquals(templates.size, 0);
+  }
+});

@@ -255,7 +255,7 @@ Deno.test("Texts that resemble no other are passed over after some attempts, and
     for (let i = 0; i < 100_000; i++) assertEquals(hold(templates, "shop/cart-1", unlike(i)), undefined);
   });
   // Pauses of 512, 1,024, … texts.
-  assert(count >= ATTEMPTS - 1 && count < ATTEMPTS + 20, `${count} attempts`);
+  assert(count >= ATTEMPTS - 1 && count < ATTEMPTS + 80, `${count} attempts`);
   let passed = 0;
   while (hold(templates, "shop/cart-1", textOf(passed)) === undefined && passed < 1e6) passed++;
   // The first one waits for the next one, after another pause.
@@ -387,5 +387,19 @@ Deno.test("Bytes of texts that are decoded stay the same", () => {
   for (const value of ["a", "b", "\u007f", "\\", '"']) {
     const made = hold(templates, "shop/cart-1", textOf(value));
     if (made !== undefined) assertEquals(decoded(made), textOf(value));
+  }
+});
+
+Deno.test("Small families become compact, also if many texts before resembled no other", () => {
+  for (const unlike of [0, 40, 60, 1_000]) {
+    const templates = new TextTemplates();
+    for (let i = 0; i < unlike; i++) hold(templates, `a/one${i}`, textOf("a", `one${i}`));
+    let count = 0;
+    for (let family = 0; family < 2_000; family++) {
+      for (const value of ["a", "b", "c"]) {
+        if (hold(templates, `b/app${family}-${value}`, textOf(value, `kind${family}`)) !== undefined) count++;
+      }
+    }
+    assert(count > 3_000, `${count} of 4,000 after ${unlike}`);
   }
 });
