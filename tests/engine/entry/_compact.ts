@@ -1,8 +1,7 @@
 /**
  * Objects that are parsed with shared parts, and entries whose texts are held compactly.
  *
- * {@linkcode parseShared} reads a text as an unread entry of a cache is read. {@linkcode holdCompactly} makes the text of
- * an entry compact.
+ * {@linkcode parseShared} and {@linkcode holdCompactly} are the entry points.
  *
  * @module
  */

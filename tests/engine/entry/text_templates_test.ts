@@ -230,7 +230,7 @@ Deno.test("TextTemplates have at most 4,096 templates, of about 16 MiB, and lear
     else assert(templates.bytes > 16_777_216 && templates.bytes < 16_777_216 + 70_000, `${templates.bytes}`);
     for (const it of held.splice(0)) it.release();
     assertEquals([templates.size, templates.bytes], [0, 0]);
-    // After those that could not be learnt some are passed over.
+    // Some texts are passed over after so many that could not be learnt.
     for (let i = 0; templates.size === 0 && i <= 2 * LONGEST_PAUSE; i++) hold(templates, "new/app-1", textOf(i, "new"));
     for (let family = families; family < families + 100; family++) assert(texts(family), `${family}`);
   }
@@ -290,7 +290,7 @@ Deno.test("A family keeps templates of four shapes, those that fitted last", () 
     return attempts(() => assert(hold(templates, "shop/cart-2", textOf(`${Math.random()}`, kind)) !== undefined)) === 0;
   };
   for (const kind of kinds) assert(isKnown(kind), kind);
-  isKnown("k1"); // the one that fitted last stays
+  isKnown("k1"); // it fitted last, and stays
   for (const value of ["a", "b"]) hold(templates, "shop/cart-1", textOf(value, "k55555"));
   assertEquals(templates.size, 5);
   assertEquals(["k1", "k333", "k4444", "k55555"].map(isKnown), [true, true, true, true]);
@@ -339,7 +339,7 @@ Deno.test("SharedParts hold texts compactly, and use a template until they repla
   const compact = parts.bytes;
   parts.compact(key(0), templates); // it is compact
   assertEquals(parts.bytes, compact);
-  // What is kept compactly is still compared.
+  // A compact text is still compared with the next version.
   const first = parseShared(parts, key(0), pods[0].replace(`"Running"`, `"Failed!"`)) as { spec: unknown };
   const second = parseShared(parts, key(0), pods[0].replace(`"Running"`, `"Pending"`)) as { spec: unknown };
   assertStrictEquals(second.spec, first.spec);
