@@ -71,13 +71,12 @@ export class CompactText {
   /** The values of the holes, each behind a separator. */
   readonly values: string;
   /** `true` if and only if the template counts this text among its users. */
-  #isUser = true;
+  #isUser = false;
 
-  /** Counts as a user of the template until {@linkcode release}. */
+  /** `values` are what the template has returned for a text. */
   constructor(template: TextTemplate, values: string) {
     this.template = template;
     this.values = values;
-    template.users++;
   }
 
   /** The bytes of the whole text. */
@@ -120,7 +119,13 @@ export class CompactText {
     return read;
   }
 
-  /** Ends its use of the template, once nobody in the cache holds it. It can still be read. */
+  /** Counts as a user of the template until {@linkcode release}, since it is in a cache. */
+  use(): void {
+    if (!this.#isUser) this.template.users++;
+    this.#isUser = true;
+  }
+
+  /** Ends its use of the template, once the cache does not hold it any more. It can still be read. */
   release(): void {
     if (!this.#isUser) return;
     this.#isUser = false;
