@@ -132,7 +132,7 @@ export class TextTemplates {
       const values = template.match(text, isAscii);
       if (values === undefined || values.length > WORTHWHILE * text.length) continue;
       if (i > 0) group.templates = [template, ...templates.filter((it) => it !== template)];
-      return new CompactText(template, values);
+      return new CompactText(template, values, text.length);
     }
   }
 
@@ -179,7 +179,7 @@ export class TextTemplates {
       if (values === undefined || values.length > WORTHWHILE * text.length) continue;
       this.#add(extended!, template, groups);
       this.#partner = from.waiting;
-      return new CompactText(extended!, values);
+      return new CompactText(extended!, values, text.length);
     }
   }
 

@@ -68,10 +68,14 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
   staging(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
     let bytes = 0;
     let isOver = false;
+    /** Entries that arrived before there were many, and where the next one of them is. */
+    let early: JsonEntry<KubernetesObject>[] = [];
+    let next = 0;
     this.#staging++;
     const end = (): void => {
       if (isOver) return;
       isOver = true;
+      early = [];
       this.#staging--;
       this.templates.leftAll(); // some were staged and are not stored
       this.#lookAtAll();
@@ -83,7 +87,10 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
           const inner = entryWithin(entry);
           if (!(inner instanceof JsonEntry) || inner.isParsed || this.#stored(inner)) continue;
           bytes += inner.textBytes ?? 0;
-          if (bytes > LONG_LIST || this.isShort()) inner.compact(this.templates);
+          if (bytes > LONG_LIST || this.isShort()) {
+            inner.compact(this.templates);
+            if (next < early.length) early[next++].compact(this.templates);
+          } else if (this.onSaved === undefined) early.push(inner); // the bytes of staged entries are not counted again
         }
         this.templates.takePartner(); // it becomes compact when it is stored
         replacement.add(entries);
