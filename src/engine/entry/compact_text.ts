@@ -26,12 +26,17 @@ const CLOSE_BRACE = 125;
 const ASCII = "\x00";
 /** Is before each value of a text with other characters. */
 const UTF8 = "\x01";
+/** Stands for the value of the hole's twin. */
+const TWIN = "\x02";
 
 /** Stands for the value of a hole while a field path is looked up. No template with this text is asked for fields. */
 const MARK = "\\u0001";
 
 /** So many paths are looked up once for each template. */
 const MOST_PATHS = 64;
+
+/** Shorter values are not looked for in other holes. */
+const SHORTEST_TWIN = 4;
 
 /** About the bytes of a compact text in addition to its values. */
 const COMPACT_BYTES = 48;
@@ -70,24 +75,22 @@ export class CompactText {
   readonly template: TextTemplate;
   /** The values of the holes, each behind a separator. */
   readonly values: string;
+  /** The bytes of the whole text. */
+  readonly length: number;
   /** `true` if and only if the template counts this text among its users. */
-  #isUser = true;
+  #isUser = false;
 
-  /** Counts as a user of the template until {@linkcode release}. */
-  constructor(template: TextTemplate, values: string) {
+  /** `values` are what the template has returned for a text of this length. */
+  constructor(template: TextTemplate, values: string, length: number) {
     this.template = template;
     this.values = values;
-    template.users++;
+    this.length = length;
   }
 
-  /** The bytes of the whole text. */
-  get length(): number {
-    return this.template.length + this.values.length;
-  }
 
   /** The bytes by which it takes less than the text. */
   get savedBytes(): number {
-    return this.template.length - COMPACT_BYTES;
+    return this.length - this.values.length - COMPACT_BYTES;
   }
 
   /** The whole text as it was: a string if all of it is ASCII. */
@@ -120,7 +123,13 @@ export class CompactText {
     return read;
   }
 
-  /** Ends its use of the template, once nobody in the cache holds it. It can still be read. */
+  /** Counts as a user of the template until {@linkcode release}, since it is in a cache. */
+  use(): void {
+    if (!this.#isUser) this.template.users++;
+    this.#isUser = true;
+  }
+
+  /** Ends its use of the template, once the cache does not hold it any more. It can still be read. */
   release(): void {
     if (!this.#isUser) return;
     this.#isUser = false;
@@ -138,23 +147,26 @@ export class CompactText {
     for (let i = 1; i < hole; i++) at = this.values.indexOf(separator, at + 1);
     const next = this.values.indexOf(separator, at + 1);
     const value = this.values.slice(at + 1, next === -1 ? undefined : next);
+    if (value === TWIN) return this.#value(this.template.twins[hole]);
     return this.#isAscii ? value : decoder.decode(bytesOf(value));
   }
 
   /** A range of the text, as bytes. */
   #range(start: number, end: number): string {
-    const { values, template: { parts } } = this;
+    const { values, template: { parts, twins } } = this;
     const separator = values[0];
+    const own: string[] = [""];
     let written = "";
     let place = 0; // of the next part or value in the text
     for (let i = 0, at = 0; place < end; i++) {
       if (i > 0) {
         const next = values.indexOf(separator, at + 1);
         const to = next === -1 ? values.length : next;
-        const length = to - at - 1;
+        const given = values.slice(at + 1, to);
+        const value = own[i] = given === TWIN ? own[twins[i]] : given;
         // A range begins and ends at values of JSON, so a hole is in it or is not.
-        if (place >= start && place + length <= end) written += values.slice(at + 1, to);
-        place += length;
+        if (place >= start && place + value.length <= end) written += value;
+        place += value.length;
         at = to;
       }
       const part = parts[i];
@@ -173,8 +185,11 @@ export class CompactText {
 export class TextTemplate {
   /** The texts around the holes. A hole is between the quotes of a string, or it is a number or word. */
   readonly parts: readonly string[];
-  /** The bytes of {@linkcode parts}, less one for each hole: that of the separator before its value. */
-  readonly length: number;
+  /**
+   * For each hole, the number of an earlier one with the same value in the text that this template was made of; 0 if
+   * there is none. Values of other texts are held once, too, where they are the same.
+   */
+  readonly twins: readonly number[];
   /** The number of texts that need this template. */
   users = 0;
   /** Called when there is none any more. */
@@ -184,9 +199,9 @@ export class TextTemplate {
   readonly #fields = new Map<string, readonly (FieldValue | number)[] | undefined>();
 
   /** Use {@linkcode ofText} or {@linkcode extended}. `parts` are slices of one text, which has no values of holes. */
-  constructor(parts: readonly string[]) {
+  constructor(parts: readonly string[], twins: readonly number[] = []) {
     this.parts = parts;
-    this.length = parts.reduce((sum, part) => sum + part.length, 1 - parts.length);
+    this.twins = twins;
   }
 
   /** Returns a template without holes. */
@@ -196,7 +211,7 @@ export class TextTemplate {
 
   /** About the bytes that it takes. */
   get bytes(): number {
-    return TEMPLATE_BYTES + this.length + PART_BYTES * this.parts.length;
+    return this.parts.reduce((sum, part) => sum + part.length + PART_BYTES, TEMPLATE_BYTES);
   }
 
   /** `true` for a hole between quotes. */
@@ -208,8 +223,9 @@ export class TextTemplate {
    * Returns the values that a text has in the holes, for a {@linkcode CompactText}; `undefined` if it has other parts.
    */
   match(text: string, isAscii: boolean): string | undefined {
-    const { parts } = this;
+    const { parts, twins } = this;
     const values = [""];
+    const found = [""];
     let at = parts[0].length;
     if (text.slice(0, at) !== parts[0]) return undefined;
     for (let hole = 1; hole < parts.length; hole++) {
@@ -217,11 +233,13 @@ export class TextTemplate {
       const end = part.charCodeAt(0) === QUOTE ? endOfString(text, at) : endOfWord(text, at);
       const next = end + part.length;
       if (text.slice(end, next) !== part) return undefined;
-      values.push(text.slice(at, end));
+      const value = text.slice(at, end);
+      values.push(value);
+      found.push(twins[hole] > 0 && value === values[twins[hole]] ? TWIN : value);
       at = next;
     }
     if (at !== text.length || parts.length === 1 || hasSeparator(text)) return undefined;
-    return values.join(isAscii ? ASCII : UTF8);
+    return found.join(isAscii ? ASCII : UTF8);
   }
 
   /**
@@ -233,6 +251,8 @@ export class TextTemplate {
     const { places: ours } = outlineOf(own);
     if (ours.length !== theirs.length || ours.length === 0 || hasSeparator(own) || hasSeparator(text)) return undefined;
     const parts: string[] = [];
+    const twins = [0];
+    const known = new Map<string, number>();
     let [hole, place] = [0, this.parts[0].length];
     let [from, before, theirBefore] = [0, 0, 0];
     for (let i = 0; i < ours.length; i += 2) {
@@ -243,13 +263,17 @@ export class TextTemplate {
       if (isHole || own.slice(start, end) !== text.slice(theirs[i], theirs[i + 1])) {
         parts.push(own.slice(from, start));
         from = end;
+        const value = text.slice(theirs[i], theirs[i + 1]);
+        const twin = known.get(value) ?? 0;
+        if (twin === 0) known.set(value, parts.length);
+        twins.push(value.length >= SHORTEST_TWIN ? twin : 0);
       }
       [before, theirBefore] = [end, theirs[i + 1]];
     }
     if (own.slice(before) !== text.slice(theirBefore)) return undefined;
     parts.push(own.slice(from));
     // A slice keeps the text in memory that it is of: here the template's own, without the values of holes.
-    return new TextTemplate(parts.join(ASCII).split(ASCII));
+    return new TextTemplate(parts.join(ASCII).split(ASCII), twins);
   }
 
   /**
@@ -307,7 +331,7 @@ function isInWord(code: number): boolean {
 }
 
 function hasSeparator(text: string): boolean {
-  return text.includes(ASCII) || text.includes(UTF8);
+  return text.includes(ASCII) || text.includes(UTF8) || text.includes(TWIN);
 }
 
 /** Where the values of a text are. */

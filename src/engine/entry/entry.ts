@@ -226,16 +226,18 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   compact(templates: TextTemplates): boolean {
     const { text, savedBytes } = this;
     const compact = text === undefined ? undefined : templates.compact(this.key, text, this);
-    if (compact === undefined || compact.savedBytes <= savedBytes) {
-      compact?.release();
-      return false;
-    }
+    if (compact === undefined || compact.savedBytes <= savedBytes) return false;
     this.release();
     this.#body = compact;
     return true;
   }
 
-  /** Ends the use of templates, when the entry leaves its cache. It can still be read. */
+  /** Counts as a user of its template, while the cache holds it. */
+  use(): void {
+    if (this.#body instanceof CompactText) this.#body.use();
+  }
+
+  /** Ends the use of its template, when the entry leaves the cache. It can still be read. */
   release(): void {
     if (this.#body instanceof CompactText) this.#body.release();
   }

@@ -92,6 +92,7 @@ export class SharedParts {
     const own = ownText(text, string);
     const last = this.#read.get(key);
     this.#textBytes += heldBytes(own);
+    if (own instanceof CompactText) own.use();
     if (last !== undefined) this.#release(last.text);
     if (last === undefined) {
       this.#read.set(key, { uid, text: own, object: object as Members, outline });
@@ -112,6 +113,7 @@ export class SharedParts {
     if (last === undefined || last.text instanceof CompactText) return;
     const compact = templates.compact(key, last.text);
     if (compact === undefined) return;
+    compact.use();
     this.#textBytes += heldBytes(compact) - heldBytes(last.text);
     last.text = compact;
   }

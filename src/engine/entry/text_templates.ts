@@ -32,7 +32,7 @@ const GOOD = 0.5;
 const [ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE] = [48, 512, 65_536];
 
 /** Something that has a text, until it has been parsed. */
-interface Holder {
+export interface Holder {
   readonly text: string | Uint8Array | undefined;
 }
 
@@ -50,7 +50,7 @@ export class TextTemplates {
   readonly #families = new Map<string, Group>();
   /** By the shape of texts. */
   readonly #shapes = new Map<number, Group>();
-  /** All templates with users, and the groups that have them. */
+  /** All templates, and the groups that have them. */
   readonly #groups = new Map<TextTemplate, readonly Group[]>();
   readonly #waiting = new Map<Holder, readonly Group[]>();
   #bytes = 0;
@@ -58,6 +58,7 @@ export class TextTemplates {
   #pause = FIRST_PAUSE;
   /** The number of texts to pass over before the next attempt. */
   #passOver = 0;
+  #partner: Holder | undefined;
   /** Called when a cached object has been parsed that was held compactly. */
   onRead: ((key: ObjectKey) => void) | undefined;
 
@@ -83,6 +84,18 @@ export class TextTemplates {
     return this.#match(this.#families.get(name), text, isAscii) ?? this.#learn(name, text, isAscii, holder);
   }
 
+  /** Returns, once, the holder that waited for the text that {@linkcode compact} was called for. */
+  takePartner(): Holder | undefined {
+    const partner = this.#partner;
+    this.#partner = undefined;
+    return partner;
+  }
+
+  /** Forgets templates without users. */
+  dropUnused(): void {
+    for (const template of [...this.#groups.keys()]) if (template.users === 0) this.#drop(template);
+  }
+
   /** Forgets a holder of a text, which is not cached any more. */
   left(holder: Holder): void {
     for (const group of this.#waiting.get(holder) ?? []) if (group.waiting === holder) group.waiting = undefined;
@@ -91,6 +104,7 @@ export class TextTemplates {
 
   /** Forgets all holders. */
   leftAll(): void {
+    this.#partner = undefined;
     for (const holder of [...this.#waiting.keys()]) this.left(holder);
   }
 
@@ -118,7 +132,7 @@ export class TextTemplates {
       const values = template.match(text, isAscii);
       if (values === undefined || values.length > WORTHWHILE * text.length) continue;
       if (i > 0) group.templates = [template, ...templates.filter((it) => it !== template)];
-      return new CompactText(template, values);
+      return new CompactText(template, values, text.length);
     }
   }
 
@@ -164,7 +178,8 @@ export class TextTemplates {
       const values = extended?.match(text, isAscii);
       if (values === undefined || values.length > WORTHWHILE * text.length) continue;
       this.#add(extended!, template, groups);
-      return new CompactText(extended!, values);
+      this.#partner = from.waiting;
+      return new CompactText(extended!, values, text.length);
     }
   }
 

@@ -39,6 +39,19 @@ export interface CacheOptions extends DecodeOptions {
    */
   readonly freeze?: boolean;
   /**
+   * If `true`, unread objects that resemble each other take a fifth to a half of their text in memory: the informer
+   * keeps what they share once, and for each object the values that differ. Reads return the same as without it.
+   *
+   * - Objects become compact while nothing arrives, in steps of at most 2 ms. Lists of more than 64 MiB of text become
+   *   compact as they arrive, which takes up to 1.3 times as long.
+   * - The first read of a compact object costs up to 1.4 times as much. Secrets are never compact.
+   *
+   * Set `false` if your objects do not resemble each other, or for predictable CPU use.
+   *
+   * @default {true}
+   */
+  readonly compact?: boolean;
+  /**
    * If `true`, objects of kinds from `defineKind` that do not fit their schema are neither cached nor delivered. They
    * may be older than the schema, or the CRD in the cluster may allow more. `status().invalid` has them, with causes.
    *
@@ -252,6 +265,7 @@ type Cache = Omit<CacheOptions, "cluster">;
 const CACHE = {
   parse: { default: "lazy" },
   freeze: { default: true },
+  compact: { default: true },
   validate: { default: false },
   resyncMs: { default: 0, ms: {} },
   ...plainRows("reflector consistencyCheck"),

@@ -466,6 +466,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   async #stop(cause?: unknown, caller?: Processor<T>["caller"]): Promise<void> {
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
+    this.#sync.cache.compaction?.[Symbol.dispose]();
     this.#sync.counted?.[Symbol.dispose]();
     await this.#sync.processor.stop(caller);
   }

@@ -168,6 +168,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   #revision = 0;
   /** @internal */
   readonly [internals] = {
+    /** Counts the stored value of a key again: it takes more or less memory than before. */
+    resized: (key: string): void => this.#table.resized(key),
     /** The index values that the stored value of a key is filed under, without a call of the index function. */
     filed: (name: string, key: string): readonly string[] => {
       const row = this.#table.rowOf(key);

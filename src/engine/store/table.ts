@@ -33,7 +33,7 @@ export class Table<V> {
   #complete = 0;
   /** Returns the bytes of a value; `undefined` if they are not counted. */
   readonly sizeOf: ((value: V) => number) | undefined;
-  /** `#sizes[row]` has what `sizeOf` returned as the value of the row was stored; 0 if the row is free. */
+  /** `#sizes[row]` has what `sizeOf` returned as the value was stored, or since then; 0 if the row is free. */
   #sizes: number[] = [];
   /** `#bytes` is the sum of `#sizes`. */
   #bytes = 0;
@@ -44,7 +44,7 @@ export class Table<V> {
     this.addIndexes(definitions);
   }
 
-  /** The bytes of the values, as they were when they were stored, and of the indexes; 0 if they are not counted. */
+  /** The bytes of the values, as they were last counted, and of the indexes; 0 if they are not counted. */
   get bytes(): number {
     return this.sizeOf === undefined ? 0 : this.#indexes.reduce((sum, { bytes }) => sum + bytes, this.#bytes);
   }
@@ -120,6 +120,12 @@ export class Table<V> {
     const filed = new Array<readonly string[]>(this.#indexes.length);
     for (let i = 0; i < filed.length; i++) filed[i] = known.#valuesFor(i, there, value);
     this.#put(key, this.rowOf(key), value, filed);
+  }
+
+  /** Counts the value of a key again. */
+  resized(key: string): void {
+    const row = this.rowOf(key);
+    if (row !== NO_ROW && this.sizeOf !== undefined) this.#count(row, this.sizeOf(this.#values[row]));
   }
 
   /** Removes a key whose row is `row`. */

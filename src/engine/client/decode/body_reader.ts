@@ -10,6 +10,7 @@
 
 import { decoder } from "../../api/object.ts";
 import { DecodeError } from "../../api/status.ts";
+import { inputArrived } from "../../async/idle_turns.ts";
 import type { StreamSource } from "../../async/iterate.ts";
 
 const BUFFER_BYTES = 65_536;
@@ -72,6 +73,7 @@ class ChunkReader {
       this.#end();
       return undefined;
     }
+    inputArrived();
     if (this.#byob !== undefined) this.#buffer = new Uint8Array(value.buffer as ArrayBuffer);
     return value;
   }

@@ -15,12 +15,16 @@ import { Latch } from "../../async/signals.ts";
 import { TimeLimit } from "../../async/time.ts";
 import { checkCounts } from "../../errors/checks.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { internals } from "../../errors/internals.ts";
 import type { Replacement } from "../../reflector/requests.ts";
 import { bytesText, type FieldShare, heldBytes, largestFields } from "./memory_report.ts";
 import type { ObjectCache } from "./object_cache.ts";
 
 /** The share of the limit at which a warning is reported. */
 const WARNED = 0.8;
+
+/** With more than this part of the limit, lists become compact as they arrive. */
+const SHORT = 4;
 
 /** The share of the limit below which informers that have ended list again, and a next warning is possible. */
 const ROOMY = 0.7;
@@ -92,7 +96,10 @@ export class MemoryWarning extends InformerError {
 }
 
 /** A cache, as its budget sees it. */
-type Counted = Pick<CountedCache<KubernetesObject>, "resource" | "bytes" | "large" | "endSharing" | "mayShare">;
+type Counted = Pick<
+  CountedCache<KubernetesObject>,
+  "resource" | "bytes" | "large" | "compact" | "endSharing" | "mayShare"
+>;
 
 /** The bytes that all caches of a factory may hold. */
 export class MemoryBudget {
@@ -151,6 +158,7 @@ export class MemoryBudget {
   changed(grown: number, by: Counted): void {
     this.bytes += grown;
     if (grown < 0) return this.makeRoom();
+    if (this.bytes >= WARNED * this.#maxBytes) { for (const cache of this.#caches) cache.compact(); }
     this.#endSharing();
     if (this.#isWarned || this.bytes < WARNED * this.#maxBytes) return;
     this.#isWarned = true;
@@ -200,7 +208,16 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
     this.resource = resource;
     this.#budget = budget;
     this.#cache = cache;
-    if (cache.parts !== undefined) cache.parts.onKept = () => this.#recount();
+    const recount = (): void => void this.#recount();
+    if (cache.parts !== undefined) cache.parts.onKept = recount;
+    const { compaction } = cache;
+    if (compaction === undefined) return;
+    compaction.onSaved = recount;
+    compaction.isShort = () => budget.bytes > budget.maxBytes / SHORT;
+    compaction.templates.onRead = (key) => {
+      cache.store[internals].resized(key);
+      recount();
+    };
   }
 
   /** The bytes, for the status of the informer. */
@@ -272,15 +289,20 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
     await this.#budget.room(() => this.#missing, signal);
   }
 
+  /** Makes compact what can be. */
+  compact(): void {
+    this.#cache.compaction?.now();
+  }
+
   /** Gives up the texts of read objects, so that versions share nothing. Returns their bytes. */
   endSharing(): number {
     const { parts } = this.#cache;
     if (parts === undefined) return 0;
-    const { bytes } = parts;
+    const before = this.bytes;
     parts.isOn = false;
     parts.clear();
-    this.bytes -= bytes;
-    return bytes;
+    this.bytes = this.#held;
+    return before - this.bytes;
   }
 
   /** Versions may share what has not changed. */
@@ -291,7 +313,9 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   /** Counts nothing any more, and gives all bytes back. The cache can still be read. */
   [Symbol.dispose](): void {
     this.#isOver = true;
-    if (this.#cache.parts !== undefined) this.#cache.parts.onKept = undefined;
+    const { parts, compaction } = this.#cache;
+    if (parts !== undefined) parts.onKept = undefined;
+    if (compaction !== undefined) compaction.onSaved = compaction.templates.onRead = undefined;
     this.#recount();
     this.#budget.forget(this);
   }
@@ -299,10 +323,16 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   /** Returns true if the cache has grown, and the caches hold more than they may. */
   #recount(): boolean {
     const before = this.bytes;
-    this.bytes = this.#isOver ? 0 : this.#cache.store.bytes + this.#staged + (this.#cache.parts?.bytes ?? 0);
+    this.bytes = this.#held;
     const grown = this.bytes - before;
     if (grown !== 0) this.#budget.changed(grown, this);
     return grown > 0 && this.#budget.bytes > this.#budget.maxBytes;
+  }
+
+  get #held(): number {
+    const { store, parts, compaction } = this.#cache;
+    if (this.#isOver) return 0;
+    return store.bytes + this.#staged + (parts?.bytes ?? 0) + (compaction?.templates.bytes ?? 0);
   }
 
   #limitError(action: "follow" | "list"): MemoryLimitError {

@@ -29,6 +29,8 @@ export interface MemoryReport {
   readonly unreadBytes: number;
   /** The size of the text that the parsed objects had. */
   readonly parsedBytes: number;
+  /** The compact objects, see `CacheOptions.compact`, and by how much less memory they take than their text. */
+  readonly compact: { readonly objects: number; readonly savedBytes: number };
   /**
    * The size of the text that is kept of parsed objects, so that their next versions share what has not changed. It is
    * given up first when memory is short. See `CacheOptions.freeze`.
@@ -62,6 +64,8 @@ export interface NamespaceMemory {
 
 /** Adds up sizes of entries, without parsing or keeping them. */
 export class MemoryMeter {
+  /** The compact objects so far. */
+  readonly compact = { objects: 0, savedBytes: 0 };
   /** The sums so far. */
   readonly sums = { objects: 0, parsed: 0, unreadBytes: 0, parsedBytes: 0, sharedBytes: 0, unmeasured: 0 };
   /** `#largest` has the largest objects so far, the largest first, {@linkcode MOST_LARGEST} at most. */
@@ -69,8 +73,10 @@ export class MemoryMeter {
   readonly #namespaces = new Map<string, { objects: number; bytes: number }>();
 
   /** Adds an entry. */
-  add({ key, namespace, textBytes, isParsed = true }: CacheEntry<unknown>): void {
-    const sums = this.sums;
+  add({ key, namespace, textBytes, savedBytes = 0, isParsed = true }: CacheEntry<unknown>): void {
+    const { sums, compact } = this;
+    if (savedBytes > 0) compact.objects++;
+    compact.savedBytes += savedBytes;
     sums.objects++;
     if (isParsed) sums.parsed++;
     if (textBytes === undefined) sums.unmeasured++;
@@ -95,6 +101,7 @@ export class MemoryMeter {
   get report(): MemoryReport {
     return {
       ...this.sums,
+      compact: { ...this.compact },
       largest: [...this.#largest],
       namespaces: Array.from(this.#namespaces, ([namespace, sum]) => ({ namespace, ...sum }))
         .sort((a, b) => b.bytes - a.bytes),
@@ -106,13 +113,13 @@ export class MemoryMeter {
 const ENTRY_BYTES = 300;
 
 /**
- * Returns about the bytes that an entry holds, the same before and after a parse: the size of its text, or of the JSON
- * of an object that has none, and what there is beside it.
+ * Returns about the bytes that an entry holds: the size of its text, or of the JSON of an object that has none, without
+ * what it saves while it is compact, and what there is in addition. A parse changes them only if the entry was compact.
  */
 export function heldBytes(entry: CacheEntry<unknown>): number {
   const { cells } = ((entry as { readonly unfrozen?: unknown }).unfrozen ?? entry) as Partial<TableRow>;
   const ofCells = cells === undefined ? 0 : jsonBytes(cells);
-  return ENTRY_BYTES + entry.key.length + ofCells + (entry.textBytes ?? objectBytes(entry));
+  return ENTRY_BYTES + entry.key.length + ofCells + (entry.textBytes ?? objectBytes(entry)) - (entry.savedBytes ?? 0);
 }
 
 function objectBytes(entry: CacheEntry<unknown>): number {

@@ -9,11 +9,12 @@
 import type { CacheEntry } from "../../api/entry.ts";
 import { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { Resource } from "../../api/resource.ts";
+import { isSecret, type Resource } from "../../api/resource.ts";
 import { parsesObjects } from "../../entry/path.ts";
 import { SharedParts } from "../../entry/shared_parts.ts";
 import { Indexer, type Indexers, type ReadonlyIndexer } from "../../store/indexer.ts";
 import type { IndexFunction } from "../../store/value_index.ts";
+import { Compaction } from "./compaction.ts";
 import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
 import { EntryLister } from "./lister.ts";
 import { heldBytes, MemoryMeter, type MemoryReport } from "./memory_report.ts";
@@ -105,6 +106,8 @@ export class ObjectCache<T extends KubernetesObject> {
 
   /** Shares the parts of objects that are read; `undefined` if they are not frozen. */
   readonly parts: SharedParts | undefined;
+  /** Makes texts compact; `undefined` if they stay as they are. */
+  readonly compaction: Compaction<T> | undefined;
   /** Prepares entries for the store. */
   readonly entryTransform: EntryTransform<T>;
   readonly #fields: FieldTree | undefined;
@@ -119,13 +122,14 @@ export class ObjectCache<T extends KubernetesObject> {
     resource: Resource | undefined,
     options: Pick<EntryTransformOptions<T>, "transform"> & {
       readonly freeze: boolean;
+      readonly compact: boolean;
       readonly parse: "lazy" | "eager";
       readonly cluster?: string;
     },
     report: (error: unknown) => void,
     counts = false,
   ) {
-    const { transform, freeze, parse, cluster } = options;
+    const { transform, freeze, compact, parse, cluster } = options;
     this.sizeOf = counts ? heldBytes : undefined;
     this.store = new Indexer<CacheEntry<T>, "namespace">({
       keyOf: (entry) => entry.key,
@@ -134,6 +138,9 @@ export class ObjectCache<T extends KubernetesObject> {
       sizeOf: this.sizeOf,
     });
     this.parts = freeze ? new SharedParts((key) => this.store.getByKey(key) !== undefined) : undefined;
+    // The values of a Secret are never in a template, and results of a transform have no text.
+    const hasTexts = resource !== undefined && !isSecret(resource) && transform === undefined;
+    this.compaction = compact && hasTexts ? new Compaction<T>(this.store, this.parts) : undefined;
     this.entryTransform = new EntryTransform<T>({ transform, parts: this.parts, report }, parse === "eager");
     this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry, cluster);
     this.indexer = new ParsingIndexer(this.store, this.quarantine);
@@ -170,6 +177,7 @@ export class ObjectCache<T extends KubernetesObject> {
     const meter = new MemoryMeter();
     for (const entry of this.store) meter.add(entry);
     meter.sums.sharedBytes = this.parts?.bytes ?? 0;
+    meter.compact.savedBytes -= this.compaction?.templates.bytes ?? 0;
     return meter.report;
   }
 }

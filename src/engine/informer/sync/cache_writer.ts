@@ -130,6 +130,7 @@ export class CacheWriter<T extends KubernetesObject> {
   readonly #skipsUnchanged: boolean;
   /** `#counted` is `undefined` if and only if the bytes of the cache are not counted. */
   readonly #counted: CountedCache<T> | undefined;
+  readonly #compaction: ObjectCache<T>["compaction"];
   /** The number of changes that were dropped because they were older than the cached object. */
   outdated = 0;
   /** The number of calls of {@linkcode moved} so far. */
@@ -137,12 +138,13 @@ export class CacheWriter<T extends KubernetesObject> {
 
   /** With `skipsUnchanged`, an update that changes nothing but the version is stored, and has no event. */
   constructor(
-    { store, entryTransform, quarantine }: ObjectCache<T>,
+    { store, entryTransform, quarantine, compaction }: ObjectCache<T>,
     processor: Processor<T>,
     skipsUnchanged: boolean,
     counted?: CountedCache<T>,
   ) {
     this.#counted = counted;
+    this.#compaction = compaction;
     this.#store = store;
     this.#entryTransform = entryTransform;
     this.#quarantine = quarantine;
@@ -208,7 +210,7 @@ export class CacheWriter<T extends KubernetesObject> {
       return;
     }
     if (sameVersion(known, entry)) return;
-    this.#set(key, entry);
+    this.#set(key, entry, known);
     if (isAnother(known, entry)) {
       this.#processor.log.append(new Deleted(known, this.#quarantine, true));
       this.#processor.log.append(new Added(entry, this.#quarantine, false));
@@ -226,15 +228,18 @@ export class CacheWriter<T extends KubernetesObject> {
   }
 
   #delete(known: CacheEntry<T>): void {
+    this.#compaction?.left(known);
     this.#store.deleteByKey(known.key);
     this.#entryTransform.gone(known);
     this.#quarantine.release(known.key);
   }
 
-  #set(key: ObjectKey, entry: CacheEntry<T>): void {
+  #set(key: ObjectKey, entry: CacheEntry<T>, known?: CacheEntry<T>): void {
     this.#quarantine.release(key);
     this.#store.set(key, entry);
     this.#entryTransform.kept(entry);
+    if (known !== undefined && known !== entry) this.#compaction?.left(known);
+    this.#compaction?.changed(key);
   }
 
   #noteBroken(entry: CacheEntry<T>): void {

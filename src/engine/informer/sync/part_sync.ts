@@ -240,7 +240,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
     const fills = this.#keys === undefined && !this.hasSynced && collection.cache.store.size === 0;
-    const replacement = this.#filtered(this.counted(fills ? collection.writer.replacing() : this.#queue.replacing()));
+    const counted = this.counted(fills ? collection.writer.replacing() : this.#queue.replacing());
+    const replacement = this.#filtered(collection.cache.compaction?.staging(counted) ?? counted);
     return this.#shard?.replacing(replacement) ?? replacement;
   }
 

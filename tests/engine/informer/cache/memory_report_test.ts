@@ -42,6 +42,7 @@ Deno.test("MemoryMeter adds up text by state and namespace", () => {
     parsed: 3,
     unreadBytes: sizeOf("a", 1) + sizeOf("d", 4, "other"),
     parsedBytes: sizeOf("b", 2),
+    compact: { objects: 0, savedBytes: 0 },
     sharedBytes: 0,
     unmeasured: 2,
     largest: [

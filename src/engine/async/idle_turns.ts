@@ -1,0 +1,61 @@
+/**
+ * Work that waits until a process has nothing to read.
+ *
+ * {@linkcode IdleTurns} is the entry point: its work is done in short steps, each after a time in which no input has
+ * arrived. What reads input says so by {@linkcode inputArrived}. Work that must go on under load uses a `Pacer`.
+ *
+ * @module
+ */
+
+/** The wait before the first step, and after input that came between two steps, in milliseconds. */
+const WAIT_MS = 200;
+/** The time before each step in which nothing may arrive, in milliseconds. */
+const QUIET_MS = 4;
+
+let arrived = 0;
+
+/** Notes that a part of a list or watch, or of another body, has arrived. */
+export function inputArrived(): void {
+  arrived++;
+}
+
+/** Calls a function in idle turns while it has work. Its timers do not keep a process alive. */
+export class IdleTurns implements Disposable {
+  readonly #step: () => boolean;
+  /** Armed if and only if there is work. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** `true` if nothing may arrive until the timer fires. */
+  #isQuiet = false;
+  #arrived = 0;
+  #isOver = false;
+
+  /** `step` does a part of the work, and returns `true` if there is more. */
+  constructor(step: () => boolean) {
+    this.#step = step;
+  }
+
+  /** There is work. */
+  wake(): void {
+    if (this.#timer === undefined && !this.#isOver) this.#arm(false);
+  }
+
+  /** Ends the work. */
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  #arm(isQuiet: boolean): void {
+    this.#isQuiet = isQuiet;
+    this.#arrived = arrived;
+    this.#timer = setTimeout(this.#fire, isQuiet ? QUIET_MS : WAIT_MS);
+    (this.#timer as { unref?(): void }).unref?.(); // browsers, and older versions of Deno, have no such method
+  }
+
+  readonly #fire = (): void => {
+    this.#timer = undefined;
+    if (!this.#isQuiet) this.#arm(true);
+    else if (this.#arrived !== arrived) this.#arm(false);
+    else if (this.#step()) this.#arm(true);
+  };
+}
