@@ -21,6 +21,6 @@ export function parseShared(parts: SharedParts, key: string, text: string | Uint
 /** Makes an entry of a cache compact. Returns `true` if it takes fewer bytes than before. */
 export function holdCompactly<T extends KubernetesObject>(entry: JsonEntry<T>, templates: TextTemplates): boolean {
   const isSmaller = entry.compact(templates);
-  (entry as { use?(): void }).use?.();
+  entry.use();
   return isSmaller;
 }

@@ -51,7 +51,7 @@ function templateOf(first: string, ...others: string[]): TextTemplate | undefine
 function compact(template: TextTemplate, text: string): CompactText | undefined {
   const values = template.match(text, isAscii(text));
   if (values === undefined) return undefined;
-  const made = new CompactText(template, values);
+  const made = new CompactText(template, values, text.length);
   const whole = made.write();
   if (isAscii(text)) assertStrictEquals(whole, text);
   else {
@@ -253,7 +253,7 @@ Deno.test("Templates do not fit texts with other members, elements or kinds of v
 Deno.test("Texts with control characters that separate values are not held compactly, their escapes are", () => {
   const text = (value: string): string => `{"a":"${value}","b":"${"x".repeat(9)}"}`;
   const template = templateOf(text("1"), text("2"))!;
-  for (const separator of ["\x00", "\x01"]) {
+  for (const separator of ["\x00", "\x01", "\x02"]) {
     for (const isAscii of [true, false]) {
       assertEquals(template.match(text(separator), isAscii), undefined);
       assertEquals(template.match(text(`1${separator}2`), isAscii), undefined);
@@ -261,7 +261,7 @@ Deno.test("Texts with control characters that separate values are not held compa
     assertEquals(templateOf(text(separator), text("2")), undefined);
     assertEquals(templateOf(text("2"), text(separator)), undefined);
   }
-  for (const value of ["\\u0000", "\\u0001", "\x02", "\x1f"]) {
+  for (const value of ["\\u0000", "\\u0001", "\\u0002", "\x03", "\x1f"]) {
     assert(compact(template, text(value)) !== undefined, value);
   }
   assertEquals(template.match(`{"a":"1","b":"${"x".repeat(8)}\x00"}`, true), undefined);
@@ -300,6 +300,37 @@ Deno.test("A compact text counts what it saves, and its template what it takes",
   assert(template.bytes > text("").length + 100 && template.bytes < text("").length + 1_000, String(template.bytes));
   const many = (it: number): string => JSON.stringify(Array(100).fill(it));
   assert(templateOf(many(1), many(2))!.bytes > many(1).length + 100 * 32, "each hole takes a part");
+});
+
+Deno.test("A value that a text has in two holes is held once, and written and read in both", () => {
+  const text = (a: string, b: string, word = "12345"): string => {
+    return `{"a":"${a}","b":"${b}","c":${word},"d":"${word}","e":["${a}"]}`;
+  };
+  const template = templateOf(text("one-of-a", "one-of-b"), text("twins", "twins"))!;
+  const cases: [string, values: string][] = [
+    [text("same", "same"), "\x00same\x00\x02\x00\x02"],
+    [text("same", "other"), "\x00same\x00other\x00\x02"],
+    [text("", ""), "\x00\x00\x02\x00\x02"],
+  ];
+  for (const [it, values] of cases) {
+    const made = compact(template, it)!;
+    assertEquals(made.values, values);
+    assertEquals(made.savedBytes - it.length, -48 - values.length);
+    const { a, b, e } = JSON.parse(it);
+    assertEquals([["a"], ["b"], ["e"], ["c"], ["d"]].map((keys) => made.valuesAt(keys)), [[a], [b], e, ["12345"], [
+      "12345",
+    ]]);
+    for (const part of [`"${a}"`, `["${a}"]`, `"${b}"`]) {
+      const start = it.lastIndexOf(part);
+      assertEquals(made.slice(start, start + part.length), part);
+    }
+  }
+  // A number and a string with the same text are twins, and keep their kinds.
+  const words = templateOf(text("a", "b", "1111"), text("c", "d", "2222"))!;
+  assertEquals(words.twins, [0, 0, 0, 0, 3, 0]);
+  const word = compact(words, text("x", "y", "5678"))!;
+  assertEquals(word.values, "\x00x\x00y\x005678\x00\x02\x00x");
+  assertEquals([word.valuesAt(["c"]), word.valuesAt(["d"])], [["5678"], ["5678"]]);
 });
 
 /** A realistic pod, without managedFields: their keys have its address. */
@@ -351,7 +382,7 @@ Deno.test("A text counts as a user of its template until it is released, once", 
   let unused = 0;
   template.onUnused = () => unused++;
   const [one, two] = [`{"a":1}`, `{"a":2}`].map((text) => compact(template, text)!);
-  for (const it of [one, two]) use(it);
+  for (const it of [one, one, two]) it.use();
   assertEquals(template.users, 2);
   one.release();
   one.release();
@@ -360,12 +391,10 @@ Deno.test("A text counts as a user of its template until it is released, once", 
   two.release();
   assertEquals([template.users, unused], [0, 1]);
   assertEquals([one.write(), two.valuesAt(["a"])], [`{"a":1}`, ["2"]], "they can still be read");
+  one.use(); // it is in a cache again
+  one.release();
+  assertEquals([template.users, unused], [0, 2]);
 });
-
-/** The text is in a cache. */
-function use(text: object): void {
-  (text as { use?(): void }).use?.();
-}
 
 Deno.test("Outlines have the places of values, and equal shapes for texts whose values differ alone", () => {
   const text = `{"a" : "x\\"" , "b":[-1.5,true],"c":{}}`;
@@ -454,7 +483,7 @@ for (const [what, textOf] of Object.entries(HOSTILE)) {
         for (const text of texts) {
           outlineOf(text);
           const values = template?.match(text, true);
-          if (values !== undefined) new CompactText(template!, values).write();
+          if (values !== undefined) new CompactText(template!, values, text.length).write();
         }
       })
     );

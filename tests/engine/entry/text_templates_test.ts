@@ -23,10 +23,8 @@ function holder(text: string | undefined): { text: string | undefined } {
 /** Makes a text compact, which is in a cache from then on. */
 function hold(templates: TextTemplates, key: string, text: string, waits = true): CompactText | undefined {
   const made = templates.compact(key, text, waits ? holder(text) : undefined);
-  if (made !== undefined) {
-    (made as { use?(): void }).use?.();
-    assertStrictEquals(made.write(), text);
-  }
+  made?.use();
+  if (made !== undefined) assertStrictEquals(made.write(), text);
   return made;
 }
 
@@ -155,6 +153,45 @@ Deno.test("A template goes with the last text that it was needed for", () => {
   // No group offers it any more.
   templates.leftAll();
   assertEquals(hold(templates, "shop/cart-2", textOf("e")), undefined);
+  assertEquals([templates.size, templates.bytes], [0, 0]);
+});
+
+Deno.test("The holder that a template was learnt from is returned once, as it may become compact, too", () => {
+  const templates = new TextTemplates();
+  const [one, two] = [textOf("a"), textOf("b")].map(holder);
+  assertEquals([templates.compact("shop/cart-1", one.text!, one), templates.takePartner()], [undefined, undefined]);
+  assert(templates.compact("shop/cart-2", two.text!, two) !== undefined);
+  assertStrictEquals(templates.takePartner(), one);
+  assertEquals(templates.takePartner(), undefined);
+  assert(templates.compact("shop/cart-3", textOf("c")) !== undefined, "a template fits");
+  assertEquals(templates.takePartner(), undefined);
+  const [three, four] = [textOf("a", "other"), textOf("b", "other")].map(holder);
+  templates.compact("mail/api-1", three.text!, three);
+  assert(templates.compact("mail/api-2", four.text!, four) !== undefined);
+  templates.leftAll();
+  assertEquals(templates.takePartner(), undefined);
+});
+
+Deno.test("Templates that nobody uses are dropped when they are asked for, and used ones are not", () => {
+  const templates = new TextTemplates();
+  hold(templates, "shop/cart-1", textOf("a"));
+  const used = hold(templates, "shop/cart-2", textOf("b"))!;
+  for (const value of ["a", "b"]) {
+    templates.compact("mail/api-1", textOf(value, "other"), holder(textOf(value, "other")));
+  }
+  assertEquals(templates.size, 2);
+  templates.dropUnused();
+  assertEquals([templates.size, templates.bytes], [1, used.template.bytes]);
+  used.release();
+  assertEquals([templates.size, templates.bytes], [0, 0]);
+  templates.dropUnused();
+  // A text whose template has been dropped may still be stored, and leave again.
+  const dropped = ["a", "b"].map((value) =>
+    templates.compact("data/db-1", textOf(value, "late"), holder(textOf(value, "late")))
+  )[1]!;
+  templates.dropUnused();
+  dropped.use();
+  dropped.release();
   assertEquals([templates.size, templates.bytes], [0, 0]);
 });
 
