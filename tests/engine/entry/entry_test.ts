@@ -22,6 +22,7 @@ import {
   pickFields,
   ReducedEntry,
   Reduction,
+  RowEntry,
   sameFields,
   unreadEntry,
   WrittenRowEntry,
@@ -751,6 +752,41 @@ Deno.test("A compact entry that is looked at again stays as it is, and counts as
   assertEquals([entry.savedBytes, entry.text, templates.size], [savedBytes, text, 1]);
   entry.release();
   assertEquals([templates.size, templates.bytes], [0, 0]);
+});
+
+Deno.test("A compact entry leaves its template for one that saves more", () => {
+  const { entry, templates } = compacted(KINDS.text, {});
+  const { savedBytes, text } = entry;
+  // All but the name is equal here.
+  const others = new TextTemplates();
+  assert(!holdCompactly(KINDS.text({ name: "cart-9" }), others) && holdCompactly(entry, others));
+  assert(entry.savedBytes > savedBytes, `${savedBytes} ${entry.savedBytes}`);
+  assertEquals([entry.text, templates.size, others.size], [text, 0, 1]);
+  // The first one saves less.
+  const again = KINDS.text({ name: "cart-other", id: "5", phase: "other", version: "3" });
+  assert(!holdCompactly(again, templates) && !holdCompactly(entry, templates));
+  assertEquals(others.size, 1);
+  entry.release();
+  assertEquals(others.size, 0);
+});
+
+Deno.test("SharedParts count as a user of the template of a text that nobody counted when it was read", () => {
+  const parts = new SharedParts(() => true);
+  const templates = new TextTemplates();
+  const entries = ["cart-1", "cart-2"].map((name) => KINDS.text({ name }));
+  assertEquals(entries.map((entry) => entry.compact(templates)), [false, true]);
+  entries[1].share(parts);
+  void entries[1].object;
+  templates.dropUnused();
+  assertEquals(templates.size, 1);
+  parts.clear();
+  assertEquals(templates.size, 0);
+});
+
+Deno.test("An entry around a compact one saves as much", () => {
+  const { entry } = compacted(KINDS.text, {});
+  assertEquals(new RowEntry(entry).savedBytes, entry.savedBytes);
+  assert(entry.savedBytes > 0);
 });
 
 Deno.test("A frozen compact entry saves as much as the entry inside", () => {

@@ -273,16 +273,56 @@ Deno.test("TextTemplates have at most 4,096 templates, of about 16 MiB, and lear
   }
 });
 
-Deno.test("Families come and go without an end: those without texts are forgotten", () => {
+/** A text whose shape no text of another family has. */
+function shapedText(family: number, value: string): string {
+  const bits = Array.from({ length: 16 }, (_, bit) => (family >> bit) % 2 === 0 ? [] : {});
+  return JSON.stringify({ kind: "x".repeat(300), bits, value });
+}
+
+/** Counts the holders that wait. All are forgotten. */
+function countWaiting(templates: TextTemplates): number {
+  const { left } = TextTemplates.prototype;
+  let count = 0;
+  TextTemplates.prototype.left = function (this: TextTemplates, holder): void {
+    count++;
+    left.call(this, holder);
+  };
+  try {
+    templates.leftAll();
+  } finally {
+    TextTemplates.prototype.left = left;
+  }
+  return count;
+}
+
+Deno.test("Families come and go without an end: those without texts are forgotten, and who waits in them", () => {
   const templates = new TextTemplates();
+  const stays = ["a", "b"].map((value) => hold(templates, `shop/stays-${value}`, textOf(value)))[1]!;
   for (let family = 0; family < 10_000; family++) {
-    const made = ["a", "b"].map((value) =>
-      hold(templates, `shop/app${family}-${value}`, textOf(value, `kind${family}`))
-    );
+    const made = ["a", "b"].map((value) => hold(templates, `shop/app${family}-${value}`, shapedText(family, value)));
     assert(made[1] !== undefined, `${family}`);
     made[1].release();
-    assertEquals(templates.size, 0);
+    assertEquals(templates.size, 1);
   }
+  assertEquals(
+    attempts(() => assertStrictEquals(hold(templates, "shop/stays-c", textOf("c"))?.template, stays.template)),
+    0,
+  );
+  const waiting = countWaiting(templates);
+  assert(waiting > 0 && waiting <= 2 * 4_096, `${waiting} wait`);
+});
+
+Deno.test("Holders that left are forgotten, and one that waits anew waits once", () => {
+  const templates = new TextTemplates();
+  const holders = Array.from({ length: 40 }, (_, i) => holder(shapedText(i, "a")));
+  const wait = (): void => {
+    for (const [i, it] of holders.entries()) templates.compact(`shop/app${i}-1`, it.text!, it);
+  };
+  wait();
+  for (const it of holders) templates.left(it);
+  assertEquals(countWaiting(templates), 0);
+  for (const it of holders.slice(0, 3)) for (let i = 0; i < 2; i++) templates.compact("shop/app-1", it.text!, it);
+  assertEquals(countWaiting(templates), 1, "one for each family");
 });
 
 Deno.test("Texts that resemble no other are passed over after some attempts, and alike ones are found later", () => {
@@ -309,6 +349,10 @@ Deno.test("Texts that resemble no other are passed over after some attempts, and
     for (let i = 0; i < 300; i++) hold(templates, "mail/api-1", unlike(i));
   });
   assertEquals(again, 0);
+  again = attempts(() => {
+    for (let i = 0; i < 600; i++) hold(templates, "mail/api-1", unlike(i));
+  });
+  assert(again > 0, "the first pause is short again");
 });
 
 Deno.test("Texts that fit a template become compact also while others are passed over", () => {
@@ -370,6 +414,10 @@ Deno.test("SharedParts hold texts compactly, and use a template until they repla
   const before = parts.bytes;
   for (const i of [0, 1, 2]) parts.compact(key(i), templates);
   parts.compact("shop/none", templates);
+  parseShared(parts, "shop/unlike", textOf("a"));
+  const withUnlike = parts.bytes;
+  parts.compact("shop/unlike", templates);
+  assertEquals(parts.bytes, withUnlike, "it resembles no other text");
   const saved = before - parts.bytes;
   assert(saved > 2.5 * pods[0].length, `${saved}`);
   assertEquals(templates.size, 1);
