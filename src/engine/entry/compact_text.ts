@@ -87,7 +87,6 @@ export class CompactText {
     this.length = length;
   }
 
-
   /** The bytes by which it takes less than the text. */
   get savedBytes(): number {
     return this.length - this.values.length - COMPACT_BYTES;
@@ -111,14 +110,15 @@ export class CompactText {
     if (found === undefined || found.every((value) => typeof value !== "number")) {
       return found as readonly FieldValue[] | undefined;
     }
+    const values = this.values.split(this.values[0]);
     const read: FieldValue[] = [];
-    for (const value of found) {
-      if (typeof value !== "number") read.push(value);
-      else {
-        const own = this.#value(value);
-        const parsed: unknown = JSON.parse(this.template.isString(value) ? `"${own}"` : own);
-        if (parsed !== null) read.push(String(parsed));
+    try {
+      for (const value of found) {
+        const own = typeof value === "number" ? this.#parsed(value, values) : value;
+        if (own !== null) read.push(own);
       }
+    } catch {
+      return undefined; // it is not JSON: the caller reads all of the text, and reports what is wrong with it
     }
     return read;
   }
@@ -140,15 +140,12 @@ export class CompactText {
     return this.values.charCodeAt(0) !== 1;
   }
 
-  /** The value of a hole, decoded. */
-  #value(hole: number): string {
-    const separator = this.values[0];
-    let at = 0;
-    for (let i = 1; i < hole; i++) at = this.values.indexOf(separator, at + 1);
-    const next = this.values.indexOf(separator, at + 1);
-    const value = this.values.slice(at + 1, next === -1 ? undefined : next);
-    if (value === TWIN) return this.#value(this.template.twins[hole]);
-    return this.#isAscii ? value : decoder.decode(bytesOf(value));
+  /** One of the values of the holes, as text. @throws {SyntaxError} when it is no JSON. */
+  #parsed(hole: number, values: readonly string[]): string | null {
+    const value = values[hole] === TWIN ? values[this.template.twins[hole]] : values[hole];
+    const json = this.template.isString(hole) ? `"${value}"` : value;
+    const parsed: unknown = JSON.parse(this.#isAscii ? json : decoder.decode(bytesOf(json)));
+    return parsed === null ? null : String(parsed);
   }
 
   /** A range of the text, as bytes. */
@@ -281,7 +278,7 @@ export class TextTemplate {
    * `undefined` if that is not known.
    */
   valuesAt(keys: readonly string[]): readonly (FieldValue | number)[] | undefined {
-    const path = keys.join(ASCII);
+    const path = JSON.stringify(keys);
     if (!this.#fields.has(path)) {
       if (this.#fields.size >= MOST_PATHS) this.#fields.clear();
       this.#fields.set(path, this.#lookUp(keys));

@@ -8,7 +8,7 @@
  * @module
  */
 import type { ObjectKey } from "../api/object.ts";
-import { bytesText, CompactText, outlineOf, TextTemplate } from "./compact_text.ts";
+import { bytesText, CompactText, type Outline, outlineOf, TextTemplate } from "./compact_text.ts";
 
 /** Texts of other lengths are not held compactly. */
 const [SHORTEST, LONGEST] = [200, 65_536];
@@ -31,6 +31,9 @@ const GOOD = 0.5;
 /** So many attempts to learn a template may fail in a row. Then a number of texts is passed over, up to the longest. */
 const [ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE] = [48, 512, 65_536];
 
+/** So many attempts follow a pause: objects of one origin often follow each other. */
+const AFTER_PAUSE = 4;
+
 /** Something that has a text, until it has been parsed. */
 export interface Holder {
   readonly text: string | Uint8Array | undefined;
@@ -51,7 +54,7 @@ export class TextTemplates {
   /** By the shape of texts. */
   readonly #shapes = new Map<number, Group>();
   /** All templates, and the groups that have them. */
-  readonly #groups = new Map<TextTemplate, readonly Group[]>();
+  readonly #groups = new Map<TextTemplate, Group>();
   readonly #waiting = new Map<Holder, readonly Group[]>();
   #bytes = 0;
   #attempts = ATTEMPTS;
@@ -144,8 +147,8 @@ export class TextTemplates {
     }
     const outline = outlineOf(text);
     const [family, shape] = [this.#groupOf(this.#families, name), this.#groupOf(this.#shapes, outline.shape)];
-    const learnt = this.#extend(family, [family], text, isAscii, outline) ?? this.#match(shape, text, isAscii) ??
-      this.#extend(shape, [family, shape], text, isAscii, outline);
+    const learnt = this.#extend(family, text, isAscii, outline, holder) ?? this.#match(shape, text, isAscii) ??
+      this.#extend(shape, text, isAscii, outline, holder);
     const waits = learnt === undefined ? [family, shape] : isGood(learnt.savedBytes, text.length) ? [] : [family];
     if (holder !== undefined && waits.length > 0) this.#wait(holder, waits);
     if (learnt !== undefined) {
@@ -154,7 +157,7 @@ export class TextTemplates {
       return learnt;
     }
     if (--this.#attempts <= 0) {
-      this.#attempts = 1;
+      this.#attempts = AFTER_PAUSE;
       this.#passOver = this.#pause;
       this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE);
     }
@@ -162,44 +165,44 @@ export class TextTemplates {
   }
 
   #extend(
-    from: Group,
-    groups: readonly Group[],
+    group: Group,
     text: string,
     isAscii: boolean,
-    outline: ReturnType<typeof outlineOf>,
+    outline: Outline,
+    holder: Holder | undefined,
   ): CompactText | undefined {
     if (this.size >= MOST_TEMPLATES || this.#bytes >= MOST_BYTES) return undefined;
-    const waiting = from.waiting?.text;
-    const known = waiting === undefined
+    const { templates, waiting } = group;
+    const other = waiting === holder ? undefined : waiting?.text;
+    const known = other === undefined
       ? []
-      : [TextTemplate.ofText(typeof waiting === "string" ? waiting : bytesText(waiting))];
-    for (const template of [...from.templates, ...known]) {
+      : [TextTemplate.ofText(typeof other === "string" ? other : bytesText(other))];
+    for (const template of [...templates, ...known]) {
       const extended = template.extended(text, outline);
       const values = extended?.match(text, isAscii);
       if (values === undefined || values.length > WORTHWHILE * text.length) continue;
-      this.#add(extended!, template, groups);
-      this.#partner = from.waiting;
+      this.#add(extended!, template, group);
+      this.#partner = waiting;
       return new CompactText(extended!, values, text.length);
     }
   }
 
-  #add(template: TextTemplate, before: TextTemplate, groups: readonly Group[]): void {
+  #add(template: TextTemplate, before: TextTemplate, group: Group): void {
     template.onUnused = (): void => this.#drop(template);
     template.onRead = this.onRead;
-    this.#groups.set(template, groups);
+    this.#groups.set(template, group);
     this.#bytes += template.bytes;
-    for (const group of groups) {
-      // It fits all texts that the one before fits.
-      const others = group.templates.filter((it) => it !== before);
-      group.templates = [template, ...others.slice(0, MOST_IN_GROUP - 1)];
-    }
+    // It fits all texts that the one before fits.
+    const others = group.templates.filter((it) => it !== before);
+    group.templates = [template, ...others.slice(0, MOST_IN_GROUP - 1)];
   }
 
   #drop(template: TextTemplate): void {
-    for (const group of this.#groups.get(template) ?? []) {
-      group.templates = group.templates.filter((it) => it !== template);
-    }
-    if (this.#groups.delete(template)) this.#bytes -= template.bytes;
+    const group = this.#groups.get(template);
+    if (group === undefined) return;
+    group.templates = group.templates.filter((it) => it !== template);
+    this.#groups.delete(template);
+    this.#bytes -= template.bytes;
   }
 
   #wait(holder: Holder, groups: readonly Group[]): void {
