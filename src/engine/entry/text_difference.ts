@@ -43,6 +43,8 @@ export interface Parsed {
 const NO_PLACES: Places = { gaps: "", paths: [] };
 /** Of more places, only those are kept that changed last. */
 const MOST_PLACES = 24;
+/** Longer keys are not names of fields. */
+const LONGEST_KEY = 1_024;
 /** The most characters of the names of paths that are kept. */
 const LONGEST_PATHS = 4_096;
 /** The longest gap that is a character. */
@@ -51,10 +53,14 @@ const LONGEST_GAP = 0xffff;
 const MOST_PATHS = 256;
 
 // What a comparison may cost, and what its steps cost, in bytes that are scanned in the same time.
-const CREDIT = 10_000;
+const CREDIT = 5_000;
 const CREDIT_PER_BYTE = 4;
 const CHANGE = 500;
 const LEVEL = 50;
+/** So many characters are compared one by one: stretches of text take longer to begin with. */
+const NEAR = 48;
+/** The rest of a longer string is searched for its end, which takes longer to begin with. */
+const LONG = 128;
 /** Parts with fewer bytes in objects and arrays are parsed as quickly as they are compared. */
 const WORTH = 16;
 
@@ -77,7 +83,8 @@ export function parseDifference(
     const texts = new Texts(before, text);
     const comparison = new Comparison(texts, object as Members, [0, before.length], [0, text.length]);
     return comparison.root(places);
-  } catch {
+  } catch (error) {
+    if (error !== DECLINED && !(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     return undefined; // the caller parses all of the text, and reports what is wrong with it
   } finally {
     oldBytes.clear();
@@ -94,19 +101,21 @@ class Bytes {
   of(text: string): Uint8Array {
     if (text === this.#text) return this.#bytes;
     const { length } = text;
-    if (length > this.#bytes.length) this.#bytes = new Uint8Array(2 * length);
+    if (length >= this.#bytes.length || (this.#bytes.length > 1_048_576 && length <= 65_536)) {
+      this.#bytes = new Uint8Array(Math.max(16_384, length + 1));
+    }
     const { read, written } = encoder.encodeInto(text, this.#bytes);
     if (read !== length || written !== length) {
       for (let i = 0; i < length; i++) this.#bytes[i] = Math.min(text.charCodeAt(i), 128);
     }
+    this.#bytes[length] = 0; // a scan that goes on reads nothing of another text
     this.#text = text;
     return this.#bytes;
   }
 
-  /** Forgets the text, and the bytes of a long one. */
+  /** Forgets the text. */
   clear(): void {
     this.#text = "";
-    if (this.#bytes.length > 1_048_576) this.#bytes = new Uint8Array(16_384);
   }
 }
 
@@ -150,13 +159,14 @@ type Range = readonly [start: number, end: number];
 /** A value that was compared. */
 interface Place {
   readonly path: Path;
-  readonly old: Range;
-  readonly now: Range;
+  /** Where it is in the text before, and in the new one. */
+  readonly oldStart: number;
+  readonly oldEnd: number;
+  readonly start: number;
+  readonly end: number;
+  readonly isChanged: boolean;
   /** Its new value, if it has changed. */
   readonly value: unknown;
-  readonly isChanged: boolean;
-  /** `true` if neither value is an object or array. */
-  readonly isLeaf: boolean;
 }
 
 /** Compares two ranges of the texts, which are objects or arrays, or the whole texts. */
@@ -166,6 +176,8 @@ class Comparison {
   readonly #old: Range;
   readonly #now: Range;
   readonly #places: Place[] = [];
+  /** `true` as long as no object or array came or went, or was parsed. */
+  #isOfLeaves = true;
   #scanner: Scanner | undefined;
 
   constructor(texts: Texts, last: Members, old: Range, now: Range) {
@@ -185,10 +197,9 @@ class Comparison {
   root(known: Places | undefined): Parsed {
     this.#walk(known ?? NO_PLACES);
     if (known === undefined && this.#membersBefore() !== countMembers(this.#last)) throw DECLINED;
-    const isOfLeaves = this.#places.every(({ isLeaf }) => isLeaf);
-    const freezes = isOfLeaves && (this.#last as Reduced)[reduced] === undefined;
+    const freezes = this.#isOfLeaves && (this.#last as Reduced)[reduced] === undefined;
     const object = withChanges(this.#last, this.#places, freezes) as object;
-    return { object, places: isOfLeaves ? this.#nextPlaces(known) : undefined };
+    return { object, places: this.#isOfLeaves ? this.#nextPlaces(known) : undefined };
   }
 
   #walk({ gaps, paths }: Places): void {
@@ -201,7 +212,7 @@ class Comparison {
       const isLast = next === paths.length;
       const end = isLast ? this.#now[1] : now + at - old;
       let place: Place;
-      if (before.slice(old, at) === text.slice(now, end)) {
+      if (end - now === at - old && before.slice(old, at) === text.slice(now, end)) {
         if (isLast) return;
         place = isEnd(text.charCodeAt(end)) ? this.#differing(at, end) : this.#compared(paths[next], at, end);
       } else {
@@ -209,7 +220,7 @@ class Comparison {
         place = this.#differing(old + equal, now + equal);
       }
       this.#places.push(place);
-      [old, now] = [place.old[1], place.now[1]];
+      [old, now] = [place.oldEnd, place.end];
       while (at < old && next < paths.length) {
         at = next + 1 === paths.length ? this.#old[1] : endOfLeaf(before, at) + gaps.charCodeAt(next + 1);
         next++;
@@ -218,14 +229,22 @@ class Comparison {
   }
 
   /** Compares the values at a path. */
-  #compared(path: Path, old: number, now: number): Place {
+  #compared(path: Path, oldStart: number, start: number): Place {
     const { before, now: text } = this.#texts;
-    const isLeaf = !isOpen(before.charCodeAt(old)) && !isOpen(text.charCodeAt(now));
-    const oldEnd = isLeaf ? endOfLeaf(before, old) : this.#texts.endOf("before", old, this.#old[1]);
-    const nowEnd = isLeaf ? endOfLeaf(text, now) : this.#texts.endOf("now", now, this.#now[1]);
-    const isChanged = before.slice(old, oldEnd) !== text.slice(now, nowEnd);
-    const value = isChanged ? isLeaf ? leafOf(text, now, nowEnd) : this.#texts.parse(now, nowEnd) : undefined;
-    return { path, old: [old, oldEnd], now: [now, nowEnd], value, isChanged, isLeaf };
+    const isLeaf = !isOpen(before.charCodeAt(oldStart)) && !isOpen(text.charCodeAt(start));
+    this.#isOfLeaves &&= isLeaf;
+    const oldEnd = isLeaf ? endOfLeaf(before, oldStart) : this.#texts.endOf("before", oldStart, this.#old[1]);
+    const end = isLeaf ? endOfLeaf(text, start) : this.#texts.endOf("now", start, this.#now[1]);
+    const isChanged = before.slice(oldStart, oldEnd) !== text.slice(start, end);
+    return {
+      path,
+      oldStart,
+      oldEnd,
+      start,
+      end,
+      isChanged,
+      value: isChanged ? this.#texts.parse(start, end) : undefined,
+    };
   }
 
   /** Finds and compares the value around the first characters that differ. */
@@ -236,7 +255,7 @@ class Comparison {
     scanner.seek(old, !isEnded);
     this.#texts.pay(CHANGE + LEVEL * scanner.depth);
     const start = scanner.at;
-    if (start < (this.#places.at(-1)?.old[1] ?? 0)) throw DECLINED; // a value is followed by what follows none
+    if (start < (this.#places.at(-1)?.oldEnd ?? 0)) throw DECLINED; // a value is followed by what follows none
     if (scanner.isAtValue && !(isEnded && start === old)) {
       return this.#compared(scanner.path(this.#texts.before, scanner.depth), start, now - old + start);
     }
@@ -244,15 +263,23 @@ class Comparison {
   }
 
   /** Compares the parts of an object or array, of which some came, went or moved. */
-  #merged(path: Path, start: number): Place {
-    while (this.#places.length > 0 && this.#places.at(-1)!.old[0] > start) this.#places.pop();
+  #merged(path: Path, oldStart: number): Place {
+    this.#isOfLeaves = false;
+    while (this.#places.length > 0 && this.#places.at(-1)!.oldStart > oldStart) this.#places.pop();
     const last = this.#places.at(-1);
-    const shift = last === undefined ? this.#now[0] - this.#old[0] : last.now[1] - last.old[1];
-    const old: Range = [start, this.#texts.endOf("before", start, this.#old[1])];
-    const now: Range = [start + shift, this.#texts.endOf("now", start + shift, this.#now[1])];
-    let around = this.#last;
-    for (const key of path) around = around[key] as Members;
-    return { path, old, now, value: mergedValue(this.#texts, around, old, now), isChanged: true, isLeaf: false };
+    const start = oldStart + (last === undefined ? this.#now[0] - this.#old[0] : last.end - last.oldEnd);
+    const from = partsIn(oldBytes.of(this.#texts.before), oldStart, this.#old[1]);
+    const to = partsIn(newBytes.of(this.#texts.now), start, this.#now[1]);
+    const oldEnd = from?.end ?? this.#texts.endOf("before", oldStart, this.#old[1]);
+    const end = to?.end ?? this.#texts.endOf("now", start, this.#now[1]);
+    this.#texts.pay(oldEnd - oldStart + end - start);
+    let around: unknown = this.#last;
+    for (const key of path) around = (around as Members | undefined)?.[key];
+    if (!isLike(around, this.#texts.before.charCodeAt(oldStart))) throw DECLINED; // a key occurs twice
+    const value = from?.isWorth && to?.isWorth
+      ? Array.isArray(around) ? mergedArray(this.#texts, around, from, to) : mergedObject(this.#texts, around, from, to)
+      : undefined;
+    return { path, oldStart, oldEnd, start, end, isChanged: true, value: value ?? this.#texts.parse(start, end) };
   }
 
   /** The number of members of all objects of the text before. */
@@ -268,7 +295,7 @@ class Comparison {
     let places = this.#places;
     if (places.length > MOST_PLACES) places = places.filter(({ isChanged }) => isChanged);
     if (places.length > MOST_PLACES) return NO_PLACES;
-    const gaps = places.map(({ now }, i) => now[0] - (i === 0 ? 0 : places[i - 1].now[1]));
+    const gaps = places.map(({ start }, i) => start - (i === 0 ? 0 : places[i - 1].end));
     const paths = sharedPaths(places.map(({ path }) => path));
     if (paths === undefined || gaps.some((gap) => gap > LONGEST_GAP)) return NO_PLACES;
     return { gaps: String.fromCharCode(...gaps), paths };
@@ -332,8 +359,7 @@ class Scanner {
       let behind = at + 1;
       let isKey = false;
       if (first === QUOTE) {
-        for (; bytes[behind] !== QUOTE; behind++) if (bytes[behind] === BACKSLASH) behind++;
-        behind++;
+        behind = closingQuote(bytes, behind) + 1;
         if (bytes[behind] === COLON) {
           isKey = true;
           behind++;
@@ -381,8 +407,8 @@ class Scanner {
       if (this.#indices[i] !== -1) path.push(this.#indices[i]);
       else {
         const key = text.slice(this.#keys[i] + 1, text.indexOf('"', this.#keys[i] + 1));
-        // Assigning to the key would set the prototype.
-        if (key.includes("\\") || key === "__proto__") throw DECLINED;
+        // Assigning to __proto__ would set the prototype.
+        if (key.length > LONGEST_KEY || key.includes("\\") || key === "__proto__") throw DECLINED;
         path.push(key);
       }
     }
@@ -390,11 +416,29 @@ class Scanner {
   }
 }
 
+/** The position of the quote that ends a string, from a position in it on. */
+function closingQuote(bytes: Uint8Array, at: number): number {
+  for (const long = at + LONG; at < long; at++) {
+    if (bytes[at] === QUOTE) return at;
+    if (bytes[at] === BACKSLASH) at++;
+  }
+  for (;; at++) {
+    const quote = bytes.indexOf(QUOTE, at);
+    let escapes = quote;
+    while (escapes > at && bytes[escapes - 1] === BACKSLASH) escapes--;
+    if ((quote - escapes) % 2 === 0) return quote;
+    at = quote;
+  }
+}
+
 /** The number of equal characters of two ranges from their beginning on. */
 function equalLength(before: string, old: number, oldEnd: number, text: string, now: number, nowEnd: number): number {
   const most = Math.min(oldEnd - old, nowEnd - now);
+  const near = Math.min(most, NEAR);
   let equal = 0;
-  let step = 32;
+  while (equal < near && before.charCodeAt(old + equal) === text.charCodeAt(now + equal)) equal++;
+  if (equal < near || near === most) return equal;
+  let step = 4 * NEAR;
   const isEqual = (): boolean =>
     equal + step <= most &&
     before.slice(old + equal, old + equal + step) === text.slice(now + equal, now + equal + step);
@@ -402,9 +446,8 @@ function equalLength(before: string, old: number, oldEnd: number, text: string, 
     equal += step;
     step *= 2;
   }
-  for (step /= 2; step >= 16; step /= 2) if (isEqual()) equal += step;
-  while (equal < most && before.charCodeAt(old + equal) === text.charCodeAt(now + equal)) equal++;
-  return equal;
+  for (step /= 2; step > NEAR; step /= 2) if (isEqual()) equal += step;
+  return equal + equalLength(before, old + equal, oldEnd, text, now + equal, nowEnd);
 }
 
 function isOpen(code: number): boolean {
@@ -431,31 +474,26 @@ function endOfLeaf(text: string, at: number): number {
   return length;
 }
 
-/** The value of a string, number or word. */
-function leafOf(text: string, start: number, end: number): unknown {
-  return JSON.parse(text.slice(start, end));
-}
-
 /** An object with other values at some places. If it is marked as reduced, what is copied of it is not. */
 function withChanges(last: Members, places: readonly Place[], freezes: boolean): unknown {
   /** The copies of the objects and arrays around the present place, from the outermost on. */
   const copies: Members[] = [];
-  let around: Path = [];
+  let previous: Path = [];
   for (const { path, value, isChanged } of places) {
     if (!isChanged) continue;
     const inner = path.length - 1;
     if (inner === -1) return value;
     let depth = 0;
-    if (copies.length === 0) copies.push(copyOf(last));
-    else while (depth < inner && depth < copies.length - 1 && around[depth] === path[depth]) depth++;
+    if (copies.length === 0) copies.push(copyOf(last, freezes));
+    else while (depth < inner && depth < copies.length - 1 && previous[depth] === path[depth]) depth++;
     while (copies.length - 1 > depth) freezeIf(freezes, copies.pop()!);
     for (; depth < inner; depth++) {
-      const copy = copyOf(copies[depth][path[depth]] as Members);
+      const copy = copyOf(copies[depth][path[depth]] as Members, freezes);
       copies[depth][path[depth]] = copy;
       copies.push(copy);
     }
     copies[inner][path[inner]] = value;
-    around = path;
+    previous = path;
   }
   const [object = last] = copies;
   while (copies.length > 0) freezeIf(freezes, copies.pop()!);
@@ -466,9 +504,10 @@ function freezeIf(freezes: boolean, value: object): void {
   if (freezes) Object.freeze(value);
 }
 
-function copyOf(value: Members): Members {
+function copyOf(value: Members, isUnmarked: boolean): Members {
+  if (typeof value !== "object" || value === null) throw DECLINED; // a key occurs twice
   if (Array.isArray(value)) return [...value] as unknown as Members;
-  if ((value as Reduced)[reduced] === undefined) return { ...value };
+  if (isUnmarked || (value as Reduced)[reduced] === undefined) return { ...value };
   return Object.fromEntries(Object.entries(value)); // without the mark
 }
 
@@ -495,36 +534,42 @@ interface Parts {
   readonly values: number[];
   /** The position behind it. */
   readonly ends: number[];
+  /** The position behind the object or array. */
+  readonly end: number;
+  /** `false` if parsing all parts costs no more than comparing them. */
+  readonly isWorth: boolean;
 }
 
-/** Returns the parts of the object or array in a range; `undefined` if the layout is unusual, or they are small. */
-function partsIn(bytes: Uint8Array, [start, end]: Range): Parts | undefined {
+/** Returns the parts of the object or array at a position; `undefined` if the layout is unusual. */
+function partsIn(bytes: Uint8Array, start: number, limit: number): Parts | undefined {
   const isObject = bytes[start] === OPEN_BRACE;
-  const parts: Parts = { starts: [], values: [], ends: [] };
+  const close = bytes[start] + 2;
+  const [starts, values, ends]: number[][] = [[], [], []];
   let worth = 0;
-  for (let at = start; at < end - 1;) {
+  let at = start;
+  while (bytes[at] !== close || at === start) {
+    if (at === start && bytes[at + 1] === close) {
+      at++;
+      break;
+    }
+    if (at >= limit || (at !== start && bytes[at] !== COMMA)) return undefined;
     const part = at + 1;
-    if (part === end - 1 && at === start) break;
-    const keyEnd = isObject ? endOfKey(bytes, part, end) : part - 2;
+    const keyEnd = isObject ? endOfKey(bytes, part, limit) : part - 2;
     if (keyEnd === -1) return undefined;
     const value = keyEnd + 2;
-    at = skipValue(bytes, value, end);
-    if (at <= value || (bytes[at] === COMMA) !== (at < end - 1)) return undefined;
+    at = skipValue(bytes, value, limit);
+    if (at <= value) return undefined;
     if (isOpen(bytes[value])) worth += at - value;
-    parts.starts.push(part);
-    parts.values.push(value);
-    parts.ends.push(at);
+    starts.push(part);
+    values.push(value);
+    ends.push(at);
   }
-  return worth >= WORTH * parts.starts.length && bytes[end - 1] === bytes[start] + 2 ? parts : undefined;
+  return { starts, values, ends, end: at + 1, isWorth: worth >= WORTH * starts.length };
 }
 
-/** The value of a new range, with the parts of the value of the old range that it has, too. */
-function mergedValue(texts: Texts, last: Members, old: Range, now: Range): unknown {
-  texts.pay(2 * (old[1] - old[0] + now[1] - now[0]));
-  const [from, to] = [partsIn(oldBytes.of(texts.before), old), partsIn(newBytes.of(texts.now), now)];
-  const merge = Array.isArray(last) ? mergedArray : mergedObject;
-  const merged = from && to && merge(texts, last as never, from, to);
-  return merged ?? texts.parse(...now);
+/** Returns `true` for an array, if its text begins with a bracket, and else for another object. */
+function isLike(value: unknown, first: number): value is Members {
+  return typeof value === "object" && value !== null && Array.isArray(value) === (first === OPEN_BRACKET);
 }
 
 function mergedObject(texts: Texts, last: Members, from: Parts, to: Parts): Members | undefined {
@@ -564,5 +609,6 @@ function valueOf(texts: Texts, last: unknown, from: Parts, number: number, now: 
   if (texts.before.slice(...old) === texts.now.slice(...now)) return last;
   const first = texts.now.charCodeAt(now[0]);
   if (!isOpen(first) || texts.before.charCodeAt(old[0]) !== first) return texts.parse(...now);
-  return new Comparison(texts, last as Members, old, now).value();
+  if (!isLike(last, first)) throw DECLINED; // a key occurs twice
+  return new Comparison(texts, last, old, now).value();
 }
