@@ -58,7 +58,7 @@ const CREDIT_PER_BYTE = 4;
 const CHANGE = 500;
 const LEVEL = 50;
 /** So many characters are compared one by one: stretches of text take longer to begin with. */
-const NEAR = 48;
+const NEAR = 32;
 /** The rest of a longer string is searched for its end, which takes longer to begin with. */
 const LONG = 128;
 /** Parts with fewer bytes in objects and arrays are parsed as quickly as they are compared. */
@@ -86,46 +86,24 @@ export function parseDifference(
   } catch (error) {
     if (error !== DECLINED && !(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     return undefined; // the caller parses all of the text, and reports what is wrong with it
-  } finally {
-    oldBytes.clear();
-    newBytes.clear();
   }
 }
 
-/** A text with a byte for each character, which is read in half the time of a character. */
-class Bytes {
-  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(16_384);
-  #text = "";
-
-  /** Returns the bytes of a text, until the next call. Characters beyond ASCII have the same byte. */
-  of(text: string): Uint8Array {
-    if (text === this.#text) return this.#bytes;
-    const { length } = text;
-    if (length >= this.#bytes.length || (this.#bytes.length > 1_048_576 && length <= 65_536)) {
-      this.#bytes = new Uint8Array(Math.max(16_384, length + 1));
-    }
-    const { read, written } = encoder.encodeInto(text, this.#bytes);
-    if (read !== length || written !== length) {
-      for (let i = 0; i < length; i++) this.#bytes[i] = Math.min(text.charCodeAt(i), 128);
-    }
-    this.#bytes[length] = 0; // a scan that goes on reads nothing of another text
-    this.#text = text;
-    return this.#bytes;
-  }
-
-  /** Forgets the text. */
-  clear(): void {
-    this.#text = "";
-  }
+/** The bytes of a text, which are read in half the time of a character. Characters beyond ASCII have the same byte. */
+function bytesOf(text: string): Uint8Array {
+  const bytes = encoder.encode(text);
+  if (bytes.length === text.length) return bytes;
+  const same = new Uint8Array(text.length);
+  for (let i = 0; i < same.length; i++) same[i] = Math.min(text.charCodeAt(i), 128);
+  return same;
 }
-
-const oldBytes = new Bytes();
-const newBytes = new Bytes();
 
 /** Both texts, and what their comparison may still cost. */
 class Texts {
   readonly before: string;
   readonly now: string;
+  #oldBytes: Uint8Array | undefined;
+  #bytes: Uint8Array | undefined;
   #credit: number;
 
   constructor(before: string, now: string) {
@@ -134,23 +112,33 @@ class Texts {
     this.#credit = CREDIT + CREDIT_PER_BYTE * now.length;
   }
 
+  /** The bytes of the text before. */
+  get oldBytes(): Uint8Array {
+    return this.#oldBytes ??= bytesOf(this.before);
+  }
+
+  /** The bytes of the new text. */
+  get bytes(): Uint8Array {
+    return this.#bytes ??= bytesOf(this.now);
+  }
+
   /** Notes a cost. @throws when it is too much. */
   pay(cost: number): void {
     this.#credit -= cost;
     if (this.#credit < 0) throw DECLINED;
   }
 
-  /** The end of the value at a position before `end`. @throws when there is none. */
-  endOf(which: "before" | "now", at: number, end: number): number {
-    const behind = skipValue(which === "before" ? oldBytes.of(this.before) : newBytes.of(this.now), at, end);
-    if (behind <= at) throw DECLINED;
-    return behind;
-  }
-
   /** Parses a part of the text. */
   parse(start: number, end: number): unknown {
     return JSON.parse(this.now.slice(start, end));
   }
+}
+
+/** The end of the value at a position before `limit`. @throws when there is none. */
+function endOf(bytes: Uint8Array, at: number, limit: number): number {
+  const end = skipValue(bytes, at, limit);
+  if (end <= at) throw DECLINED;
+  return end;
 }
 
 /** A range of a text. */
@@ -196,7 +184,7 @@ class Comparison {
   /** The object of the whole texts. */
   root(known: Places | undefined): Parsed {
     this.#walk(known ?? NO_PLACES);
-    if (known === undefined && this.#membersBefore() !== countMembers(this.#last)) throw DECLINED;
+    if (known === undefined && this.#scanner!.countMembers() !== countMembers(this.#last)) throw DECLINED;
     const freezes = this.#isOfLeaves && (this.#last as Reduced)[reduced] === undefined;
     const object = withChanges(this.#last, this.#places, freezes) as object;
     return { object, places: this.#isOfLeaves ? this.#nextPlaces(known) : undefined };
@@ -233,8 +221,8 @@ class Comparison {
     const { before, now: text } = this.#texts;
     const isLeaf = !isOpen(before.charCodeAt(oldStart)) && !isOpen(text.charCodeAt(start));
     this.#isOfLeaves &&= isLeaf;
-    const oldEnd = isLeaf ? endOfLeaf(before, oldStart) : this.#texts.endOf("before", oldStart, this.#old[1]);
-    const end = isLeaf ? endOfLeaf(text, start) : this.#texts.endOf("now", start, this.#now[1]);
+    const oldEnd = isLeaf ? endOfLeaf(before, oldStart) : endOf(this.#texts.oldBytes, oldStart, this.#old[1]);
+    const end = isLeaf ? endOfLeaf(text, start) : endOf(this.#texts.bytes, start, this.#now[1]);
     const isChanged = before.slice(oldStart, oldEnd) !== text.slice(start, end);
     return {
       path,
@@ -250,7 +238,7 @@ class Comparison {
   /** Finds and compares the value around the first characters that differ. */
   #differing(old: number, now: number): Place {
     if (old >= this.#old[1]) throw DECLINED; // the new text goes on behind its object
-    const scanner = this.#scanner ??= new Scanner(oldBytes.of(this.#texts.before), this.#old);
+    const scanner = this.#scanner ??= new Scanner(this.#texts.oldBytes, this.#old);
     const isEnded = isEnd(this.#texts.now.charCodeAt(now));
     scanner.seek(old, !isEnded);
     this.#texts.pay(CHANGE + LEVEL * scanner.depth);
@@ -268,25 +256,12 @@ class Comparison {
     while (this.#places.length > 0 && this.#places.at(-1)!.oldStart > oldStart) this.#places.pop();
     const last = this.#places.at(-1);
     const start = oldStart + (last === undefined ? this.#now[0] - this.#old[0] : last.end - last.oldEnd);
-    const from = partsIn(oldBytes.of(this.#texts.before), oldStart, this.#old[1]);
-    const to = partsIn(newBytes.of(this.#texts.now), start, this.#now[1]);
-    const oldEnd = from?.end ?? this.#texts.endOf("before", oldStart, this.#old[1]);
-    const end = to?.end ?? this.#texts.endOf("now", start, this.#now[1]);
-    this.#texts.pay(oldEnd - oldStart + end - start);
     let around: unknown = this.#last;
     for (const key of path) around = (around as Members | undefined)?.[key];
-    if (!isLike(around, this.#texts.before.charCodeAt(oldStart))) throw DECLINED; // a key occurs twice
-    const value = from?.isWorth && to?.isWorth
-      ? Array.isArray(around) ? mergedArray(this.#texts, around, from, to) : mergedObject(this.#texts, around, from, to)
-      : undefined;
-    return { path, oldStart, oldEnd, start, end, isChanged: true, value: value ?? this.#texts.parse(start, end) };
-  }
-
-  /** The number of members of all objects of the text before. */
-  #membersBefore(): number {
-    const scanner = this.#scanner!;
-    scanner.seek(this.#old[1], false);
-    return scanner.depth === 0 ? scanner.members : -1;
+    const oldEnd = endOf(this.#texts.oldBytes, oldStart, this.#old[1]);
+    const end = endOf(this.#texts.bytes, start, this.#now[1]);
+    const value = mergedValue(this.#texts, around, [oldStart, oldEnd], [start, end]);
+    return { path, oldStart, oldEnd, start, end, isChanged: true, value };
   }
 
   /** The places for the comparison with the next version. */
@@ -326,12 +301,12 @@ class Scanner {
   readonly #opens: number[] = [];
   readonly #indices: number[] = [];
   readonly #keys: number[] = [];
+  /** The number of keys before the present word. */
+  #members = 0;
   /** The position of the present word. */
   at: number;
   /** The number of objects and arrays around it. */
   depth = 0;
-  /** The number of keys before it. */
-  members = 0;
   /** `true` if the present word is a value, or begins one. */
   isAtValue = false;
 
@@ -353,7 +328,7 @@ class Scanner {
   seek(to: number, continues: boolean): void {
     const bytes = this.#bytes;
     const end = this.#end;
-    let { at, depth, members } = this;
+    let { at, depth } = this;
     while (at < end) {
       const first = bytes[at];
       let behind = at + 1;
@@ -377,7 +352,7 @@ class Scanner {
         case QUOTE:
           if (isKey) {
             this.#keys[depth] = at;
-            members++;
+            this.#members++;
           }
           break;
         case OPEN_BRACE:
@@ -396,8 +371,14 @@ class Scanner {
     }
     this.at = at;
     this.depth = depth;
-    this.members = members;
     if (depth === 0 && to < end) throw DECLINED;
+  }
+
+  /** The number of members of all objects in the text. @throws when it goes on behind its object. */
+  countMembers(): number {
+    this.seek(this.#end, false);
+    if (this.depth !== 0) throw DECLINED;
+    return this.#members;
   }
 
   /** The first keys and indices that lead to the present word. @throws at a key with escapes. */
@@ -434,20 +415,15 @@ function closingQuote(bytes: Uint8Array, at: number): number {
 /** The number of equal characters of two ranges from their beginning on. */
 function equalLength(before: string, old: number, oldEnd: number, text: string, now: number, nowEnd: number): number {
   const most = Math.min(oldEnd - old, nowEnd - now);
-  const near = Math.min(most, NEAR);
   let equal = 0;
-  while (equal < near && before.charCodeAt(old + equal) === text.charCodeAt(now + equal)) equal++;
-  if (equal < near || near === most) return equal;
-  let step = 4 * NEAR;
-  const isEqual = (): boolean =>
-    equal + step <= most &&
-    before.slice(old + equal, old + equal + step) === text.slice(now + equal, now + equal + step);
-  while (isEqual()) {
-    equal += step;
-    step *= 2;
+  for (let step = NEAR; step >= NEAR;) {
+    const isEqual = equal + step <= most &&
+      before.slice(old + equal, old + equal + step) === text.slice(now + equal, now + equal + step);
+    equal += isEqual ? step : 0;
+    step = isEqual ? 2 * step : Math.floor(step / 4);
   }
-  for (step /= 2; step > NEAR; step /= 2) if (isEqual()) equal += step;
-  return equal + equalLength(before, old + equal, oldEnd, text, now + equal, nowEnd);
+  while (equal < most && before.charCodeAt(old + equal) === text.charCodeAt(now + equal)) equal++;
+  return equal;
 }
 
 function isOpen(code: number): boolean {
@@ -479,6 +455,7 @@ function withChanges(last: Members, places: readonly Place[], freezes: boolean):
   /** The copies of the objects and arrays around the present place, from the outermost on. */
   const copies: Members[] = [];
   let previous: Path = [];
+  const leave = (copy: object): unknown => freezes && Object.freeze(copy);
   for (const { path, value, isChanged } of places) {
     if (!isChanged) continue;
     const inner = path.length - 1;
@@ -486,7 +463,7 @@ function withChanges(last: Members, places: readonly Place[], freezes: boolean):
     let depth = 0;
     if (copies.length === 0) copies.push(copyOf(last, freezes));
     else while (depth < inner && depth < copies.length - 1 && previous[depth] === path[depth]) depth++;
-    while (copies.length - 1 > depth) freezeIf(freezes, copies.pop()!);
+    while (copies.length - 1 > depth) leave(copies.pop()!);
     for (; depth < inner; depth++) {
       const copy = copyOf(copies[depth][path[depth]] as Members, freezes);
       copies[depth][path[depth]] = copy;
@@ -496,12 +473,8 @@ function withChanges(last: Members, places: readonly Place[], freezes: boolean):
     previous = path;
   }
   const [object = last] = copies;
-  while (copies.length > 0) freezeIf(freezes, copies.pop()!);
+  while (copies.length > 0) leave(copies.pop()!);
   return object;
-}
-
-function freezeIf(freezes: boolean, value: object): void {
-  if (freezes) Object.freeze(value);
 }
 
 function copyOf(value: Members, isUnmarked: boolean): Members {
@@ -512,59 +485,37 @@ function copyOf(value: Members, isUnmarked: boolean): Members {
 }
 
 /** The number of members of all objects in a value. */
-function countMembers(value: object): number {
+function countMembers(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
   let count = 0;
-  if (Array.isArray(value)) {
-    for (const element of value) if (typeof element === "object" && element !== null) count += countMembers(element);
-    return count;
-  }
-  for (const key in value) {
-    const member = (value as Members)[key];
-    count++;
-    if (typeof member === "object" && member !== null) count += countMembers(member);
-  }
+  if (Array.isArray(value)) { for (const element of value) count += countMembers(element); }
+  else for (const key in value) count += 1 + countMembers((value as Members)[key]);
   return count;
 }
 
-/** The parts of an object or array in a text. */
-interface Parts {
-  /** By number: the position of the element, or of the member's key. */
-  readonly starts: number[];
-  /** The position of its value. */
-  readonly values: number[];
-  /** The position behind it. */
-  readonly ends: number[];
-  /** The position behind the object or array. */
-  readonly end: number;
-  /** `false` if parsing all parts costs no more than comparing them. */
-  readonly isWorth: boolean;
+/** A part of an object or array in a text. */
+interface Part {
+  /** The text of its key; `""` in an array. */
+  readonly key: string;
+  /** The range of its value. */
+  readonly value: Range;
 }
 
-/** Returns the parts of the object or array at a position; `undefined` if the layout is unusual. */
-function partsIn(bytes: Uint8Array, start: number, limit: number): Parts | undefined {
-  const isObject = bytes[start] === OPEN_BRACE;
-  const close = bytes[start] + 2;
-  const [starts, values, ends]: number[][] = [[], [], []];
+/** Returns the parts in a range; `undefined` if the layout is unusual, or parsing all costs no more than comparing. */
+function partsIn(text: string, bytes: Uint8Array, [start, end]: Range): Part[] | undefined {
+  const parts: Part[] = [];
   let worth = 0;
-  let at = start;
-  while (bytes[at] !== close || at === start) {
-    if (at === start && bytes[at + 1] === close) {
-      at++;
-      break;
-    }
-    if (at >= limit || (at !== start && bytes[at] !== COMMA)) return undefined;
-    const part = at + 1;
-    const keyEnd = isObject ? endOfKey(bytes, part, limit) : part - 2;
+  for (let at = start; at < end - 1 && end - start > 2;) {
+    const keyEnd = bytes[start] === OPEN_BRACE ? endOfKey(bytes, at + 1, end) : at - 1;
     if (keyEnd === -1) return undefined;
     const value = keyEnd + 2;
-    at = skipValue(bytes, value, limit);
-    if (at <= value) return undefined;
+    const key = text.slice(at + 1, value - 1);
+    at = skipValue(bytes, value, end);
+    if (at <= value || (bytes[at] === COMMA) !== (at < end - 1)) return undefined;
     if (isOpen(bytes[value])) worth += at - value;
-    starts.push(part);
-    values.push(value);
-    ends.push(at);
+    parts.push({ key, value: [value, at] });
   }
-  return { starts, values, ends, end: at + 1, isWorth: worth >= WORTH * starts.length };
+  return worth >= WORTH * parts.length && bytes[end - 1] === bytes[start] + 2 ? parts : undefined;
 }
 
 /** Returns `true` for an array, if its text begins with a bracket, and else for another object. */
@@ -572,40 +523,43 @@ function isLike(value: unknown, first: number): value is Members {
   return typeof value === "object" && value !== null && Array.isArray(value) === (first === OPEN_BRACKET);
 }
 
-function mergedObject(texts: Texts, last: Members, from: Parts, to: Parts): Members | undefined {
-  const keyIn = (text: string, parts: Parts, i: number): string => text.slice(parts.starts[i], parts.values[i] - 1);
-  const numbers = new Map(from.starts.map((_, i) => [keyIn(texts.before, from, i), i]));
-  const object: Members = {};
-  for (const [i, value] of to.values.entries()) {
-    const text = keyIn(texts.now, to, i);
-    const key = JSON.parse(text);
-    if (key === "__proto__") return undefined;
-    const number = numbers.get(text) ?? -1;
-    object[key] = valueOf(texts, last[key], from, number, [value, to.ends[i]]);
-  }
-  return Object.keys(object).length === to.values.length ? object : undefined;
-}
-
-function mergedArray(texts: Texts, last: readonly unknown[], from: Parts, to: Parts): unknown[] {
-  const textIn = (text: string, parts: Parts, i: number): string => text.slice(parts.starts[i], parts.ends[i]);
-  /** The first member of an element names it, mostly. */
-  const headOf = (element: string): string => element.slice(0, element.indexOf(",") + 1 || undefined);
+/**
+ * The value of a new range, with the parts that the value of the old range has, too. Elements of arrays are found by
+ * their text, and by their first member, which mostly names them.
+ */
+function mergedValue(texts: Texts, last: unknown, old: Range, now: Range): unknown {
+  const { before, now: text } = texts;
+  texts.pay(2 * (old[1] - old[0] + now[1] - now[0]));
+  if (!isLike(last, before.charCodeAt(old[0]))) throw DECLINED; // a key occurs twice
+  const [from, to] = [partsIn(before, texts.oldBytes, old), partsIn(text, texts.bytes, now)];
+  if (from === undefined || to === undefined) return texts.parse(...now);
+  const isArray = Array.isArray(last);
   const numbers = new Map<string, number>();
-  for (let i = from.starts.length - 1; i >= 0; i--) {
-    const text = textIn(texts.before, from, i);
-    numbers.set(headOf(text), i).set(text, i);
+  for (let i = from.length - 1; i >= 0; i--) {
+    const element = before.slice(...from[i].value);
+    if (isArray) numbers.set(firstMember(element), i).set(element, i);
+    else numbers.set(from[i].key, i);
   }
-  return to.starts.map((start, i) => {
-    const text = textIn(texts.now, to, i);
-    const number = numbers.get(text) ?? numbers.get(headOf(text)) ?? -1;
-    return valueOf(texts, last[number], from, number, [start, to.ends[i]]);
-  });
+  const merged = (isArray ? [] : {}) as Members;
+  for (const [i, part] of to.entries()) {
+    const key = isArray ? i : JSON.parse(part.key);
+    if (key === "__proto__") return texts.parse(...now);
+    const element = text.slice(...part.value);
+    const number = isArray ? numbers.get(element) ?? numbers.get(firstMember(element)) : numbers.get(part.key);
+    merged[key] = number === undefined
+      ? texts.parse(...part.value)
+      : partOf(texts, last[isArray ? number : key], from[number].value, part.value);
+  }
+  return Object.keys(merged).length === to.length ? merged : texts.parse(...now);
 }
 
-/** The value of a new range, which is compared with the old part of this number; -1 if there is none. */
-function valueOf(texts: Texts, last: unknown, from: Parts, number: number, now: Range): unknown {
-  if (number === -1) return texts.parse(...now);
-  const old: Range = [from.values[number], from.ends[number]];
+/** The text of an element up to its first comma. */
+function firstMember(element: string): string {
+  return element.slice(0, element.indexOf(",") + 1 || undefined);
+}
+
+/** The value of a new range, which is compared with an old part. */
+function partOf(texts: Texts, last: unknown, old: Range, now: Range): unknown {
   if (texts.before.slice(...old) === texts.now.slice(...now)) return last;
   const first = texts.now.charCodeAt(now[0]);
   if (!isOpen(first) || texts.before.charCodeAt(old[0]) !== first) return texts.parse(...now);
