@@ -53,7 +53,7 @@ const LONGEST_GAP = 0xffff;
 const MOST_PATHS = 256;
 
 // What a comparison may cost, and what its steps cost, in bytes that are scanned in the same time.
-const CREDIT = 5_000;
+const CREDIT = 12_000;
 const CREDIT_PER_BYTE = 4;
 const CHANGE = 500;
 const LEVEL = 50;
