@@ -56,8 +56,8 @@ export class SharedParts {
   }
 
   /**
-   * Parses an object. All of its parts that have the same bytes at the same place in the version that was read last are
-   * those of that version. Returns `undefined` if nothing is shared, and for a text that is not JSON.
+   * Parses an object. It shares all parts with the version that was read last that have the same bytes there, at the
+   * same place. Returns `undefined` if nothing is shared, and for a text that is not JSON.
    */
   parse(key: ObjectKey, uid: string, text: string): object | undefined {
     this.#places = undefined;

@@ -1,9 +1,9 @@
 /**
  * Parses a text whose object is known in another version, at the cost of what differs between the two texts.
  *
- * {@linkcode parseDifference} is the entry point. Equal stretches of the texts are compared as a whole. Where they
+ * {@linkcode parseDifference} is the entry point. Equal stretches of the texts are compared as a whole. If they
  * differ, the text before is scanned for the value that has changed, and only the objects and arrays around it are
- * copied. All other parts are those of the object before. This file keeps nothing; `shared_parts.ts` does.
+ * copied. The object before has all other parts, too. This file keeps nothing; `shared_parts.ts` does.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export interface Places {
   readonly paths: readonly Path[];
 }
 
-/** What {@linkcode parseDifference} has made of a text. */
+/** The result of {@linkcode parseDifference}. */
 export interface Parsed {
   /** If only values at places have changed, it is frozen. */
   readonly object: object;
@@ -41,7 +41,7 @@ export interface Parsed {
 
 /** The places of a text of which nothing else is known. */
 const NO_PLACES: Places = { gaps: "", paths: [] };
-/** Of more places, only those are kept that changed last. */
+/** If there are more places, only the values that changed last are kept. */
 const MOST_PLACES = 24;
 /** Longer keys are not names of fields. */
 const LONGEST_KEY = 1_024;
@@ -65,12 +65,16 @@ const LONG = 128;
 const WORTH = 16;
 
 /** Thrown where all of the text is to be parsed: its layout is unusual, it is not JSON, or comparing it costs more. */
-const DECLINED = new Error("The text is to be parsed as a whole");
+const DECLINED = Symbol("declined");
 
 /**
- * Returns the object of a text, which equals that of `JSON.parse`. `before` is a text whose object is known, frozen, and
- * `places` are those of that text; `undefined` if nothing is known about it. Returns `undefined` if all of the text has
- * to be parsed: its layout is unusual, a key occurs twice, it is not JSON, or too much has changed.
+ * Parses a text as `JSON.parse` does, from another text and its object.
+ *
+ * @param before The text of another version.
+ * @param object The object of `before`. It is frozen.
+ * @param places The places in `before`; `undefined` if nothing is known about it.
+ * @returns `undefined` if all of the text has to be parsed. This is so if its layout is unusual, if a key occurs twice,
+ * if it is not JSON, or if too much has changed.
  */
 export function parseDifference(
   text: string,
@@ -374,7 +378,7 @@ class Scanner {
     if (depth === 0 && to < end) throw DECLINED;
   }
 
-  /** The number of members of all objects in the text. @throws when it goes on behind its object. */
+  /** The number of members of all objects in the text. @throws when its object is not all of it. */
   countMembers(): number {
     this.seek(this.#end, false);
     if (this.depth !== 0) throw DECLINED;
