@@ -54,9 +54,13 @@ export class Child implements AsyncDisposable {
     writer.releaseLock();
   }
 
-  /** Kills it now. */
+  /** Kills it now, if it has not ended. */
   kill(): void {
-    this.#process.kill("SIGKILL");
+    try {
+      this.#process.kill("SIGKILL");
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
 
   /** Its memory and CPU time so far. */
@@ -116,7 +120,8 @@ export async function statOf(pid: number | "self"): Promise<ProcessStat> {
     status = await Deno.readTextFile(`/proc/${pid}/status`);
     stat = await Deno.readTextFile(`/proc/${pid}/stat`);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return { peakRssMb: NaN, rssMb: NaN, cpuSeconds: NaN };
+    const hasEnded = error instanceof Deno.errors.NotFound || (error as { readonly code?: string }).code === "ESRCH";
+    if (hasEnded) return { peakRssMb: NaN, rssMb: NaN, cpuSeconds: NaN };
     throw error;
   }
   const megabytes = (name: string): number =>
