@@ -15,6 +15,7 @@ import { COUNTED } from "./limits/counted.ts";
 import * as decoding from "./limits/decoding.ts";
 import { DERIVED } from "./limits/derived.ts";
 import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
+import * as fleets from "./limits/fleets.ts";
 import { HANDLERS } from "./limits/handlers.ts";
 import { IDLE } from "./limits/idle.ts";
 import { IMPORT } from "./limits/imported.ts";
@@ -80,6 +81,9 @@ const MEASUREMENTS: readonly Measurement[] = [
   JOINED,
   STRANGERS,
   LOGS,
+  fleets.TEMPLATE,
+  fleets.WORKLOADS,
+  fleets.RANDOM,
 ];
 
 /** The names of a limit on the command line: its id, and what stands for several. */
@@ -87,7 +91,7 @@ function namesOf(id: string, caseName?: string): string[] {
   return [id, id.replace(/(?<=\d)[a-z]$/, ""), id.split("-")[0], ...caseName === undefined ? [] : [caseName]];
 }
 
-const { only, reps: repetitions } = readFlags({
+const { only, reps: repetitions, objects, settle: settleSeconds } = readFlags({
   task: "bench:limits",
   summary: "Measures speed, memory and stalls beside baselines, and prints each value beside the accepted one.",
   flags: {
@@ -98,8 +102,10 @@ const { only, reps: repetitions } = readFlags({
       [...new Set(MEASUREMENTS.flatMap(({ ids, name }) => ids.flatMap((id) => namesOf(id, name))))],
     ),
     reps: count("runs of each side, of which there are medians", 3),
+    objects: count("objects of each fleet", 20_000),
+    settle: count("seconds of idle time before the memory of a fleet is measured again", 60),
   },
-  examples: ["--only L7,M6", "--only million,idle"],
+  examples: ["--only L7,M6", "--only million,idle", "--only fleet --reps 1 --objects 2000 --settle 5"],
   exits: "Exits with 1 when a limit is not held, with 2 when the command line is wrong.",
 });
 
@@ -114,7 +120,7 @@ async function report(): Promise<number> {
     if (wanted.length === 0 || (only === undefined && measurement.onlyNamed)) continue;
     console.error(`measuring ${wanted.join(", ")} …`);
     try {
-      for (const limit of await measurement.measure({ repetitions })) {
+      for (const limit of await measurement.measure({ repetitions, objects, settleSeconds })) {
         if (!wanted.includes(limit.id)) continue;
         const held = isHeld(limit);
         if (held === false) missed++;
