@@ -3,7 +3,8 @@
  * table: each value beside the accepted one. `--help` prints its flags. Each file in `limits` is a case: it declares
  * its limits, and is the program that is run for each side.
  */
-import { count, list, readFlags } from "../tools/flags.ts";
+import { join } from "node:path";
+import { count, list, quit, readFlags, text } from "../tools/flags.ts";
 import { rounded, table } from "../tools/table.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHECKED } from "./limits/checked.ts";
@@ -39,6 +40,7 @@ import * as started from "./limits/started.ts";
 import { STORE } from "./limits/store.ts";
 import { STRANGERS } from "./limits/strangers.ts";
 import { VIEW } from "./limits/view.ts";
+import { extract, hashOf } from "./peers/checkouts.ts";
 
 const MEASUREMENTS: readonly Measurement[] = [
   decoding.PODS,
@@ -91,7 +93,7 @@ function namesOf(id: string, caseName?: string): string[] {
   return [id, id.replace(/(?<=\d)[a-z]$/, ""), id.split("-")[0], ...caseName === undefined ? [] : [caseName]];
 }
 
-const { only, reps: repetitions, objects, settle: settleSeconds } = readFlags({
+const { only, reps: repetitions, objects, settle: settleSeconds, against } = readFlags({
   task: "bench:limits",
   summary: "Measures speed, memory and stalls beside baselines, and prints each value beside the accepted one.",
   flags: {
@@ -103,9 +105,10 @@ const { only, reps: repetitions, objects, settle: settleSeconds } = readFlags({
     ),
     reps: count("runs of each side, of which there are medians", 3),
     objects: count("objects of each fleet", 20_000),
+    against: text("COMMIT", "the same limits by the programs of a commit too, in a second table; it needs --only"),
     settle: count("seconds of idle time before the memory of a fleet is measured again", 60),
   },
-  examples: ["--only L7,M6", "--only million,idle", "--only fleet --reps 1 --objects 2000 --settle 5"],
+  examples: ["--only L7,M6", "--only million --against HEAD~10", "--only fleet --reps 1 --objects 2000 --settle 5"],
   exits: "Exits with 1 when a limit is not held, with 2 when the command line is wrong.",
 });
 
@@ -124,7 +127,7 @@ async function report(): Promise<number> {
         if (!wanted.includes(limit.id)) continue;
         const held = isHeld(limit);
         if (held === false) missed++;
-        rows.push([limit.id, limit.what, text(limit.value, limit), accepted(limit), HELD.get(held)!]);
+        rows.push([limit.id, limit.what, figure(limit.value, limit), accepted(limit), HELD.get(held)!]);
       }
     } catch (error) {
       missed++;
@@ -141,14 +144,35 @@ async function report(): Promise<number> {
 
 const HELD: ReadonlyMap<boolean | undefined, string> = new Map([[true, "yes"], [false, "NO"], [undefined, ""]]);
 
-function text(value: number, { unit }: Limit): string {
+function figure(value: number, { unit }: Limit): string {
   return unit === undefined ? rounded(value) : `${rounded(value)} ${unit}`;
 }
 
 function accepted(limit: Limit): string {
   const { accept } = limit;
   if (accept === undefined) return "";
-  return "most" in accept ? `<= ${text(accept.most, limit)}` : `>= ${text(accept.least, limit)}`;
+  return "most" in accept ? `<= ${figure(accept.most, limit)}` : `>= ${figure(accept.least, limit)}`;
 }
 
-Deno.exit(await report() === 0 ? 0 : 1);
+/** Prints the table of a commit, whose programs measure: paths in `src` may have been others. */
+async function reportAt(hash: string, ids: readonly string[]): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "limits-" });
+  try {
+    await extract(hash, join(folder, "commit"));
+    console.log(`\nAt ${hash}:\n`);
+    const program = join(folder, "commit/bench/limits.ts");
+    const args = ["run", "-A", "--quiet", "--no-lock", program, "--only", ids.join(","), "--reps", String(repetitions)];
+    // Its exit code says which limits that commit holds, and a command line that it does not know.
+    await new Deno.Command(Deno.execPath(), { args }).spawn().status;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+if (against !== undefined && only === undefined) {
+  quit("Cannot compare all limits with a commit: it takes an hour. Add --only IDS", 2);
+}
+const hash = against === undefined ? undefined : await hashOf(against).catch((error) => quit(error, 2));
+const missed = await report();
+if (hash !== undefined) await reportAt(hash, only!);
+Deno.exit(missed === 0 ? 0 : 1);
