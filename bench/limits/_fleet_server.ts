@@ -1,6 +1,8 @@
 /**
- * A server of a fleet, a process of its own: `deno run -A _fleet_server.ts FLEET COUNT`. It prints its address, and ends
- * when its standard input does. It makes the objects before it answers, and keeps their bytes; its watch is silent.
+ * A server of a fleet, a process of its own: `deno run -A _fleet_server.ts FLEET COUNT`.
+ *
+ * It prints its address, and ends when its standard input does. It makes the objects before it answers, and keeps their
+ * bytes. Its watch is silent.
  */
 import { type Fleet, fleetItem } from "../_fleets.ts";
 import { serveProcess } from "./_serve_process.ts";

@@ -1,6 +1,6 @@
 /**
- * A cache of a fleet with compact entries, beside the same cache without them, in a process of its own: URL FLEET
- * compact|plain SETTLE-MS. With a settle time it measures after that idle time, otherwise after the first list.
+ * A cache of a fleet, with compact entries or without them, in a process of its own: URL FLEET compact|plain SETTLE-MS.
+ * With a settle time it measures after that idle time, otherwise after the first list.
  */
 import { Client, defineResource, type KubernetesObject, type Resource, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
@@ -29,7 +29,7 @@ interface Accepted {
   readonly settledRss?: number;
 }
 
-/** Pods of few templates: those of all other benches. */
+/** Pods of few templates, as all other benches have them. */
 export const TEMPLATE: Measurement = fleet("template", "pods of one template", { settledHeap: 0.4, settledRss: 0.4 });
 
 /** Pods of many workloads, with names, images, variables and volumes of their own. */

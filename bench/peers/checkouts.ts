@@ -16,7 +16,7 @@ import { runClient } from "./race.ts";
 /** The programs of the harness, which are the same for both versions wherever the older one can run them. */
 const HARNESS = ["clients/ours.ts", "job.ts", "progress.ts", "reads.ts"].map((name) => `bench/peers/${name}`);
 
-/** The files and folders with the code of a version, beside what {@linkcode HARNESS} needs of the project. */
+/** The files and folders with the code of a version. {@linkcode HARNESS} runs with them. */
 const SOURCES = ["mod.ts", "deno.json", "src", "standins"];
 
 /** The folder of this checkout. */

@@ -7,7 +7,7 @@ export class Child implements AsyncDisposable {
   readonly #stdout: ReadableStreamDefaultReader<string>;
   readonly #stderr: Promise<string>;
   readonly #name: string;
-  /** What it has printed after the last line. */
+  /** The output after the last line. */
   #text = "";
 
   /** Starts it, in the folder of the benches. */

@@ -1,7 +1,7 @@
 import process from "node:process";
 import type { Job, Mix } from "./job.ts";
 
-/** What a client says about itself after it has been idle. */
+/** The report of a client about itself after it has been idle. */
 export interface Settled {
   /** Memory that is resident after a forced collection, in MB; absent without `--expose-gc`. */
   readonly collectedRssMb?: number;
