@@ -4,7 +4,7 @@
  * It prints its address, and ends when its standard input does. It makes the objects before it answers, and keeps their
  * bytes. Its watch is silent.
  */
-import { type Fleet, fleetItem } from "../_fleets.ts";
+import { type Fleet, fleetItem } from "../fleets.ts";
 import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@
  */
 import { Client, defineResource, type KubernetesObject, type Resource, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
-import type { Fleet } from "../_fleets.ts";
+import type { Fleet } from "../fleets.ts";
 import { Child, statOf } from "../peers/child.ts";
 import {
   caseCommand,

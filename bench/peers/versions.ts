@@ -154,7 +154,7 @@ function report(
   );
   if (settleSeconds > 0) {
     console.log(
-      `Settled: idle for ${settleSeconds} s after the job. Collected: after a forced collection behind that.\n`,
+      `Settled: idle for ${settleSeconds} s after the job. Collected: after that and a forced collection, which returns pages.\n`,
     );
   }
   const figures = FIGURES.filter(({ settled }) => !settled || settleSeconds > 0);

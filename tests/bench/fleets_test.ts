@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Fleet, fleetItem, FLEETS } from "../../bench/_fleets.ts";
+import { type Fleet, fleetItem, FLEETS } from "../../bench/fleets.ts";
 
 interface Named {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
