@@ -160,9 +160,7 @@ async function tryLimit(
     const text = (error as Error).message;
     const failure = peakRssMb > limitMb
       ? aboveLimit(peakRssMb)
-      : /out of memory|OOM/i.test(text)
-      ? "the heap was too small"
-      : text;
+      : /ended with (SIG(?:TRAP|ABRT|ILL))/.exec(text)?.[1].replace(/^/, "V8 had not enough heap: ") ?? text;
     return { peakRssMb, syncMs: NaN, failure };
   } finally {
     clearInterval(timer);
