@@ -6,6 +6,7 @@ import { Client, defineResource, type KubernetesObject, type Resource, SharedInd
 import { Pod } from "../../src/engine/kinds/core/v1.ts";
 import type { Fleet } from "../fleets.ts";
 import { Child, statOf } from "../peers/child.ts";
+import { collectAll } from "../peers/progress.ts";
 import {
   caseCommand,
   collect,
@@ -41,7 +42,8 @@ export const RANDOM: Measurement = fleet("random", "random objects", { sync: 1.0
 function fleet(name: Fleet, objects: string, accepted: Accepted): Measurement {
   const id = `fleet-${name}`;
   return {
-    ids: ["sync", "heap", "rss", "settled-heap", "settled-rss", "bytes", "saved"].map((figure) => `${id}-${figure}`),
+    ids: ["sync", "heap", "rss", "settled-heap", "settled-rss", "collected-rss", "bytes", "saved"]
+      .map((figure) => `${id}-${figure}`),
     name: id,
     onlyNamed: true,
     measure: async ({ repetitions, objects: count = 20_000, settleSeconds = 60 }) => {
@@ -88,6 +90,11 @@ function fleet(name: Fleet, objects: string, accepted: Accepted): Measurement {
           [compactSettled.rssBytes, plainSettled.rssBytes],
           accepted.settledRss,
         ),
+        row(
+          "collected-rss",
+          "the same after a forced collection, which returns pages",
+          [compactSettled.collectedRssBytes, plainSettled.collectedRssBytes],
+        ),
         {
           id: `${id}-bytes`,
           what: `${count} ${objects}: heap of each ${settled}`,
@@ -131,12 +138,14 @@ async function main(): Promise<void> {
   const after = Deno.memoryUsage();
   const objects = informer.indexer.size;
   const heapBytes = (after.heapUsed + after.external - before.heapUsed - before.external) / objects;
+  const { collectedRssMb = NaN } = await collectAll();
   const { compact } = informer.memory() as { readonly compact?: { readonly savedBytes: number } };
   console.log(JSON.stringify({
     objects,
     syncMs,
     heapBytes,
     rssBytes: (rssMb - before.rssMb) * 1e6 / objects,
+    collectedRssBytes: (collectedRssMb - before.rssMb) * 1e6 / objects,
     isKnown: compact === undefined ? 0 : 1,
     savedBytes: (compact?.savedBytes ?? 0) / objects,
   }));

@@ -126,7 +126,7 @@ export class Progress {
     };
     process.stdout.write(`${JSON.stringify(report)}\n`);
     process.stdin.once("data", async () => {
-      const collected = await collect();
+      const collected = await collectAll();
       process.stdout.write(`${JSON.stringify({ ...collected, ...settled() })}\n`);
     });
     process.stdin.resume();
@@ -135,8 +135,8 @@ export class Progress {
   }
 }
 
-/** Collects all garbage, if the process may, and measures what is left. */
-async function collect(): Promise<Settled> {
+/** Collects all garbage, if the process may, and measures what is left when V8 has returned its pages. */
+export async function collectAll(): Promise<Settled> {
   const { gc } = globalThis as { gc?: (options: typeof LAST_RESORT) => void };
   if (gc === undefined) return {};
   gc(LAST_RESORT);
