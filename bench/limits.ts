@@ -3,7 +3,8 @@
  * table: each value beside the accepted one. `--help` prints its flags. Each file in `limits` is a case: it declares
  * its limits, and is the program that is run for each side.
  */
-import { count, list, readFlags } from "../tools/flags.ts";
+import { join } from "node:path";
+import { count, list, quit, readFlags, text } from "../tools/flags.ts";
 import { rounded, table } from "../tools/table.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHECKED } from "./limits/checked.ts";
@@ -15,6 +16,7 @@ import { COUNTED } from "./limits/counted.ts";
 import * as decoding from "./limits/decoding.ts";
 import { DERIVED } from "./limits/derived.ts";
 import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
+import * as fleets from "./limits/fleets.ts";
 import { HANDLERS } from "./limits/handlers.ts";
 import { IDLE } from "./limits/idle.ts";
 import { IMPORT } from "./limits/imported.ts";
@@ -38,6 +40,7 @@ import * as started from "./limits/started.ts";
 import { STORE } from "./limits/store.ts";
 import { STRANGERS } from "./limits/strangers.ts";
 import { VIEW } from "./limits/view.ts";
+import { extract, hashOf } from "./peers/checkouts.ts";
 
 const MEASUREMENTS: readonly Measurement[] = [
   decoding.PODS,
@@ -80,6 +83,9 @@ const MEASUREMENTS: readonly Measurement[] = [
   JOINED,
   STRANGERS,
   LOGS,
+  fleets.TEMPLATE,
+  fleets.WORKLOADS,
+  fleets.RANDOM,
 ];
 
 /** The names of a limit on the command line: its id, and what stands for several. */
@@ -87,7 +93,7 @@ function namesOf(id: string, caseName?: string): string[] {
   return [id, id.replace(/(?<=\d)[a-z]$/, ""), id.split("-")[0], ...caseName === undefined ? [] : [caseName]];
 }
 
-const { only, reps: repetitions } = readFlags({
+const { only, reps: repetitions, objects, settle: settleSeconds, against } = readFlags({
   task: "bench:limits",
   summary: "Measures speed, memory and stalls beside baselines, and prints each value beside the accepted one.",
   flags: {
@@ -98,8 +104,11 @@ const { only, reps: repetitions } = readFlags({
       [...new Set(MEASUREMENTS.flatMap(({ ids, name }) => ids.flatMap((id) => namesOf(id, name))))],
     ),
     reps: count("runs of each side, of which there are medians", 3),
+    objects: count("objects of each fleet", 20_000),
+    against: text("COMMIT", "the same limits by the programs of a commit too, in a second table; it needs --only"),
+    settle: count("seconds of idle time before the memory of a fleet is measured again", 60),
   },
-  examples: ["--only L7,M6", "--only million,idle"],
+  examples: ["--only L7,M6", "--only million --against HEAD~10", "--only fleet --reps 1 --objects 2000 --settle 5"],
   exits: "Exits with 1 when a limit is not held, with 2 when the command line is wrong.",
 });
 
@@ -114,11 +123,11 @@ async function report(): Promise<number> {
     if (wanted.length === 0 || (only === undefined && measurement.onlyNamed)) continue;
     console.error(`measuring ${wanted.join(", ")} …`);
     try {
-      for (const limit of await measurement.measure({ repetitions })) {
+      for (const limit of await measurement.measure({ repetitions, objects, settleSeconds })) {
         if (!wanted.includes(limit.id)) continue;
         const held = isHeld(limit);
         if (held === false) missed++;
-        rows.push([limit.id, limit.what, text(limit.value, limit), accepted(limit), HELD.get(held)!]);
+        rows.push([limit.id, limit.what, figure(limit.value, limit), accepted(limit), HELD.get(held)!]);
       }
     } catch (error) {
       missed++;
@@ -135,14 +144,35 @@ async function report(): Promise<number> {
 
 const HELD: ReadonlyMap<boolean | undefined, string> = new Map([[true, "yes"], [false, "NO"], [undefined, ""]]);
 
-function text(value: number, { unit }: Limit): string {
+function figure(value: number, { unit }: Limit): string {
   return unit === undefined ? rounded(value) : `${rounded(value)} ${unit}`;
 }
 
 function accepted(limit: Limit): string {
   const { accept } = limit;
   if (accept === undefined) return "";
-  return "most" in accept ? `<= ${text(accept.most, limit)}` : `>= ${text(accept.least, limit)}`;
+  return "most" in accept ? `<= ${figure(accept.most, limit)}` : `>= ${figure(accept.least, limit)}`;
 }
 
-Deno.exit(await report() === 0 ? 0 : 1);
+/** Prints the table of a commit, whose programs measure: paths in `src` may have been others. */
+async function reportAt(hash: string, ids: readonly string[]): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "limits-" });
+  try {
+    await extract(hash, join(folder, "commit"));
+    console.log(`\nAt ${hash}:\n`);
+    const program = join(folder, "commit/bench/limits.ts");
+    const args = ["run", "-A", "--quiet", "--no-lock", program, "--only", ids.join(","), "--reps", String(repetitions)];
+    // Its exit code says which limits that commit holds, and a command line that it does not know.
+    await new Deno.Command(Deno.execPath(), { args }).spawn().status;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+if (against !== undefined && only === undefined) {
+  quit("Cannot compare all limits with a commit: it takes an hour. Add --only IDS", 2);
+}
+const hash = against === undefined ? undefined : await hashOf(against).catch((error) => quit(error, 2));
+const missed = await report();
+if (hash !== undefined) await reportAt(hash, only!);
+Deno.exit(missed === 0 ? 0 : 1);

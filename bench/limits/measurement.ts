@@ -20,6 +20,10 @@ export interface Limit {
 export interface MeasureOptions {
   /** Runs of each side; the median counts. */
   readonly repetitions: number;
+  /** The objects of a fleet. @default {20_000} */
+  readonly objects?: number;
+  /** The idle time before the memory of a fleet is measured again, in seconds. @default {60} */
+  readonly settleSeconds?: number;
 }
 
 /** A case: it measures one limit, or some that come from the same runs. */

@@ -17,7 +17,7 @@ export interface Job {
   readonly pods: number;
   /** Events, one write each, round and round over the objects. */
   readonly events: number;
-  /** Objects that have changed when the watch has expired. */
+  /** Objects that have changed when the watch has expired. With 0 it does not expire, and the events are the end. */
   readonly changed: number;
   /** What an event changes. @default {"metadata"} */
   readonly mix?: Mix;

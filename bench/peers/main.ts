@@ -1,13 +1,14 @@
 /**
  * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand.
- * With `--against` two versions of our own client, with `--reconcile` controllers, with `--report` the table of README.
- * `--help` prints the flags.
+ * With `--against` two versions of our own client, with `--memory-limit` the smallest memory for it, with `--reconcile`
+ * controllers, with `--report` the table of README. `--help` prints the flags.
  */
 import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
 import { rounded, table } from "../../tools/table.ts";
 import { median } from "../statistics.ts";
 import { describeJob } from "./changed_bytes.ts";
 import { type Job, MIXES } from "./job.ts";
+import { findMemoryLimits } from "./memory_limit.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";
@@ -15,6 +16,10 @@ import { raceReconcilers } from "./reconcile.ts";
 import { writeReport } from "./report.ts";
 import { compareVersions } from "./versions.ts";
 
+if (isGiven("memory-limit")) {
+  await findMemoryLimits().catch((error) => quit(error, 1));
+  Deno.exit(0);
+}
 if (isGiven("against")) Deno.exit(await compareVersions().catch((error) => quit(error, 2)));
 if (isGiven("reconcile")) {
   await raceReconcilers().catch((error) => quit(error, 1));
@@ -29,8 +34,8 @@ const flags = readFlags({
   task: "bench:peers",
   summary:
     "Measures clients at the same job on one server, in turns: list, follow events, relist. One table of medians.\n\n" +
-    "--against COMMIT measures two versions of our own client, --reconcile N controllers, and --report writes README's\n" +
-    "table: --against --help, --reconcile --help and --report --help print their flags.",
+    "--against COMMIT measures two versions of our own client, --memory-limit the smallest memory for it, --reconcile N\n" +
+    "controllers, and --report writes README's table. --against --help prints its flags, and so do the others.",
   flags: {
     only: list("IDS", `clients, comma separated; default all:\n${ids.join(", ")}`, ids),
     reps: count("runs of each client", 3),
@@ -49,6 +54,7 @@ const flags = readFlags({
     "--only keys,bare --reps 5",
     "--only read,client-go --mix status",
     "--against HEAD",
+    "--memory-limit --against HEAD",
     "--reconcile 5000",
     "--report --reps 16",
   ],

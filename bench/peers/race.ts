@@ -1,10 +1,15 @@
 import { Child, type Command, type ProcessStat } from "./child.ts";
 import { clientArgs, type Job, serverArgs } from "./job.ts";
 import { denoRun, goProgram, type Peer } from "./peer.ts";
-import type { Report } from "./progress.ts";
+import type { Report, Settled } from "./progress.ts";
 
 /** The figures of one client, of one run or as medians of several. */
-export type Result = Report & ProcessStat;
+export type Result = Omit<Report, "settles"> & ProcessStat & Settled & {
+  /** Memory that is resident after the job and an idle time, without a forced collection; absent without one. */
+  readonly settledRssMb?: number;
+  /** Seconds of CPU in the idle time. */
+  readonly settleCpuSeconds?: number;
+};
 
 /** Options of a comparison. */
 export interface RaceOptions {
@@ -25,11 +30,27 @@ export async function reset(url: string): Promise<void> {
   await (await fetch(`${url}/reset`, { method: "POST" })).body?.cancel();
 }
 
-/** Runs a client to the end of its job. @throws {Error} when it fails or exceeds the deadline. */
-export async function runClient(command: Command, timeoutMs: number): Promise<Result> {
+/** The time that a server takes to make its objects, at most. */
+export function prepareMs({ pods }: Job): number {
+  return 60_000 + 3 * pods;
+}
+
+/**
+ * Runs a client to the end of its job, and looks at it again after it has been idle for `settleMs`.
+ *
+ * @throws {Error} when it fails or exceeds the deadline.
+ */
+export async function runClient(command: Command, timeoutMs: number, settleMs = 0): Promise<Result> {
   await using client = new Child(command);
-  const report = JSON.parse(await client.line(timeoutMs)) as Report;
-  return { ...report, ...await client.stat() };
+  const { settles, ...report } = JSON.parse(await client.line(timeoutMs)) as Report;
+  const result: Result = { ...report, ...await client.stat() };
+  if (settleMs === 0) return result;
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
+  const { rssMb, cpuSeconds } = await client.stat();
+  const idle = { settledRssMb: rssMb, settleCpuSeconds: cpuSeconds - result.cpuSeconds };
+  if (!settles) return { ...result, ...idle };
+  await client.ask();
+  return { ...result, ...idle, ...JSON.parse(await client.line(timeoutMs)) as Settled };
 }
 
 /** Every run of each client by its id, or why it has none. */
@@ -46,11 +67,11 @@ export async function race(peers: readonly Peer[], options: RaceOptions): Promis
     }
   }
   await using server = new Child([...denoRun("server.ts"), ...serverArgs(job, options.streamingLists)]);
-  const json = await server.line(60_000);
+  const json = await server.line(prepareMs(job));
   await using protobufServer = peers.some((peer) => peer.server === "protobuf" && commands.has(peer.id))
     ? new Child([await goProgram(), "serve", json, ...clientArgs(job)])
     : undefined;
-  const protobuf = await protobufServer?.line(120_000);
+  const protobuf = await protobufServer?.line(2 * prepareMs(job));
   for (let repetition = 0; repetition < repetitions; repetition++) {
     for (const peer of peers) {
       const command = commands.get(peer.id);

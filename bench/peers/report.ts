@@ -7,14 +7,14 @@
  * @module
  */
 import { dirname, join, resolve } from "node:path";
-import { count, readFlags, text, toggle } from "../../tools/flags.ts";
+import { choice, count, readFlags, text, toggle } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
 import { podItem } from "../_data.ts";
 import { run } from "./child.ts";
 import type { Job } from "./job.ts";
-import { PEERS } from "./peer.ts";
+import { type Peer, PEERS } from "./peer.ts";
 import { race, type Result } from "./race.ts";
-import { type Client, REPORT, type Report, ROOT } from "./report_data.ts";
+import { type Client, type LargeJob, REPORT, type Report, ROOT } from "./report_data.ts";
 
 /** What must be committed before a report: what clients run, and what measures them. Reports are written by it. */
 const MEASURED = ["mod.ts", "src", "standins", "bench", ":!bench/reports"];
@@ -26,6 +26,9 @@ const END = "<!-- End of the written part -->";
 /** The default job, which README describes. */
 const DEFAULT: Job = { pods: 10_000, events: 50_000, changed: 100 };
 
+/** The objects of the job with many. */
+const LARGE_PODS = 100_000;
+
 /** The clients in the table of README, and what ours are called there. */
 const ROWS: readonly (readonly [id: string, name?: string])[] = [
   ["keys", "`@kube/informer`, only keys read"],
@@ -36,6 +39,9 @@ const ROWS: readonly (readonly [id: string, name?: string])[] = [
   ["client-go"],
   ["kube-rs"],
 ];
+
+/** The clients whose peak memory is measured with many pods, in the order of README. */
+const LARGE = ["keys", "client-go-protobuf", "client-go", "kube-rs"];
 
 /**
  * Measures all clients and writes the report, as the command line asks for it.
@@ -52,16 +58,23 @@ export async function writeReport(): Promise<void> {
       reps: count("runs of each client; 16 or more for figures to publish", 5),
       pods: count("objects in the list; another number needs --to", DEFAULT.pods),
       events: count("events of the watch; another number needs --to", DEFAULT.events),
-      "timeout-seconds": count("deadline of one run", 180),
+      large: choice(["on", "off"], `the peak memory of ${LARGE.join(", ")} with many pods too`, "on"),
+      "large-pods": count("objects in that list; another number needs --to", LARGE_PODS),
+      "large-reps": count("runs of each client at that job", 3),
+      "timeout-seconds": count("deadline of one run; that job has five times as long", 180),
       to: text("FOLDER", "for a try: writes to README.md and bench/reports of FOLDER, a copy, and draws no chart"),
     },
-    examples: ["--report --reps 16", "--report --reps 1 --pods 1000 --events 1000 --to /tmp/copy"],
+    examples: [
+      "--report --reps 16",
+      "--report --reps 1 --large-reps 1 --pods 1000 --large-pods 2000 --events 1000 --to /tmp/copy",
+    ],
     exits:
       "Exits with 1 when code is not committed, or a client cannot be built or fails; with 2 when the command line\n" +
       "is wrong.",
   });
   const { pods, events, reps: repetitions, to } = flags;
-  const isDefault = pods === DEFAULT.pods && events === DEFAULT.events;
+  const largePods = flags["large-pods"];
+  const isDefault = pods === DEFAULT.pods && events === DEFAULT.events && largePods === LARGE_PODS;
   if (!isDefault && to === undefined) {
     throw new Error(
       "Cannot write a report of another job: README describes the default one. Add --to FOLDER for a try",
@@ -72,19 +85,15 @@ export async function writeReport(): Promise<void> {
     throw new Error(`Cannot write a report: these files differ from the commit. Commit or stash them:\n${changes}`);
   }
 
-  const job: Job = { pods, events, changed: Math.max(1, Math.round(pods / 100)) };
   const commit = (await run(["git", "rev-parse", "--short=8", "HEAD"], { cwd: ROOT })).trim();
   const [load] = Deno.loadavg();
-  let runs = 0;
-  const results = await race(PEERS, {
-    job,
-    repetitions,
-    timeoutMs: flags["timeout-seconds"] * 1_000,
-    onRun: ({ name }, outcome) => {
-      if (outcome instanceof Error) throw new Error(`Cannot measure ${name}: ${outcome.message}`, { cause: outcome });
-      console.error(`run ${++runs} of ${repetitions * PEERS.length}: ${name}`);
-    },
-  });
+  const timeoutMs = flags["timeout-seconds"] * 1_000;
+  const largeReps = flags["large-reps"];
+  const large = flags.large === "off" ? undefined : await measure(
+    LARGE.map((id) => PEERS.find((peer) => peer.id === id)!),
+    { pods: largePods, events, repetitions: largeReps, timeoutMs: 5 * timeoutMs },
+  );
+  const clients = await measure(PEERS, { pods, events, repetitions, timeoutMs });
   const report: Report = {
     measuredOn: Temporal.Now.plainDateISO().toString(),
     commit,
@@ -94,7 +103,14 @@ export async function writeReport(): Promise<void> {
     repetitions,
     job: `${figure(pods)} pods over plain HTTP, then ${figure(events)} events of one write each`,
     objectKb: objectKb(),
-    clients: PEERS.map(({ id, name }) => clientOf(id, name, results.get(id) as Result[])),
+    clients,
+    ...large === undefined ? {} : {
+      large: {
+        pods: largePods,
+        repetitions: largeReps,
+        clients: large.map(({ id, client, peakRssMb }) => ({ id, client, peakRssMb })),
+      },
+    },
   };
   const folder = to === undefined ? ROOT : resolve(to);
   const file = join(folder, REPORT);
@@ -106,6 +122,30 @@ export async function writeReport(): Promise<void> {
   if (to !== undefined) return;
   console.log(await run([Deno.execPath(), "task", "--quiet", "pictures", "benchmark"], { cwd: ROOT }));
   console.log("Read the sentences below the table of README: do the new figures say the same?");
+}
+
+/** Runs clients at a job, and returns their medians. @throws {Error} when one cannot be built or fails. */
+async function measure(
+  peers: readonly Peer[],
+  options: {
+    readonly pods: number;
+    readonly events: number;
+    readonly repetitions: number;
+    readonly timeoutMs: number;
+  },
+): Promise<Client[]> {
+  const { pods, events, repetitions, timeoutMs } = options;
+  let runs = 0;
+  const results = await race(peers, {
+    job: { pods, events, changed: Math.max(1, Math.round(pods / 100)) },
+    repetitions,
+    timeoutMs,
+    onRun: ({ name }, outcome) => {
+      if (outcome instanceof Error) throw new Error(`Cannot measure ${name}: ${outcome.message}`, { cause: outcome });
+      console.error(`run ${++runs} of ${repetitions * peers.length}, ${figure(pods)} pods: ${name}`);
+    },
+  });
+  return peers.map(({ id, name }) => clientOf(id, name, results.get(id) as Result[]));
 }
 
 /** The files that differ from the commit, a line each. */
@@ -173,7 +213,7 @@ async function readmePart(report: Report): Promise<string> {
   const rows = ROWS.map(([id, name]) => {
     const client = report.clients.find((client) => client.id === id);
     if (client === undefined) throw new Error(`Cannot write the table of README: the report has no client "${id}"`);
-    const shown = name ?? client.client.replace(/^@\S+/, "`$&`");
+    const shown = name ?? shownName(client);
     const { syncMs, eventsPerSecond, worstStallMs, peakRssMb, cpuSeconds } = client;
     const figures = [syncMs, eventsPerSecond, worstStallMs, peakRssMb].map((value) => figure(value));
     return `| ${[shown, ...figures, figure(cpuSeconds, 1)].join(" | ")} |`;
@@ -188,7 +228,24 @@ async function readmePart(report: Report): Promise<string> {
     "| client | first sync, ms | events/s | longest stall, ms | peak memory, MB | CPU, s |",
     "| --- | --: | --: | --: | --: | --: |",
     ...rows,
+    ...report.large === undefined ? [] : ["", ...largeRow(report.large)],
   ].join("\n");
+}
+
+function shownName({ client }: Pick<Client, "client">): string {
+  return client.replace(/^@\S+/, "`$&`");
+}
+
+/** The table with one row: the peak memory of each client with many pods. */
+function largeRow({ pods, repetitions, clients }: LargeJob): string[] {
+  const nameOf = (client: Pick<Client, "id" | "client">): string =>
+    ROWS.find(([id]) => id === client.id)?.[1] ?? shownName(client);
+  const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [
+    row([repetitions === 1 ? "one run" : `medians of ${repetitions} runs`, ...clients.map(nameOf)]),
+    row(["---", ...clients.map(() => "--:")]),
+    row([`${figure(pods)} pods: peak memory, MB`, ...clients.map(({ peakRssMb }) => figure(peakRssMb))]),
+  ];
 }
 
 /** The text of a page as `deno fmt` writes it. */

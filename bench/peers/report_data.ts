@@ -24,6 +24,16 @@ export interface Report {
   /** The mean size of an object, in kB of JSON. */
   readonly objectKb: number;
   readonly clients: readonly Client[];
+  /** The peak memory of some clients at the same job with many more objects. Absent in old reports. */
+  readonly large?: LargeJob;
+}
+
+/** A job with many objects. */
+export interface LargeJob {
+  readonly pods: number;
+  /** The runs of each client. */
+  readonly repetitions: number;
+  readonly clients: readonly Pick<Client, "id" | "client" | "peakRssMb">[];
 }
 
 /** The medians of a client. */

@@ -7,9 +7,9 @@
  *
  * - A list without a limit, or at version "0", is one answer, as from the API server's watch cache; else it has pages.
  * - A list of metadata only has that.
- * - The first watch sends the events half a second after it began, then ends with an ERROR event, 410. Later ones are
- *   silent. If clients follow several collections, the first watches of all of them must have begun, and only the first
- *   collection's watch ends.
+ * - The first watch sends the events half a second after it began, then ends with an ERROR event, 410. With CHANGED 0
+ *   it stays, and is silent as later ones are. If clients follow several collections, the first watches of all of them
+ *   must have begun, and only the first collection's watch ends.
  * - `POST /reset` restores the state before the first watch.
  * - Leases that the mix does not have are an empty list and a slow watch: an event every few milliseconds, which says
  *   when it was written.
@@ -135,7 +135,7 @@ async function watch(connection: Deno.Conn, collection: number, query: URLSearch
     watches.set(collection, connection);
     if (watches.size === objects.collections.length) await tell(watches, told.resolve);
     else await told.promise;
-    if (collection === 0) {
+    if (collection === 0 && changed > 0) {
       await writeAll(connection, line("ERROR", failure(410, "Expired", "too old resource version")));
       await writeAll(connection, END);
       return;

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { PEERS } from "../../bench/peers/peer.ts";
 import { machineOf, withReport } from "../../bench/peers/report.ts";
 import { readReport } from "../../bench/peers/report_data.ts";
@@ -20,6 +20,19 @@ Deno.test("peers report: it replaces the part of README between its lines, and n
   assertEquals(without(written).toSpliced(1, 1), without(readme).toSpliced(1, 1));
   assertEquals(/medians of 16 runs of commit 0123abcd on\s+2026-12-01/.test(without(written)[1]), true);
   await assertRejects(() => withReport("# A page\n", report), Error, "Cannot find");
+});
+
+Deno.test("peers report: the peak memory with many pods is a row of its own, if it was measured", async () => {
+  const readme = read("README.md");
+  const { large: _without, ...report } = readReport();
+  const clients = ["keys", "client-go", "kube-rs"].map((id, i) => {
+    return { id, client: PEERS.find((peer) => peer.id === id)!.name, peakRssMb: 1_234 + i };
+  });
+  const large = { pods: 100_000, repetitions: 3, clients };
+  const row =
+    /\n\n\| medians of 3 runs.*`@kube\/informer`, only keys read \| client-go \S+ JSON \| kube-rs .*\n.*\n\| 100,000 pods: peak memory, MB \|\s+1,234 \|\s+1,235 \|\s+1,236 \|\n/;
+  assertMatch(await withReport(readme, { ...report, large }), row);
+  assertEquals((await withReport(readme, report)).includes("100,000 pods: peak memory, MB"), false);
 });
 
 Deno.test("peers report: its clients are known by their ids", () => {
