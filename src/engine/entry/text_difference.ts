@@ -151,7 +151,7 @@ type Range = readonly [start: number, end: number];
 /** A value that was compared. */
 interface Place {
   readonly path: Path;
-  /** Where it is in the text before, and in the new one. */
+  /** Its ranges in the text before, and in the new one. */
   readonly oldStart: number;
   readonly oldEnd: number;
   readonly start: number;
@@ -320,13 +320,13 @@ class Scanner {
     this.at = start;
   }
 
-  /** The position of the object or array around the present word. */
+  /** The position of the innermost object or array around the present word. */
   get open(): number {
     return this.#opens[this.depth - 1];
   }
 
   /**
-   * Goes on to the word with a position; behind the end if there is none. A number that ends there is it if it
+   * Goes on to the word with a position; after the end, if there is none. A number that ends there is it if it
    * `continues` in the other text. @throws at white space.
    */
   seek(to: number, continues: boolean): void {
