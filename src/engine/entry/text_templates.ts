@@ -55,6 +55,8 @@ export class TextTemplates {
   readonly #shapes = new Map<number, Group>();
   /** All templates, and the groups that have them. */
   readonly #groups = new Map<TextTemplate, Group>();
+  /** The templates that were found last without the beginning of a key. */
+  readonly #recent: Group = { templates: [], waiting: undefined };
   readonly #waiting = new Map<Holder, readonly Group[]>();
   #bytes = 0;
   #attempts = ATTEMPTS;
@@ -84,7 +86,8 @@ export class TextTemplates {
     const isAscii = typeof given === "string";
     const text = isAscii ? given : bytesText(given);
     const name = familyOf(key);
-    return this.#match(this.#families.get(name), text, isAscii) ?? this.#learn(name, text, isAscii, holder);
+    return this.#match(this.#families.get(name), text, isAscii) ??
+      this.#match(this.#recent, text, isAscii, 1 - GOOD) ?? this.#learn(name, text, isAscii, holder);
   }
 
   /** Returns, once, the holder that waited for the text that {@linkcode compact} was called for. */
@@ -127,14 +130,14 @@ export class TextTemplates {
     return group;
   }
 
-  #match(group: Group | undefined, text: string, isAscii: boolean): CompactText | undefined {
+  #match(group: Group | undefined, text: string, isAscii: boolean, most = WORTHWHILE): CompactText | undefined {
     if (group === undefined) return undefined;
     const { templates } = group;
     for (let i = 0; i < templates.length; i++) {
       const template = templates[i];
       const values = template.match(text, isAscii);
-      if (values === undefined || values.length > WORTHWHILE * text.length) continue;
-      if (i > 0) group.templates = [template, ...templates.filter((it) => it !== template)];
+      if (values === undefined || values.length > most * text.length) continue;
+      if (i > 0) group.templates = withFirst(templates, template);
       return new CompactText(template, values, text.length);
     }
   }
@@ -146,12 +149,16 @@ export class TextTemplates {
       return undefined;
     }
     const outline = outlineOf(text);
-    const [family, shape] = [this.#groupOf(this.#families, name), this.#groupOf(this.#shapes, outline.shape)];
-    const learnt = this.#extend(family, text, isAscii, outline, holder) ?? this.#match(shape, text, isAscii) ??
-      this.#extend(shape, text, isAscii, outline, holder);
-    const waits = learnt === undefined ? [family, shape] : isGood(learnt.savedBytes, text.length) ? [] : [family];
-    if (holder !== undefined && waits.length > 0) this.#wait(holder, waits);
+    const family = this.#families.get(name);
+    const shape = this.#groupOf(this.#shapes, outline.shape);
+    const learnt = (family && this.#extend(family, text, isAscii, outline, holder)) ??
+      this.#match(shape, text, isAscii) ?? this.#extend(shape, text, isAscii, outline, holder);
+    if (holder !== undefined && !(learnt && isGood(learnt.savedBytes, text.length))) {
+      const own = family ?? this.#groupOf(this.#families, name);
+      this.#wait(holder, learnt === undefined ? [own, shape] : [own]);
+    }
     if (learnt !== undefined) {
+      this.#recent.templates = withFirst(this.#recent.templates, learnt.template);
       this.#attempts = ATTEMPTS;
       this.#pause = FIRST_PAUSE;
       return learnt;
@@ -193,14 +200,13 @@ export class TextTemplates {
     this.#groups.set(template, group);
     this.#bytes += template.bytes;
     // It fits all texts that the one before fits.
-    const others = group.templates.filter((it) => it !== before);
-    group.templates = [template, ...others.slice(0, MOST_IN_GROUP - 1)];
+    group.templates = withFirst(group.templates.filter((it) => it !== before), template);
   }
 
   #drop(template: TextTemplate): void {
     const group = this.#groups.get(template);
     if (group === undefined) return;
-    group.templates = group.templates.filter((it) => it !== template);
+    for (const having of [group, this.#recent]) having.templates = having.templates.filter((it) => it !== template);
     this.#groups.delete(template);
     this.#bytes -= template.bytes;
   }
@@ -212,6 +218,10 @@ export class TextTemplates {
     }
     this.#waiting.set(holder, groups);
   }
+}
+
+function withFirst(templates: readonly TextTemplate[], first: TextTemplate): TextTemplate[] {
+  return [first, ...templates.filter((it) => it !== first)].slice(0, MOST_IN_GROUP);
 }
 
 /** Returns `true` if another template would hardly save more. */
