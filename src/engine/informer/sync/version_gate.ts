@@ -32,10 +32,11 @@ export class VersionGate {
     this.version = version;
     const back = before !== "" && isOlder(version, before);
     if (this.#nearest === undefined) return;
-    if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
+    if (!back && isOlder(version, this.#nearest)) return;
+    const isOrdered = isResourceVersion(version);
     this.#nearest = undefined;
     this.#waiting.forEach(({ version: awaited, latch }) => {
-      if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
+      if (!isOrdered) latch.fail(cannotOrder(version));
       else if (back) {
         latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
       } else if (!isOlder(version, awaited)) latch.open();

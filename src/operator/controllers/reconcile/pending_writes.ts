@@ -12,7 +12,7 @@ import type { CacheEntry } from "../../../engine/api/entry.ts";
 import { type KubernetesObject, type ObjectKey, reduced } from "../../../engine/api/object.ts";
 import { type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../../engine/api/selector.ts";
-import { compareResourceVersions, isOlder, isResourceVersion } from "../../../engine/api/status.ts";
+import { isOlder, isResourceVersion } from "../../../engine/api/status.ts";
 import { PassingMap } from "../../../engine/async/passing_map.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../../../engine/async/signals.ts";
 import { monotonicMs, sleep } from "../../../engine/async/time.ts";
@@ -405,8 +405,7 @@ function isSeen(cache: Cache, write: Pending): boolean {
   const version = cache.selections.length === 1
     ? cache.lastSyncResourceVersion
     : cache.status().namespaces?.find((it) => it.namespace === namespace)?.resourceVersion ?? "";
-  return isResourceVersion(version) && isResourceVersion(resourceVersion) &&
-    compareResourceVersions(version, resourceVersion) >= 0;
+  return version === resourceVersion ? isResourceVersion(version) : isOlder(resourceVersion, version);
 }
 
 /** Returns true for the version of an object that is kept, if it is newer than the deletion of its collection. */
