@@ -154,7 +154,8 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
   #make(entry: CacheEntry<T>): void {
     const inner = entryWithin(entry);
     if (!(inner instanceof JsonEntry) || !this.#stored(inner)) return;
-    if (inner.isParsed) return this.#parts?.compact(inner.key, this.templates);
+    this.#parts?.compact(inner.key, this.templates); // also of a version before
+    if (inner.isParsed) return;
     this.#hold(inner);
     const partner = this.templates.takePartner();
     if (partner instanceof JsonEntry && this.#stored(partner)) this.#hold(partner);
