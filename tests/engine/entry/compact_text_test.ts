@@ -27,7 +27,7 @@ import {
 } from "./_random_texts.ts";
 
 /** The random pairs of texts that are compared. `RUNS=300000` compares more. */
-const RUNS = Number(Deno.env.get("RUNS") ?? 20_000);
+const RUNS = Number(Deno.env.get("RUNS") ?? 6_000);
 /** Three texts make four pairs. */
 const ROUNDS = RUNS / 4;
 

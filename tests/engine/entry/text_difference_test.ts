@@ -7,7 +7,7 @@ import { bigPod } from "../../support/sources/big_pods.ts";
 import type { Thing } from "../_unread.ts";
 
 /** The pairs of versions of each random test. All that hold for a release: SHARING_PAIRS=300000. */
-const PAIRS = Number(Deno.env.get("SHARING_PAIRS") ?? 20_000);
+const PAIRS = Number(Deno.env.get("SHARING_PAIRS") ?? 8_000);
 /** The versions of one object in a row. */
 const CHAIN = 8;
 
