@@ -24,7 +24,8 @@ import {
   unreadEntry,
 } from "../../entry/entry.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { JsonWalker, Projector, skipSpace, skipValue } from "../../entry/json_text.ts";
+import { JsonWalker, skipSpace, skipValue } from "../../entry/json_text.ts";
+import { Projector } from "../../entry/projector.ts";
 
 /**
  * Options for reading objects. If `known` has an object in the same version, the object is not decoded, and the known

@@ -14,7 +14,8 @@ import { isCustom, isSecret, resourceName, type TableColumn } from "../../api/re
 import { DecodeError, StatusError, statusFrom, statusText } from "../../api/status.ts";
 import { brokenEntry, JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
-import { ItemScanner, skipValue } from "../../entry/json_text.ts";
+import { ItemScanner } from "../../entry/item_scanner.ts";
+import { skipValue } from "../../entry/json_text.ts";
 import { NO_IDENTITY, notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);
