@@ -10,7 +10,9 @@ import { elementsAt, FieldSelector, membersAt, sameValue } from "../../../src/en
 import { JsonWalker } from "../../../src/engine/entry/json_text.ts";
 import { Projector } from "../../../src/engine/entry/projector.ts";
 import { ObjectReader } from "../../../src/engine/client/decode/object_reader.ts";
-import { entryOf, entryText, pickFields, sameFields } from "../../../src/engine/entry/entry.ts";
+import { entryOf, sameFields } from "../../../src/engine/entry/entry.ts";
+import { entryText } from "../../../src/engine/entry/entry_json.ts";
+import { pickFields } from "../../../src/engine/entry/reduction.ts";
 import { EntrySelector } from "../../../src/engine/entry/entry_selector.ts";
 import { ofEntries, readValues } from "../../../src/engine/entry/path.ts";
 import { heldBytes, largestFields } from "../../../src/engine/informer/cache/memory_report.ts";

@@ -7,7 +7,7 @@ import { defineResource } from "../../../src/engine/api/resource.ts";
 import { JsonWalker } from "../../../src/engine/entry/json_text.ts";
 import { Projector } from "../../../src/engine/entry/projector.ts";
 import { ListReader, WatchReader } from "../../../src/engine/client/decode/readers.ts";
-import { pickFields, Reduction } from "../../../src/engine/entry/entry.ts";
+import { pickFields, Reduction } from "../../../src/engine/entry/reduction.ts";
 import { causesOf } from "../../../src/engine/errors/errors.ts";
 import { Pod, utf8Of } from "../../support/sources/bodies.ts";
 import { ObjectReader } from "../_readers.ts";
