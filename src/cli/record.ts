@@ -18,7 +18,7 @@ import { StatusError } from "../engine/api/status.ts";
 import { DerivedController } from "../engine/async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../engine/async/time.ts";
 import { failureKind } from "../host/connect/runtime/runtime.ts";
-import { entryText } from "../engine/entry/entry.ts";
+import { entryText } from "../engine/entry/entry_json.ts";
 import { messageOf, REDACTED } from "../engine/errors/errors.ts";
 import { Reflector } from "../engine/reflector/reflector.ts";
 import type {

@@ -21,7 +21,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertStringIncludes, equal } from "@std/assert";
 import { FieldTree } from "../../src/engine/api/fields.ts";
 import { copyOf } from "../../src/engine/api/written.ts";
-import { pickFields } from "../../src/engine/entry/entry.ts";
+import { pickFields } from "../../src/engine/entry/reduction.ts";
 import { define, Definition, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";

@@ -1,6 +1,7 @@
 import type { CacheEntry, Identity } from "../../src/engine/api/entry.ts";
 import type { KubernetesObject } from "../../src/engine/api/object.ts";
-import { frozenEntry, unreadEntry } from "../../src/engine/entry/entry.ts";
+import { unreadEntry } from "../../src/engine/entry/entry.ts";
+import { frozenEntry } from "../../src/engine/entry/entry_around.ts";
 import { SharedParts } from "../../src/engine/entry/shared_parts.ts";
 
 export const IDENTITY: Identity = { key: "shop/cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };

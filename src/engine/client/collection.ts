@@ -27,7 +27,7 @@ import type { Scale, TokenRequest } from "../api/subresources.ts";
 import type { Apply, Mutable, ObjectDraft } from "../api/written.ts";
 import { CancellableStream, IteratorSource } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
-import { Reduction } from "../entry/entry.ts";
+import { Reduction } from "../entry/reduction.ts";
 import { ArgumentError } from "../errors/checks.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Pod } from "../kinds/core/v1.ts";

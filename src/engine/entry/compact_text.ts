@@ -58,7 +58,7 @@ export function decoded(text: HeldText): string {
 }
 
 /** Returns UTF-8 bytes as a string, with a character for each. */
-export function bytesText(bytes: Uint8Array): string {
+export function binaryText(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 4_096) text += String.fromCharCode(...bytes.subarray(at, at + 4_096));
   return text;

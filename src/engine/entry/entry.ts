@@ -3,46 +3,18 @@
  *
  * {@linkcode unreadEntry} and {@linkcode entryOf} are the entry points. An entry keeps one flat string or its own
  * bytes, never a slice of something larger. An entry that cannot be parsed equals no other one, and every read throws.
- * This file scans no streams; `client/decode` does.
+ * This file scans no streams; `client/decode` does. Entries around others are in `entry_around.ts`.
  *
  * @module
  */
-import type { DecodeOptions, Projection } from "../api/call_options.ts";
 import type { CacheEntry, Identity } from "../api/entry.ts";
-import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
-import {
-  deepJson,
-  exactJson,
-  keepLiterals,
-  markAround,
-  markAs,
-  mayRound,
-  sameLiterals,
-} from "../api/large_integers.ts";
-import {
-  decoder,
-  encoder,
-  keyOf,
-  type KubernetesObject,
-  type ObjectKey,
-  type ObjectMeta,
-  type Reduced,
-  reduced,
-} from "../api/object.ts";
-import {
-  isCustom,
-  isSecret,
-  type Resource,
-  SECRET_ANNOTATIONS,
-  SECRET_DATA,
-  type TableColumn,
-  type TableRow,
-} from "../api/resource.ts";
-import { type FieldValue, fieldValues, formatFieldPath, parseFieldPath, sameValue } from "../api/selector.ts";
+import { keepLiterals, mayRound, sameLiterals } from "../api/large_integers.ts";
+import { decoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../api/object.ts";
+import { type FieldValue, fieldValues, sameValue } from "../api/selector.ts";
 import { DecodeError } from "../api/status.ts";
 import { CompactText, decoded, type HeldText, written } from "./compact_text.ts";
-import { readValues, valuesAt } from "./path.ts";
-import { deepFreeze, type SharedParts } from "./shared_parts.ts";
+import { readValues } from "./path.ts";
+import { deepFreeze, ownText, type SharedParts } from "./shared_parts.ts";
 import type { TextTemplates } from "./text_templates.ts";
 
 /**
@@ -73,11 +45,6 @@ const READ = 0;
 const BROKEN = -1;
 /** Stands for a position in the text that is not known. */
 export const NO_POSITION = -1;
-
-/** Creates an entry of `identity` that holds an object. */
-function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T): JsonEntry<T> {
-  return new JsonEntry<T>(identity, object, 0, READ, NO_POSITION, NO_POSITION, undefined);
-}
 
 /**
  * Creates an entry that holds an object as JSON text, and parses it on first read.
@@ -112,7 +79,7 @@ export function brokenEntry<T extends KubernetesObject>(identity: Identity, erro
 }
 
 /** The JSON text of an object; the positions are those of {@linkcode unreadEntry}. */
-interface UnreadText {
+export interface UnreadText {
   /** The object, as text or as UTF-8 bytes. */
   readonly text: string | Uint8Array;
   /** The position of the value of `metadata`. */
@@ -167,7 +134,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   /** Set if and only if what is read is frozen, and shares its parts with the version that was read before. */
   #parts: SharedParts | undefined;
 
-  /** Use {@linkcode parsedEntry}, {@linkcode unreadEntry} or {@linkcode brokenEntry}. */
+  /** Use {@linkcode entryOf}, {@linkcode unreadEntry} or {@linkcode brokenEntry}. */
   constructor(
     { key, namespace, uid, resourceVersion }: Identity,
     body: string | Uint8Array | T | undefined,
@@ -282,9 +249,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   detach(): number {
     const body = this.#body;
     if (this.#metadataEnd <= READ || !(body instanceof Uint8Array) || body.length === body.buffer.byteLength) return 0;
-    const text = decoder.decode(body);
-    // Equal lengths: all ASCII. Else a copy of the bytes is smaller, and the positions hold.
-    this.#body = text.length === body.length ? text : body.slice();
+    this.#body = ownText(body, decoder.decode(body)); // the positions hold in it
     return body.length;
   }
 
@@ -405,7 +370,7 @@ export function entryOf<T extends KubernetesObject>(object: T): CacheEntry<T> {
     uid: metadata?.uid ?? "",
     resourceVersion: metadata?.resourceVersion ?? "",
   };
-  if (identity.key !== "") return parsedEntry(identity, object);
+  if (identity.key !== "") return new JsonEntry(identity, object, 0, READ, NO_POSITION, NO_POSITION, undefined);
   return brokenEntry(identity, new DecodeError(`Cannot store ${describe(object)}: it has no metadata.name`));
 }
 
@@ -413,470 +378,6 @@ function describe(object: unknown): string {
   const { kind, metadata } = (object ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown } };
   const what = typeof kind === "string" ? kind : "an object";
   return typeof metadata?.namespace === "string" ? `${what} in namespace "${metadata.namespace}"` : what;
-}
-
-/** The JSON text of an object as UTF-8 bytes, and the positions in them. */
-interface EntryBytes extends UnreadText {
-  /** The object. */
-  readonly text: Uint8Array;
-}
-
-/**
- * Returns the text of an entry: that which it holds, or where its object was parsed or has no text, that of
- * `JSON.stringify`.
- *
- * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
- */
-export function entryBytes<T extends KubernetesObject>(entry: CacheEntry<T>): EntryBytes {
-  const unread = (entry as { readonly unread?: UnreadText }).unread ?? writtenObject(entry.object, entry.key);
-  const { text } = unread;
-  if (typeof text !== "string") return { ...unread, text };
-  const bytes = encoder.encode(text);
-  if (bytes.length === text.length) return { ...unread, text: bytes };
-  const at = (position: number): number => position < 0 ? position : encoder.encode(text.slice(0, position)).length;
-  return {
-    text: bytes,
-    metadataStart: at(unread.metadataStart),
-    metadataEnd: at(unread.metadataEnd),
-    labelsStart: at(unread.labelsStart),
-    labelsEnd: at(unread.labelsEnd),
-  };
-}
-
-/**
- * Returns an object, or its metadata alone, as JSON: the text that it came as, or where that was parsed, that of
- * `JSON.stringify`.
- *
- * @throws {DecodeError} when the entry is broken.
- */
-export function entryText(entry: CacheEntry<KubernetesObject>, part: "object" | "metadata" = "object"): string {
-  const { unread } = entry as { readonly unread?: UnreadText };
-  if (unread === undefined) return jsonOf(entry[part], entry.key);
-  const { text, metadataStart, metadataEnd } = unread;
-  const [start, end] = part === "object" ? [0, text.length] : [metadataStart, metadataEnd];
-  return typeof text === "string" ? text.slice(start, end) : decoder.decode(text.subarray(start, end));
-}
-
-/** Writes an object as `JSON.stringify` does, and notes where its metadata are. @throws as {@linkcode jsonOf}. */
-function writtenObject(object: KubernetesObject, key: ObjectKey): UnreadText {
-  let text = "{";
-  let [metadataStart, metadataEnd] = [0, 0];
-  for (const [name, member] of Object.entries(object)) {
-    const value = jsonOf(member, key);
-    if (value === undefined) continue;
-    text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:`;
-    if (name === "metadata") metadataStart = text.length;
-    text += value;
-    if (name === "metadata") metadataEnd = text.length;
-  }
-  return { text: `${text}}`, metadataStart, metadataEnd, labelsStart: -1, labelsEnd: -1 };
-}
-
-/**
- * Returns what `JSON.stringify` returns of a part of the object with this key, also where it is nested deeper than the
- * stack allows, as objects of servers may be.
- *
- * @throws {TypeError} which names the key, when it has a cycle, or another value that JSON does not have.
- */
-export function jsonOf(value: unknown, key: ObjectKey): string {
-  try {
-    try {
-      return exactJson(value);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return deepJson(value);
-    }
-  } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : "a getter throws").split("\n");
-    throw new TypeError(
-      `Cannot write "${key}" as JSON: ${reason}. Leave out of the object what JSON does not have, such as a member that ` +
-        "leads back to its parent",
-      { cause },
-    );
-  }
-}
-
-/**
- * Returns an entry whose object, metadata and labels are frozen, deeply, when they are first read: writing to them
- * throws a `TypeError`. An unread entry is returned as it is, and shares its parts by `parts`. Others are wrapped.
- *
- * Freezing costs about a third of a parse, once per object that is read, and nothing for shared parts.
- */
-export function frozenEntry<T extends KubernetesObject>(entry: CacheEntry<T>, parts: SharedParts): CacheEntry<T> {
-  if (entry instanceof FrozenEntry) return entry;
-  if (entry instanceof JsonEntry && entry.share(parts)) return entry;
-  return new FrozenEntry(entry);
-}
-
-/** An entry around another one, of the same object. */
-abstract class EntryAround<T extends KubernetesObject, O> implements CacheEntry<O> {
-  protected readonly wrapped: CacheEntry<T>;
-  /** See {@linkcode CacheEntry.key}. */
-  readonly key: ObjectKey;
-  /** See {@linkcode CacheEntry.namespace}. */
-  readonly namespace: string;
-  /** See {@linkcode CacheEntry.uid}. */
-  readonly uid: string;
-  /** See {@linkcode CacheEntry.resourceVersion}. */
-  readonly resourceVersion: string;
-
-  constructor(entry: CacheEntry<T>) {
-    this.wrapped = entry;
-    this.key = entry.key;
-    this.namespace = entry.namespace;
-    this.uid = entry.uid;
-    this.resourceVersion = entry.resourceVersion;
-  }
-
-  abstract get object(): O;
-
-  /** See {@linkcode CacheEntry.name}. */
-  get name(): string {
-    return this.wrapped.name;
-  }
-
-  /** See {@linkcode CacheEntry.error}. */
-  get error(): DecodeError | undefined {
-    return this.wrapped.error;
-  }
-
-  /** See {@linkcode CacheEntry.textBytes}: that of the entry inside. */
-  get textBytes(): number | undefined {
-    return this.wrapped.textBytes;
-  }
-
-  /** See {@linkcode CacheEntry.savedBytes}. */
-  get savedBytes(): number | undefined {
-    return this.wrapped.savedBytes;
-  }
-
-  /** See {@linkcode CacheEntry.isParsed}. */
-  get isParsed(): boolean | undefined {
-    return this.wrapped.isParsed;
-  }
-
-  /** See {@linkcode CacheEntry.metadata}. */
-  get metadata(): ObjectMeta {
-    return this.wrapped.metadata;
-  }
-
-  /** See {@linkcode CacheEntry.labels}. */
-  get labels(): CacheEntry<O>["labels"] {
-    return this.wrapped.labels;
-  }
-}
-
-/** An entry around one that was parsed before, or made of an object. */
-class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
-  /** As that of a `JsonEntry`. */
-  get text(): string | Uint8Array | undefined {
-    return (this.wrapped as { readonly text?: string | Uint8Array }).text;
-  }
-
-  /** The entry that this one freezes. */
-  get unfrozen(): CacheEntry<T> {
-    return this.wrapped;
-  }
-
-  override get metadata(): ObjectMeta {
-    return deepFreeze(this.wrapped.metadata);
-  }
-
-  override get labels(): CacheEntry<T>["labels"] {
-    return deepFreeze(this.wrapped.labels);
-  }
-
-  override get object(): T {
-    return deepFreeze(this.wrapped.object);
-  }
-
-  /** See `valuesAt()`: strings need no freezing. */
-  valuesAt(keys: readonly string[]): readonly FieldValue[] {
-    return valuesAt(this.wrapped, keys);
-  }
-}
-
-/**
- * Returns the fields of a value that `tree` keeps: a new object, whose leaves are those of `value`. `undefined` if
- * nothing is kept of a value without members.
- */
-export function pickFields(value: unknown, tree: FieldTree): unknown {
-  return markAs(value, pick(value, tree, 0));
-}
-
-function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
-  if (tree.isLeaf || value === null) return value;
-  if (typeof value !== "object") return tree.keepsOthers ? value : undefined;
-  if (Array.isArray(value)) {
-    return arrays === MAX_ARRAYS ? undefined : value.map((element) => pick(element, tree, arrays + 1) ?? null);
-  }
-  const picked: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const below = tree.below(key);
-    const kept = below.isNothing ? undefined : pick(member, below, 0);
-    if (kept !== undefined) Object.defineProperty(picked, key, { value: kept, ...PROPERTY });
-  }
-  return picked;
-}
-
-/** A plain property, also under the key `__proto__`. */
-const PROPERTY = { enumerable: true, configurable: true, writable: true };
-
-/** Returns metadata with those of its managedFields that an option keeps. */
-export function metadataWith<M extends object>(metadata: M, kept: DecodeOptions["managedFields"] = "keep"): M {
-  if (kept === "keep" || !("managedFields" in metadata)) return metadata;
-  const { managedFields, ...rest } = metadata as M & Pick<ObjectMeta, "managedFields">;
-  if (kept === "drop" || !Array.isArray(managedFields)) return rest as unknown as M;
-  return { ...metadata, managedFields: managedFields.filter((entry) => entry?.manager === kept.manager) };
-}
-
-type Marked = { -readonly [Name in keyof Reduced]: Reduced[Name] };
-
-/** The fields to which objects are reduced, and the mark that such objects have. */
-export class Reduction {
-  /** The fields that objects have. */
-  readonly fields: FieldTree;
-  /** The members whose reading throws an error, because their absence could be taken for that on the server. */
-  readonly #hidden: readonly string[];
-  /** The value of the mark {@linkcode reduced}. */
-  readonly mark: string;
-  /** `true` for the objects of a custom kind. */
-  readonly isCustom: boolean;
-
-  static #metadata: Reduction | undefined;
-
-  private constructor(fields: FieldTree, mark: string, isCustom = false, hidden: readonly string[] = []) {
-    this.fields = fields;
-    this.mark = mark;
-    this.isCustom = isCustom;
-    this.#hidden = hidden;
-  }
-
-  /** The reduction of objects to metadata, which the server makes. */
-  static get metadata(): Reduction {
-    return this.#metadata ??= new Reduction(FieldTree.of(["metadata"]), "its metadata");
-  }
-
-  /**
-   * The reduction of a resource's objects, also of those in rows; `undefined` if they are complete.
-   *
-   * @throws {SyntaxError} when a path is none.
-   * @throws {TypeError} when a path leads to data of Secrets, which is dropped.
-   */
-  static of(resource: Resource, options: Projection & DecodeOptions = {}): Reduction | undefined {
-    const { fields = resource.fields, secretData, managedFields } = options;
-    const isMetadata = resource.representation === "metadata";
-    const secret = secretData === "drop" ? secretPaths(resource, options) : [];
-    if (fields === undefined && secret.length === 0) return isMetadata ? Reduction.metadata : undefined;
-    for (const path of fields ?? []) {
-      if (secret.some((hidden) => isAtOrBelow(path, hidden))) throw hiddenError(`keep "${path}"`);
-    }
-    const dropsManaged = (managedFields ?? "keep") !== "keep" && !namesManagedFields(fields ?? []);
-    const kept = (fields === undefined ? FieldTree.leaf : FieldTree.of(fields))
-      .without([...secret, ...dropsManaged ? [MANAGED_FIELDS] : []]);
-    if (fields !== undefined) {
-      const mark = `the fields ${fields.length === 0 ? "that identify it" : fields.join(", ")}`;
-      return new Reduction(kept, mark, isCustom(resource));
-    }
-    return isMetadata
-      ? new Reduction(kept, Reduction.metadata.mark)
-      : new Reduction(kept, "the fields beside its data", false, SECRET_DATA);
-  }
-
-  /** `true` if a resource's objects may have data of Secrets. @throws as {@linkcode of}. */
-  static keepsSecrets(resource: Resource, options: Projection & DecodeOptions): boolean {
-    const { fields } = Reduction.of(resource, options) ?? { fields: FieldTree.leaf };
-    return fields.without(secretPaths(resource, options)) !== fields;
-  }
-
-  /** Reduces an object as the server sent it: metadata is reduced by the server. The result is marked. */
-  of<T>(object: T): T {
-    return this.marked(this === Reduction.metadata ? object : pickFields(object, this.fields) as T);
-  }
-
-  /**
-   * Marks an object that has been reduced, or a member of it, and those of its parts that were reduced too: the values
-   * of leaves are complete. Returns it. A marked one is returned as it is.
-   */
-  marked<T>(value: T, member?: string): T {
-    if ((value as Reduced)[reduced] === undefined) {
-      mark(value, member === undefined ? this.fields : this.fields.members.get(member)!, this.mark);
-      if (member === undefined) { for (const name of this.#hidden) hide(value as object, name); }
-    }
-    return value;
-  }
-
-  /** @throws {TypeError} when the keys lead to a member whose reading throws an error. */
-  refuseHidden([first]: readonly string[]): void {
-    if (this.#hidden.includes(first)) throw hiddenError(`read "${first}"`);
-  }
-}
-
-/** The paths at which objects of a resource have data of Secrets. */
-function secretPaths(resource: Resource, { secretAnnotations = [] }: DecodeOptions): readonly string[] {
-  if (!isSecret(resource)) return [];
-  const annotations = [...SECRET_ANNOTATIONS, ...secretAnnotations];
-  return [...SECRET_DATA, ...annotations.map((name) => formatFieldPath(["metadata", "annotations", name]))];
-}
-
-function isAtOrBelow(path: string, place: string): boolean {
-  const keys = parseFieldPath(path);
-  return parseFieldPath(place).every((key, i) => keys[i] === key);
-}
-
-/** Defines a member that is not there, and throws when it is read. It can be set. Copies and JSON do not have it. */
-function hide(object: object, name: string): void {
-  Object.defineProperty(object, name, {
-    configurable: true,
-    enumerable: false,
-    get: () => {
-      throw hiddenError(`read "${name}"`);
-    },
-    set(this: object, value: unknown): void {
-      Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
-    },
-  });
-}
-
-function mark(value: unknown, tree: FieldTree, text: string): void {
-  if (tree.members.size === 0 || typeof value !== "object" || value === null) return;
-  if ((value as Reduced)[reduced] !== undefined) return; // it is shared with the version before
-  if (Array.isArray(value)) {
-    for (const element of value) mark(element, tree, text);
-    return;
-  }
-  (value as Marked)[reduced] = text;
-  for (const [key, below] of tree.members) {
-    if (below.members.size > 0 && Object.hasOwn(value, key)) mark((value as Record<string, unknown>)[key], below, text);
-  }
-}
-
-function hiddenError(action: string): TypeError {
-  const error = new TypeError(
-    `Cannot ${action} of a Secret: informers do not keep it. Create the informer with secretData: "keep", or read the object ` +
-      `with client.get()`,
-  );
-  return Object.assign(error, { reason: "argument" });
-}
-
-/** An unread entry whose text has only some fields of its object. The object is marked when it is first read. */
-export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
-  readonly #reduction: Reduction;
-
-  /** The other parameters are those of `unreadEntry`. */
-  constructor(
-    reduction: Reduction,
-    identity: Identity,
-    text: string | Uint8Array,
-    metadataStart: number,
-    metadataEnd: number,
-    labelsStart: number,
-    labelsEnd: number,
-  ) {
-    super(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
-    this.#reduction = reduction;
-  }
-
-  /** See `valuesAt()`. */
-  override valuesAt(keys: readonly string[]): readonly FieldValue[] {
-    this.#reduction.refuseHidden(keys);
-    return super.valuesAt(keys);
-  }
-
-  protected override rounds(text: string): boolean {
-    return this.#reduction.isCustom && mayRound(text);
-  }
-
-  protected override completed<V>(part: V, member?: string): V {
-    return this.#reduction.marked(part, member);
-  }
-}
-
-/** The columns of a row without cells of the server (apiserver `rest/table.go`, `defaultTableConvertor`). */
-const PLAIN_COLUMNS: readonly TableColumn[] = [
-  { name: "Name", type: "string", format: "name", description: "Name of the object.", priority: 0 },
-  { name: "Created At", type: "date", format: "", description: "Time of creation.", priority: 0 },
-];
-
-/** The mark of rows. */
-const MARK = "a row of a table";
-
-/**
- * An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read.
- */
-export class RowEntry<T extends KubernetesObject> extends EntryAround<T, TableRow<T>> {
-  readonly #columns: readonly TableColumn[];
-  readonly #cells: readonly unknown[] | undefined;
-  #row: TableRow<T> | undefined;
-
-  /** Without columns and cells, a row has the name and the time of creation of its object. */
-  constructor(entry: CacheEntry<T>, columns: readonly TableColumn[] = PLAIN_COLUMNS, cells?: readonly unknown[]) {
-    super(entry);
-    this.#columns = columns;
-    this.#cells = cells;
-  }
-
-  /** The entry of the row's object. */
-  get inner(): CacheEntry<T> {
-    return this.wrapped;
-  }
-
-  /** The columns. */
-  get columns(): readonly TableColumn[] {
-    return this.#columns;
-  }
-
-  /** The server's cells; `undefined` if it sent none. */
-  get cells(): readonly unknown[] | undefined {
-    return this.#cells;
-  }
-
-  /** See {@linkcode CacheEntry.object}. */
-  override get object(): TableRow<T> {
-    if (this.#row !== undefined) return this.#row;
-    const { object } = this.wrapped;
-    const { apiVersion, kind, metadata } = object;
-    const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
-    const row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
-    return this.#row = markAround(row, cells, object);
-  }
-}
-
-/**
- * An unread entry of a row that was written as an object: what a transform has returned for it. It is marked when it is
- * first read.
- */
-export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
-  readonly #reduction: Reduction | undefined;
-
-  /** `reduction` is that of the row's object; the other parameters are those of `unreadEntry`. */
-  constructor(
-    reduction: Reduction | undefined,
-    identity: Identity,
-    text: Uint8Array,
-    metadataStart: number,
-    metadataEnd: number,
-    labelsStart: number,
-    labelsEnd: number,
-  ) {
-    super(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
-    this.#reduction = reduction;
-  }
-
-  protected override completed<V>(part: V, member?: string): V {
-    if (member !== undefined) return part;
-    const row = part as KubernetesObject & { object?: unknown; [reduced]?: string };
-    this.#reduction?.marked(row.metadata, "metadata");
-    if (typeof row.object === "object" && row.object !== null) this.#reduction?.marked(row.object);
-    row[reduced] = MARK;
-    return part;
-  }
-}
-
-/** Returns the entry of an object itself: without its freezing, and where it is a row, that of the row's object. */
-export function entryWithin(entry: CacheEntry<KubernetesObject>): CacheEntry<KubernetesObject> {
-  const plain = entry instanceof FrozenEntry ? entry.unfrozen : entry;
-  return plain instanceof RowEntry ? plain.inner : plain;
 }
 
 type Text = string | Uint8Array;
@@ -887,7 +388,7 @@ type Text = string | Uint8Array;
  */
 export function sameFields<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   if (a.error !== undefined || b.error !== undefined) return false;
-  const [text, other] = [textOf(a), textOf(b)];
+  const [text, other] = [unreadText(a), unreadText(b)];
   if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);
   try {
     return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata) &&
@@ -897,7 +398,8 @@ export function sameFields<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   }
 }
 
-function textOf(entry: object): Text | undefined {
+/** The text that an entry holds; `undefined` if it was parsed, is broken, or has none. */
+export function unreadText(entry: object): Text | undefined {
   return (entry as { readonly text?: Text }).text;
 }
 

@@ -148,8 +148,8 @@ function heldBytes(text: HeldText): number {
   return text instanceof CompactText ? text.values.length : text.length;
 }
 
-/** A text that keeps no larger buffer in memory. */
-function ownText(text: HeldText, string: string): HeldText {
+/** Returns a text that keeps no larger buffer in memory: `string`, which it is decoded, if all of it is ASCII. */
+export function ownText(text: HeldText, string: string): HeldText {
   if (!(text instanceof Uint8Array)) return text;
   if (string.length === text.length) return string; // it is ASCII
   return text.length === text.buffer.byteLength ? text : text.slice();

@@ -8,7 +8,7 @@
  * @module
  */
 import type { ObjectKey } from "../api/object.ts";
-import { bytesText, CompactText, type Outline, outlineOf, TextTemplate } from "./compact_text.ts";
+import { binaryText, CompactText, type Outline, outlineOf, TextTemplate } from "./compact_text.ts";
 
 /** Texts of other lengths are not held compactly. */
 const [SHORTEST, LONGEST] = [200, 65_536];
@@ -84,7 +84,7 @@ export class TextTemplates {
   compact(key: ObjectKey, given: string | Uint8Array, holder?: Holder): CompactText | undefined {
     if (given.length < SHORTEST || given.length > LONGEST) return undefined;
     const isAscii = typeof given === "string";
-    const text = isAscii ? given : bytesText(given);
+    const text = isAscii ? given : binaryText(given);
     const name = familyOf(key);
     return this.#match(this.#families.get(name), text, isAscii) ??
       this.#match(this.#recent, text, isAscii, 1 - GOOD) ?? this.#learn(name, text, isAscii, holder);
@@ -183,7 +183,7 @@ export class TextTemplates {
     const other = waiting === holder ? undefined : waiting?.text;
     const known = other === undefined
       ? []
-      : [TextTemplate.ofText(typeof other === "string" ? other : bytesText(other))];
+      : [TextTemplate.ofText(typeof other === "string" ? other : binaryText(other))];
     for (const template of [...templates, ...known]) {
       const extended = template.extended(text, outline);
       const values = extended?.match(text, isAscii);

@@ -13,16 +13,10 @@ import { isBuiltInGroup, type TableColumn } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
 import { nextTurn, Pacer } from "../async/turns.ts";
-import {
-  brokenEntry,
-  entryBytes,
-  type JsonEntry,
-  ReducedEntry,
-  Reduction,
-  RowEntry,
-  unreadEntry,
-  WrittenRowEntry,
-} from "../entry/entry.ts";
+import { brokenEntry, type JsonEntry, unreadEntry } from "../entry/entry.ts";
+import { entryBytes } from "../entry/entry_json.ts";
+import { ReducedEntry, Reduction } from "../entry/reduction.ts";
+import { RowEntry, WrittenRowEntry } from "../entry/row_entry.ts";
 import { ArgumentError } from "../errors/checks.ts";
 import { errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";

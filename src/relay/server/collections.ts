@@ -13,7 +13,7 @@ import { encoder, type KubernetesObject } from "../../engine/api/object.ts";
 import type { Resource, TableRow } from "../../engine/api/resource.ts";
 import { nextTurn } from "../../engine/async/turns.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
-import { jsonOf } from "../../engine/entry/entry.ts";
+import { jsonOf } from "../../engine/entry/entry_json.ts";
 import { messageOf } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { internals } from "../../engine/errors/internals.ts";

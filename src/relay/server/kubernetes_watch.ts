@@ -14,7 +14,7 @@ import { apiVersionOf, type Resource } from "../../engine/api/resource.ts";
 import { isOlder, type StatusError } from "../../engine/api/status.ts";
 import { LongTimer, timedController } from "../../engine/async/time.ts";
 import { knownRefusal, refusal, statusJson } from "../../engine/protocol/refusal.ts";
-import { entryText } from "../../engine/entry/entry.ts";
+import { entryText } from "../../engine/entry/entry_json.ts";
 import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import type { AcquiredInformer } from "../../engine/informer/acquired_informer.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../engine/informer/events/event.ts";

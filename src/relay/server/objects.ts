@@ -11,7 +11,8 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/o
 import { isSecret, type Resource, resourceName, type TableRow } from "../../engine/api/resource.ts";
 import { fieldValues, splitFieldPaths } from "../../engine/api/selector.ts";
 import { DecodeError } from "../../engine/api/status.ts";
-import { jsonOf, pickFields } from "../../engine/entry/entry.ts";
+import { jsonOf } from "../../engine/entry/entry_json.ts";
+import { pickFields } from "../../engine/entry/reduction.ts";
 import { EntrySelector } from "../../engine/entry/entry_selector.ts";
 import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { decoder } from "../../../src/engine/api/object.ts";
 import { fieldValues } from "../../../src/engine/api/selector.ts";
 import {
-  bytesText,
+  binaryText,
   CompactText,
   decoded,
   outlineOf,
@@ -56,7 +56,7 @@ function compact(template: TextTemplate, text: string): CompactText | undefined 
   if (isAscii(text)) assertStrictEquals(whole, text);
   else {
     assert(whole instanceof Uint8Array, "bytes stay bytes");
-    assertStrictEquals(bytesText(whole), text);
+    assertStrictEquals(binaryText(whole), text);
   }
   assertStrictEquals(made.length, text.length);
   return made;
@@ -373,7 +373,7 @@ Deno.test("written and decoded return the whole text, of each form in which it i
   for (const length of [0, 1, 4_095, 4_096, 4_097, 70_000]) {
     const random = new Random(length);
     const large = Uint8Array.from({ length }, () => random.below(256));
-    assertEquals(bytesOf(bytesText(large)), large);
+    assertEquals(bytesOf(binaryText(large)), large);
   }
 });
 

@@ -12,21 +12,10 @@ import { FieldTree } from "../../../src/engine/api/fields.ts";
 import { type KubernetesObject, type Reduced, reduced } from "../../../src/engine/api/object.ts";
 import { onlyFields } from "../../../src/engine/api/fields.ts";
 import { DecodeError } from "../../../src/engine/api/status.ts";
-import {
-  brokenEntry,
-  entryBytes,
-  entryOf,
-  entryText,
-  type JsonEntry,
-  jsonOf,
-  pickFields,
-  ReducedEntry,
-  Reduction,
-  RowEntry,
-  sameFields,
-  unreadEntry,
-  WrittenRowEntry,
-} from "../../../src/engine/entry/entry.ts";
+import { brokenEntry, entryOf, type JsonEntry, sameFields, unreadEntry } from "../../../src/engine/entry/entry.ts";
+import { entryBytes, entryText, jsonOf } from "../../../src/engine/entry/entry_json.ts";
+import { pickFields, ReducedEntry, Reduction } from "../../../src/engine/entry/reduction.ts";
+import { RowEntry, WrittenRowEntry } from "../../../src/engine/entry/row_entry.ts";
 import { SharedParts } from "../../../src/engine/entry/shared_parts.ts";
 import { TextTemplates } from "../../../src/engine/entry/text_templates.ts";
 import { Pod } from "../../support/sources/bodies.ts";

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../../src/engine/api/status.ts";
-import { frozenEntry, unreadEntry } from "../../../src/engine/entry/entry.ts";
+import { unreadEntry } from "../../../src/engine/entry/entry.ts";
+import { frozenEntry } from "../../../src/engine/entry/entry_around.ts";
 import { deepFreeze, SharedParts } from "../../../src/engine/entry/shared_parts.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { bigPod } from "../../support/sources/big_pods.ts";

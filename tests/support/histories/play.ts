@@ -4,7 +4,7 @@ import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing
 import type { CheckResult } from "@kube/informer/types";
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { FieldTree } from "../../../src/engine/api/fields.ts";
-import { pickFields } from "../../../src/engine/entry/entry.ts";
+import { pickFields } from "../../../src/engine/entry/reduction.ts";
 import { causesOf } from "../../../src/engine/errors/errors.ts";
 import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";

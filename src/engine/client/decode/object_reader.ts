@@ -13,18 +13,11 @@ import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type Ob
 import type { DecodeOptions, KnownEntries, Projection, ShardOption } from "../../api/call_options.ts";
 import { isCustom, isSecret, type Resource, resourceName } from "../../api/resource.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
-import {
-  brokenEntry,
-  entryOf,
-  metadataWith,
-  NO_POSITION,
-  parseObject,
-  ReducedEntry,
-  Reduction,
-  unreadEntry,
-} from "../../entry/entry.ts";
+import { brokenEntry, entryOf, NO_POSITION, parseObject, unreadEntry } from "../../entry/entry.ts";
+import { metadataWith, ReducedEntry, Reduction } from "../../entry/reduction.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { JsonWalker, Projector, skipSpace, skipValue } from "../../entry/json_text.ts";
+import { JsonWalker, skipSpace, skipValue } from "../../entry/json_text.ts";
+import { Projector } from "../../entry/projector.ts";
 
 /**
  * Options for reading objects. If `known` has an object in the same version, the object is not decoded, and the known

@@ -12,9 +12,11 @@ import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
 import { isCustom, isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
 import { DecodeError, StatusError, statusFrom, statusText } from "../../api/status.ts";
-import { brokenEntry, JsonEntry, RowEntry } from "../../entry/entry.ts";
+import { brokenEntry, JsonEntry } from "../../entry/entry.ts";
+import { RowEntry } from "../../entry/row_entry.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
-import { ItemScanner, skipValue } from "../../entry/json_text.ts";
+import { ItemScanner } from "../../entry/item_scanner.ts";
+import { skipValue } from "../../entry/json_text.ts";
 import { NO_IDENTITY, notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);

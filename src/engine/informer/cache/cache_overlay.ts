@@ -12,7 +12,8 @@ import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object
 import { isCustom } from "../../api/resource.ts";
 import { PassingMap } from "../../async/passing_map.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { entryBytes, entryOf, NO_POSITION, unreadEntry } from "../../entry/entry.ts";
+import { entryOf, NO_POSITION, unreadEntry } from "../../entry/entry.ts";
+import { entryBytes } from "../../entry/entry_json.ts";
 import type { CacheScope } from "./cache_scope.ts";
 import type { EntryLister } from "./lister.ts";
 import type { ObjectCache } from "./object_cache.ts";

@@ -18,7 +18,7 @@ import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
-import { metadataWith, Reduction } from "../../entry/entry.ts";
+import { metadataWith, Reduction } from "../../entry/reduction.ts";
 import { ArgumentError } from "../../errors/checks.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 

@@ -11,7 +11,8 @@ import { keyOf, type KubernetesObject, type ObjectKey, type Reduced, reduced } f
 import { membersAt, parseFieldPath } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";
 import { nextTurn } from "../../async/turns.ts";
-import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
+import { brokenEntry } from "../../entry/entry.ts";
+import { frozenEntry } from "../../entry/entry_around.ts";
 import { ofEntries } from "../../entry/path.ts";
 import type { SharedParts } from "../../entry/shared_parts.ts";
 import { InformerError } from "../../errors/informer_error.ts";

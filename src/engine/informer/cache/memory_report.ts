@@ -11,7 +11,9 @@ import { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { TableRow } from "../../api/resource.ts";
 import { formatFieldPath } from "../../api/selector.ts";
-import { entryText, entryWithin, jsonOf, parseObject } from "../../entry/entry.ts";
+import { parseObject } from "../../entry/entry.ts";
+import { entryWithin } from "../../entry/entry_around.ts";
+import { entryText, jsonOf } from "../../entry/entry_json.ts";
 
 /** The number of objects in {@linkcode MemoryReport.largest}. */
 const MOST_LARGEST = 10;

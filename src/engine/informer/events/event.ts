@@ -12,7 +12,7 @@ import { defined } from "../../api/json.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { DecodeError } from "../../api/status.ts";
-import { entryWithin } from "../../entry/entry.ts";
+import { entryWithin } from "../../entry/entry_around.ts";
 import { ofEntries, valuesAt } from "../../entry/path.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type { Checkpoint } from "./checkpoint.ts";

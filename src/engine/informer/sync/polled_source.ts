@@ -13,7 +13,7 @@ import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
-import { jsonOf } from "../../entry/entry.ts";
+import { jsonOf } from "../../entry/entry_json.ts";
 import { readPageList } from "../../reflector/requests.ts";
 import { objectOf } from "../cache/entry_transform.ts";
 import { writerOfLists } from "./changing_shard.ts";

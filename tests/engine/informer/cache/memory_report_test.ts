@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Client } from "../../../../src/engine/client/client.ts";
-import { entryOf, RowEntry, unreadEntry } from "../../../../src/engine/entry/entry.ts";
+import { entryOf, unreadEntry } from "../../../../src/engine/entry/entry.ts";
+import { RowEntry } from "../../../../src/engine/entry/row_entry.ts";
 import {
   bytesText,
   heldBytes,
