@@ -36,7 +36,7 @@ export class IdleTurns implements Disposable {
 
   /** There is work. */
   wake(): void {
-    if (this.#timer === undefined && !this.#isOver) this.#arm(false);
+    if (this.#timer === undefined) this.#arm(false);
   }
 
   /** Ends the work. */
@@ -46,6 +46,8 @@ export class IdleTurns implements Disposable {
   }
 
   #arm(isQuiet: boolean): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#timer); // a step may have woken it
     this.#isQuiet = isQuiet;
     this.#arrived = arrived;
     this.#timer = setTimeout(this.#fire, isQuiet ? QUIET_MS : WAIT_MS);
