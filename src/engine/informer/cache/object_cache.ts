@@ -122,7 +122,7 @@ export class ObjectCache<T extends KubernetesObject> {
     resource: Resource | undefined,
     options: Pick<EntryTransformOptions<T>, "transform"> & {
       readonly freeze: boolean;
-      readonly compact: boolean;
+      readonly compact?: boolean;
       readonly parse: "lazy" | "eager";
       readonly cluster?: string;
     },
