@@ -32,7 +32,7 @@ class Pair extends FactoryFixture {
       const answer = await this.server.fetch(request);
       if (!request.url.includes("widgets") || answer.body === null) return answer;
       const integers = new TransformStream<string, string>({
-        transform: (text, { enqueue }) => enqueue(text.replaceAll(new RegExp(`"(${BIG}\\d+)"`, "g"), "$1")),
+        transform: (text, controller) => controller.enqueue(text.replaceAll(new RegExp(`"(${BIG}\\d+)"`, "g"), "$1")),
       });
       const text = answer.body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>);
       return new Response(text.pipeThrough(integers).pipeThrough(new TextEncoderStream()), answer);
