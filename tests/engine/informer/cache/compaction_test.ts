@@ -17,7 +17,7 @@ import { define, Widget } from "../../../support/sources/widgets.ts";
 const IDLE_MS = 1_000;
 
 /** The beginning of values that the server of {@linkcode Pair} sends as integers. */
-const BIG = "90071992547409";
+const BIG = "900719925474099";
 
 type Any = SharedIndexInformer<KubernetesObject, string>;
 type Options = SharedIndexInformerOptions<KubernetesObject, string>;
@@ -181,7 +181,7 @@ Deno.test("Projections, metadata, rows of tables and custom kinds with large int
     assertEquals([on.indexer.size, compacted(on), compacted(off)], [40, 40 - parsed, 0], `form ${i}`);
     assertEquals(await snapshotText(on), await snapshotText(off), `form ${i}`);
     assertEquals(sorted(on.lister.list()), sorted(off.lister.list()), `form ${i}`);
-    if (resource === WIDGETS) assert((await snapshotText(on)).includes(`"size":${BIG}11,`), "the literal is kept");
+    if (resource === WIDGETS) assert((await snapshotText(on)).includes(`"size":${BIG}11}`), "the literal is kept");
     assertEquals(await snapshotText(on), await snapshotText(off), `form ${i}, read`);
   }
 });
