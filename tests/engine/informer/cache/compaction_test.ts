@@ -11,6 +11,7 @@ import type { SharedIndexInformerOptions } from "../../../../src/engine/informer
 import { SharedIndexInformer } from "../../../../src/engine/informer/shared_index_informer.ts";
 import { Indexer } from "../../../../src/engine/store/indexer.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
+import { printedBy } from "../../../support/processes/program.ts";
 import { define, Widget } from "../../../support/sources/widgets.ts";
 
 /** A time behind which everything that was to do in idle turns is done. */
@@ -367,4 +368,21 @@ Deno.test("An informer that is disposed before, between and behind its idle turn
     assertEquals(fixture.time.timers, 0, `after ${ms} ms`);
     assertEquals(maps.lister.list().length, 20);
   }
+});
+
+Deno.test("The values of deleted and changed objects are not on the heap any more, as values or in templates", async () => {
+  const program = new URL("_deleted_values.ts", import.meta.url);
+  const flags = ["-A", "--v8-flags=--expose-gc,--heap-snapshot-string-limit=1000000"];
+  assertEquals(await printedBy(program, [], flags), {
+    before: [
+      "the own value of a deleted object",
+      "the constant of a family that is deleted",
+      "the constant of a family that is changed",
+      "the value of a deleted object that resembles none",
+      "the value of a changed object that resembles none",
+      "the own value of an object that stays",
+    ],
+    behind: ["the own value of an object that stays", "the constant of a family that is new"],
+    objects: 60,
+  });
 });
