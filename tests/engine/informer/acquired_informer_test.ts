@@ -472,6 +472,7 @@ async function play(seed: number): Promise<{ readonly pauses: number; readonly c
   const informers = new SharedInformerFactory(client, {
     idleTimeoutMs: IDLE_MS,
     cacheTtlMs: FORGET_MS,
+    compact: seed % 2 === 0,
     onError: () => {},
   });
   const random = new Random(seed ^ 0xac9);

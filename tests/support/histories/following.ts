@@ -58,10 +58,14 @@ export interface Following {
   checkLists: number;
 }
 
-/** Makes an informer, which does not run yet. One of a factory begins with `snapshot`, of the cluster of that name. */
+/**
+ * Makes an informer, which does not run yet, with this option `compact`. One of a factory begins with `snapshot`, of the
+ * cluster of that name.
+ */
 export function follow(
   client: Client,
   plan: InformerPlan,
+  compact: boolean,
   epoch: number,
   cluster: string,
   snapshot?: SnapshotOfCache,
@@ -76,6 +80,7 @@ export function follow(
   const options: SharedIndexInformerOptions<KubernetesObject, "tier"> = {
     parse,
     freeze: true,
+    compact,
     ...(plan.transform ? { transform: (object) => changed(object, plan) } : {}),
     ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
     ...(plan.metadataOnly ? {} : { deliverUnchanged: plan.deliverUnchanged }),

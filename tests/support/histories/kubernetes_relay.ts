@@ -24,19 +24,25 @@ const MAX_SECONDS = 900;
 class RestartedRelay implements AsyncDisposable {
   readonly #client: Client;
   readonly #maxBytes: number;
+  readonly #compact: boolean;
   #informers: SharedInformerFactory;
   #relay: InformerRelay;
   /** The bodies of open answers, by which connections break. */
   readonly #open = new Set<AbortController>();
 
-  constructor(server: FakeApiServer, maxBytes: number) {
+  constructor(server: FakeApiServer, maxBytes: number, compact: boolean) {
+    this.#compact = compact;
     this.#maxBytes = maxBytes;
     this.#client = new Client({ server: "http://fake", transport: server });
     [this.#informers, this.#relay] = this.#begin();
   }
 
   #begin(): [SharedInformerFactory, InformerRelay] {
-    const informers = new SharedInformerFactory(this.#client, { onError: () => {}, idleTimeoutMs: 5_000 });
+    const informers = new SharedInformerFactory(this.#client, {
+      compact: this.#compact,
+      onError: () => {},
+      idleTimeoutMs: 5_000,
+    });
     const relay = new InformerRelay(informers, {
       collections: { maps: ConfigMap },
       maxBytes: this.#maxBytes,
@@ -97,7 +103,7 @@ interface Reader {
   readonly problems: string[];
 }
 
-function readerOf(client: Client, random: Random): Reader {
+function readerOf(client: Client, random: Random, compact: boolean): Reader {
   const form = random.pick(["complete", "complete", "metadata", "fields"] as const);
   const resource: Resource<KubernetesObject> = form === "metadata"
     ? onlyMetadata(ConfigMap)
@@ -108,6 +114,7 @@ function readerOf(client: Client, random: Random): Reader {
   const namespace = random.pick([undefined, undefined, "a"]);
   const selection = { namespace, labelSelector: tier && `tier=${tier}` };
   const informer = new SharedIndexInformer(client.resource(resource, selection), {
+    compact,
     onError: () => {},
     reflector: { streamingList: random.pick(["on", "off", "auto"]), pageSize: random.pick([2, 3, 500]) },
   });
@@ -158,7 +165,7 @@ export async function playRelayed(seed: number): Promise<number> {
     bookmarkMs: 10_000,
     seed,
   });
-  await using relay = new RestartedRelay(server, random.pick([4_000, 134_217_728]));
+  await using relay = new RestartedRelay(server, random.pick([4_000, 134_217_728]), seed % 2 === 0);
   let requests = 0;
   const transport = {
     fetch: (request: Request): Promise<Response> => {
@@ -167,7 +174,7 @@ export async function playRelayed(seed: number): Promise<number> {
     },
   };
   using client = new Client({ server: "http://localhost/kubernetes", transport });
-  const readers = Array.from({ length: 3 }, () => readerOf(client, random));
+  const readers = Array.from({ length: 3 }, (_, i) => readerOf(client, random, (seed + i) % 2 === 0));
   const lasting: Disposable[] = [];
   try {
     for (const { informer } of readers) informer.run().then(undefined, () => undefined);

@@ -399,9 +399,14 @@ class PlayedHistory {
 
   #follow(plan: InformerPlan, listeners: readonly ListenerPlan[]): void {
     if (this.#live().length >= 4 || this.#stopped !== undefined) return;
-    const following = this.#add(follow(this.#client, plan, this.#epoch, CLUSTER));
+    const following = this.#add(follow(this.#client, plan, this.#isCompact, this.#epoch, CLUSTER));
     for (const listener of listeners) this.#listen(following, listener);
     run(following);
+  }
+
+  /** Compact caches and others alternate, by the seed and in each history. */
+  get #isCompact(): boolean {
+    return (this.#script.seed + this.#following.length) % 2 === 0;
   }
 
   #add(following: Following): Following {
@@ -478,7 +483,9 @@ class PlayedHistory {
     const { cluster: own = CLUSTER } = snapshot ?? {};
     const cluster = fault?.kind === "cluster" ? `not ${own}` : own;
     const actual = fault === undefined ? plan : otherPlan(plan, fault);
-    const following = this.#add(follow(this.#client, actual, snapshot?.cache.epoch ?? this.#epoch, cluster, snapshot));
+    const following = this.#add(
+      follow(this.#client, actual, this.#isCompact, snapshot?.cache.epoch ?? this.#epoch, cluster, snapshot),
+    );
     following.store.fault = fault;
     const { informer, factory } = following;
     const isRestored = snapshot !== undefined && fault === undefined;

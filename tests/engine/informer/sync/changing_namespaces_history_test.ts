@@ -67,7 +67,7 @@ async function play(by: "readable" | "labels", seed: number, isCalm: boolean): P
   using server = scope.server;
   using client = new Client({ server: "http://fake", transport: server, namespace: "a" });
   const informers = new SharedInformerFactory(client, {
-    ...{ namespaces: OPTIONS[by], reflector: { pageSize: 2 }, onError: () => {} },
+    ...{ namespaces: OPTIONS[by], compact: seed % 2 === 0, reflector: { pageSize: 2 }, onError: () => {} },
   });
   const maps = informers.forResource(ConfigMap);
   const checker = new EventChecker(maps);
