@@ -7,10 +7,14 @@
  * @module
  */
 
+import { monotonicMs } from "./time.ts";
+
 /** The wait before the first step, and after input that came between two steps, in milliseconds. */
 const WAIT_MS = 200;
 /** The time before each step in which nothing may arrive, in milliseconds. */
 const QUIET_MS = 4;
+/** A timer that fires later than this has waited for other work, in milliseconds. There may be input, too. */
+const LATE_MS = 2;
 
 let arrived = 0;
 
@@ -27,6 +31,7 @@ export class IdleTurns implements Disposable {
   /** `true` if nothing may arrive until the timer fires. */
   #isQuiet = false;
   #arrived = 0;
+  #dueMs = 0;
   #isOver = false;
 
   /** `step` does a part of the work, and returns `true` if there is more. */
@@ -50,14 +55,16 @@ export class IdleTurns implements Disposable {
     clearTimeout(this.#timer); // a step may have woken it
     this.#isQuiet = isQuiet;
     this.#arrived = arrived;
-    this.#timer = setTimeout(this.#fire, isQuiet ? QUIET_MS : WAIT_MS);
+    const delayMs = isQuiet ? QUIET_MS : WAIT_MS;
+    this.#dueMs = monotonicMs() + delayMs;
+    this.#timer = setTimeout(this.#fire, delayMs);
     (this.#timer as { unref?(): void }).unref?.(); // browsers, and older versions of Deno, have no such method
   }
 
   readonly #fire = (): void => {
     this.#timer = undefined;
     if (!this.#isQuiet) this.#arm(true);
-    else if (this.#arrived !== arrived) this.#arm(false);
+    else if (this.#arrived !== arrived || monotonicMs() > this.#dueMs + LATE_MS) this.#arm(false);
     else if (this.#step()) this.#arm(true);
   };
 }

@@ -29,6 +29,8 @@ interface ReadVersion {
   object: object;
   /** The places at which it may differ from the next one; `undefined` if nothing is known about its text. */
   places: Places | undefined;
+  /** The number of members of all its objects, if it was parsed alone. */
+  members: number | undefined;
 }
 
 /** The versions of the objects of one cache that were read last, by key. */
@@ -42,6 +44,7 @@ export class SharedParts {
   #lookAt = LATE;
   /** The places of the text that was parsed last, until it is kept. */
   #places: Places | undefined;
+  #isShared = false;
   /** Called after a version was kept, in a cache whose bytes are counted. */
   onKept: (() => void) | undefined;
   /** `false` while memory is short: then nothing is kept, and nothing is shared. */
@@ -63,10 +66,12 @@ export class SharedParts {
    */
   parse(key: ObjectKey, uid: string, text: string): object | undefined {
     this.#places = undefined;
+    this.#isShared = false;
     const last = this.#read.get(key);
     if (last === undefined || last.uid !== uid) return undefined;
-    const parsed = parseDifference(text, decoded(last.text), last.object, last.places);
+    const parsed = parseDifference(text, decoded(last.text), last.object, last.places, last.members);
     this.#places = parsed?.places;
+    this.#isShared = parsed !== undefined;
     return parsed?.object;
   }
 
@@ -77,6 +82,7 @@ export class SharedParts {
   keep(key: ObjectKey, uid: string, text: HeldText, string: string, object: object): boolean {
     const places = this.#places;
     this.#places = undefined;
+    const count = this.#isShared ? undefined : members;
     if (!this.isOn) return false;
     const own = ownText(text, string);
     const last = this.#read.get(key);
@@ -84,13 +90,14 @@ export class SharedParts {
     if (own instanceof CompactText) own.use();
     if (last !== undefined) this.#release(last.text);
     if (last === undefined) {
-      this.#read.set(key, { uid, text: own, object, places });
+      this.#read.set(key, { uid, text: own, object, places, members: count });
       this.#forgetLate(key);
     } else {
       last.uid = uid;
       last.text = own;
       last.object = object;
       last.places = places;
+      last.members = count;
     }
     this.onKept?.();
     return true;
@@ -155,6 +162,9 @@ export function ownText(text: HeldText, string: string): HeldText {
   return text.length === text.buffer.byteLength ? text : text.slice();
 }
 
+/** The number of members of objects that {@linkcode deepFreeze} has frozen last. */
+let members = 0;
+
 /** To this depth objects are frozen by recursion, which takes a third of the time. */
 const SHALLOW = 64;
 
@@ -164,6 +174,7 @@ const SHALLOW = 64;
  * frozen yet: to know this saves a third of the time.
  */
 export function deepFreeze<V>(value: V, isParsed = false): V {
+  members = 0;
   if (!canFreeze(value)) return value;
   try {
     const deeper: object[] = [value];
@@ -179,7 +190,12 @@ function freezeTo(depth: number, value: object, deeper: object[], isParsed: bool
   Object.freeze(value);
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) freezePart(depth, value[i], deeper, isParsed);
-  } else for (const key in value) freezePart(depth, (value as Record<string, unknown>)[key], deeper, isParsed);
+  } else {
+    for (const key in value) {
+      members++;
+      freezePart(depth, (value as Record<string, unknown>)[key], deeper, isParsed);
+    }
+  }
 }
 
 function freezePart(depth: number, part: unknown, deeper: object[], isParsed: boolean): void {

@@ -59,6 +59,8 @@ const CHANGE = 500;
 const LEVEL = 50;
 /** So many characters are compared one by one: stretches of text take longer to begin with. */
 const NEAR = 32;
+/** A string of at most this length is copied: JSON.parse takes longer to begin with. */
+const SHORT = 64;
 /** The rest of a longer string is searched for its end, which takes longer to begin with. */
 const LONG = 128;
 /** Parts with fewer bytes in objects and arrays are parsed as quickly as they are compared. */
@@ -73,6 +75,7 @@ const DECLINED = Symbol("declined");
  * @param before The text of another version.
  * @param object The object of `before`. It is frozen.
  * @param places The places in `before`; `undefined` if nothing is known about it.
+ * @param members The number of members of `object` and all objects in it, if it is known.
  * @returns `undefined` if all of the text has to be parsed. This is so if its layout is unusual, if a key occurs twice,
  * if it is not JSON, or if too much has changed.
  */
@@ -81,12 +84,13 @@ export function parseDifference(
   before: string,
   object: object,
   places: Places | undefined,
+  members?: number,
 ): Parsed | undefined {
   if (text === before) return { object, places };
   try {
     const texts = new Texts(before, text);
     const comparison = new Comparison(texts, object as Members, [0, before.length], [0, text.length]);
-    return comparison.root(places);
+    return comparison.root(places, members);
   } catch (error) {
     if (error !== DECLINED && !(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     return undefined; // the caller parses all of the text, and reports what is wrong with it
@@ -134,8 +138,28 @@ class Texts {
 
   /** Parses a part of the text. */
   parse(start: number, end: number): unknown {
-    return JSON.parse(this.now.slice(start, end));
+    const text = this.now;
+    if (text.charCodeAt(start) === QUOTE && end - start <= SHORT && end - start > 2) {
+      let at = start + 1;
+      while (at < end - 1 && isPlain(text.charCodeAt(at))) at++;
+      if (at === end - 1) return ownString(text.slice(start + 1, start + 2), text.slice(start + 2, at));
+    }
+    return JSON.parse(text.slice(start, end));
   }
+}
+
+/** Returns `true` for a character that stands for itself in a string of JSON. */
+function isPlain(code: number): boolean {
+  return code >= SPACE && code !== QUOTE && code !== BACKSLASH;
+}
+
+let asked = 0;
+
+/** A string of two parts that does not keep their text in memory, as it would as a slice. Reading a character copies. */
+function ownString(head: string, tail: string): string {
+  const text = head + tail;
+  asked += text.charCodeAt(0);
+  return text;
 }
 
 /** The end of the value at a position before `limit`. @throws when there is none. */
@@ -186,9 +210,9 @@ class Comparison {
   }
 
   /** The object of the whole texts. */
-  root(known: Places | undefined): Parsed {
+  root(known: Places | undefined, members?: number): Parsed {
     this.#walk(known ?? NO_PLACES);
-    if (known === undefined && this.#scanner!.countMembers() !== countMembers(this.#last)) throw DECLINED;
+    if (known === undefined && this.#scanner!.countMembers() !== (members ?? countMembers(this.#last))) throw DECLINED;
     const freezes = this.#isOfLeaves && (this.#last as Reduced)[reduced] === undefined;
     const object = withChanges(this.#last, this.#places, freezes) as object;
     return { object, places: this.#isOfLeaves ? this.#nextPlaces(known) : undefined };
