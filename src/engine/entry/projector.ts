@@ -1,7 +1,7 @@
 /**
  * Copies named fields of objects from their JSON bytes.
  *
- * {@linkcode Projector} is the entry point. It is exact or declines, and then the object is parsed and `Reduction` picks
+ * {@linkcode Projector} is the entry point. It is exact or declines. Then the object is parsed, and `Reduction` picks
  * the fields. It marks no objects, and makes no entries.
  *
  * @module
