@@ -26,7 +26,7 @@ for (const [what, textOf] of Object.entries(MOVED)) {
     group: what,
     fn: () => {
       for (const text of texts) {
-        const object: unknown = parts.parse("shop/cart-0", "u-1", text) ?? JSON.parse(text);
+        const object: object = parts.parse("shop/cart-0", "u-1", text) ?? JSON.parse(text);
         parts.keep("shop/cart-0", "u-1", text, text, object);
       }
     },

@@ -340,7 +340,12 @@ Deno.test("Objects of namespaces by label that come are counted while they are l
 
 Deno.test("Staged objects that a commit does not store, and those of a list that is given up, are counted no more", () => {
   const entry = entryOf(configMap({ name: "a", data: { text: "x" } }) as KubernetesObject);
-  const cache = new ObjectCache<KubernetesObject>(undefined, { parse: "lazy", freeze: false }, () => {}, true);
+  const cache = new ObjectCache<KubernetesObject>(
+    undefined,
+    { parse: "lazy", freeze: false, compact: false },
+    () => {},
+    true,
+  );
   const budget = new MemoryBudget(1_000_000, () => {});
   using counted = budget.count(ConfigMap, cache);
   for (const end of ["commit", "abandon"] as const) {
