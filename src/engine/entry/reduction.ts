@@ -50,8 +50,6 @@ export function metadataWith<M extends object>(metadata: M, kept: DecodeOptions[
   return { ...metadata, managedFields: managedFields.filter((entry) => entry?.manager === kept.manager) };
 }
 
-type Marked = { -readonly [Name in keyof Reduced]: Reduced[Name] };
-
 /** The fields to which objects are reduced, and the mark that such objects have. */
 export class Reduction {
   /** The fields that objects have. */
@@ -165,7 +163,7 @@ function mark(value: unknown, tree: FieldTree, text: string): void {
     for (const element of value) mark(element, tree, text);
     return;
   }
-  (value as Marked)[reduced] = text;
+  (value as { [reduced]?: string })[reduced] = text;
   for (const [key, below] of tree.members) {
     if (below.members.size > 0 && Object.hasOwn(value, key)) mark((value as Record<string, unknown>)[key], below, text);
   }
