@@ -1,9 +1,9 @@
 /**
  * Texts of objects that are held as what they share with others, and the values that differ.
  *
- * {@linkcode TextTemplate} is the entry point: a JSON text with holes in place of some values. A {@linkcode CompactText}
- * holds the values. What it writes out is, byte for byte, the text that it was made of. Which objects share a template
- * is decided by `text_templates.ts`.
+ * {@linkcode TextTemplate} is the entry point: a JSON text with holes in place of some values. A
+ * {@linkcode CompactText} holds the values. It writes out, byte for byte, the text that it was made of. Which objects
+ * share a template is decided by `text_templates.ts`.
  *
  * Texts are strings of bytes here: each character is one byte of UTF-8.
  *

@@ -21,7 +21,7 @@ import type { TextTemplates } from "./text_templates.ts";
  * Parses the JSON object that `text` begins with.
  *
  * The object of a watch event, `{"type":…,"object":{…}}`, is cut out of the event without a search for its end. Members
- * that a server writes behind the object are then part of `text`; they are ignored.
+ * that a server writes after the object are then part of `text`; they are ignored.
  *
  * @throws {SyntaxError} when `text` is not JSON.
  */
@@ -54,10 +54,10 @@ export const NO_POSITION = -1;
  * @param identity The identity that the text has.
  * @param text The object, as text or as UTF-8 bytes.
  * @param metadataStart The position of the value of `metadata` in `text`.
- * @param metadataEnd The position behind that value.
+ * @param metadataEnd The position after that value.
  * @param labelsStart The position of the value of `metadata.labels`, which is an object. Without it, or with
  * {@linkcode NO_POSITION}, a read of the labels parses the metadata.
- * @param labelsEnd The position behind that value; equal to `labelsStart` when there are no labels.
+ * @param labelsEnd The position after that value; equal to `labelsStart` when there are no labels.
  * @param isOfCustomKind If `true`, the object keeps integers that are rounded, see `api/large_integers.ts`.
  */
 export function unreadEntry<T extends KubernetesObject>(
@@ -78,17 +78,17 @@ export function brokenEntry<T extends KubernetesObject>(identity: Identity, erro
   return new JsonEntry<T>(identity, undefined, 0, BROKEN, NO_POSITION, NO_POSITION, error);
 }
 
-/** The JSON text of an object; the positions are those of {@linkcode unreadEntry}. */
+/** The JSON text of an object; the positions are as for {@linkcode unreadEntry}. */
 export interface UnreadText {
   /** The object, as text or as UTF-8 bytes. */
   readonly text: string | Uint8Array;
   /** The position of the value of `metadata`. */
   readonly metadataStart: number;
-  /** The position behind that value. */
+  /** The position after that value. */
   readonly metadataEnd: number;
   /** The position of the value of `metadata.labels`; -1 if it is not known. */
   readonly labelsStart: number;
-  /** The position behind that value; equal to `labelsStart` when there are no labels. */
+  /** The position after that value; equal to `labelsStart` when there are no labels. */
   readonly labelsEnd: number;
 }
 
@@ -127,7 +127,7 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
   readonly #labelsStart: number;
   readonly #labelsEnd: number;
   /**
-   * The error if `#metadataEnd` is {@linkcode BROKEN}, undefined if it is {@linkcode READ}. Beside unread text: the
+   * The error if `#metadataEnd` is {@linkcode BROKEN}, undefined if it is {@linkcode READ}. Next to unread text: the
    * metadata once it has been read, else the labels once these have been read, else undefined.
    */
   #aside: ObjectMeta | LabelsAlone | DecodeError | undefined;
@@ -404,8 +404,8 @@ export function unreadText(entry: object): Text | undefined {
 }
 
 /**
- * Compares texts without the first member `"resourceVersion"` of this version. If another one than that of the metadata
- * comes first, that of the metadata is compared, and differs.
+ * Compares texts without the first member `"resourceVersion"` of this version. If another member of this name comes
+ * before the metadata, the version in the metadata is compared, and differs.
  */
 function sameText(a: Text, aVersion: string, b: Text, bVersion: string): boolean {
   if (a.length - aVersion.length !== b.length - bVersion.length || typeof a !== typeof b) return false;

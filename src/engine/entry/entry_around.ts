@@ -59,7 +59,7 @@ export abstract class EntryAround<T extends KubernetesObject, O> implements Cach
     return this.inner.error;
   }
 
-  /** See {@linkcode CacheEntry.textBytes}: that of the entry inside. */
+  /** See {@linkcode CacheEntry.textBytes}: the number of the entry inside. */
   get textBytes(): number | undefined {
     return this.inner.textBytes;
   }
@@ -85,9 +85,9 @@ export abstract class EntryAround<T extends KubernetesObject, O> implements Cach
   }
 }
 
-/** An entry around one that was parsed before, or made of an object. */
+/** An entry around an entry that was parsed before, or made of an object. */
 class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
-  /** As that of a `JsonEntry`. */
+  /** See {@linkcode JsonEntry.text}. */
   get text(): string | Uint8Array | undefined {
     return unreadText(this.inner);
   }
@@ -115,7 +115,7 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
   }
 }
 
-/** Returns the entry of an object itself: without its freezing, and where it is a row, that of the row's object. */
+/** Returns the entry of an object itself: without its freezing, and for a row, the entry of the row's object. */
 export function entryWithin(entry: CacheEntry<KubernetesObject>): CacheEntry<KubernetesObject> {
   return entry instanceof EntryAround ? entryWithin(entry.inner) : entry;
 }

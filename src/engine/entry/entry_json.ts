@@ -15,8 +15,7 @@ import { NO_POSITION, type UnreadText } from "./entry.ts";
 type EntryBytes = UnreadText & { readonly text: Uint8Array };
 
 /**
- * Returns the text of an entry: that which it holds, or where its object was parsed or has no text, that of
- * `JSON.stringify`.
+ * Returns the text that an entry holds. If its object was parsed, or has no text, `JSON.stringify` writes it.
  *
  * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
  */
@@ -37,8 +36,8 @@ export function entryBytes<T extends KubernetesObject>(entry: CacheEntry<T>): En
 }
 
 /**
- * Returns an object, or its metadata alone, as JSON: the text that it came as, or where that was parsed, that of
- * `JSON.stringify`.
+ * Returns an object, or only its metadata, as JSON: the text that it came as. If that was parsed, `JSON.stringify`
+ * writes it.
  *
  * @throws {DecodeError} when the entry is broken.
  */

@@ -1,8 +1,8 @@
 /**
  * Finds the items of a list in its bytes.
  *
- * {@linkcode ItemScanner} is the entry point. It takes the bytes as they come, and keeps none of them. What is in an
- * item is left to its target; `client/decode/readers.ts` has one.
+ * {@linkcode ItemScanner} is the entry point. It takes the bytes as they come, and keeps none of them. It does not
+ * look into items; its target in `client/decode/readers.ts` does.
  *
  * @module
  */

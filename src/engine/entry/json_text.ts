@@ -232,7 +232,8 @@ export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   return -1;
 }
 
-function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
+/** Returns `true` if a key has these bytes. */
+export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
   if (end - start !== key.length) return false;
   for (let i = 0; i < key.length; i++) if (bytes[start + i] !== key[i]) return false;
   return true;

@@ -1,14 +1,14 @@
 /**
  * Copies named fields of objects from their JSON bytes.
  *
- * {@linkcode Projector} is the entry point. It is exact or declines, and then the object is parsed and `Reduction` picks
+ * {@linkcode Projector} is the entry point. It is exact or declines. Then the object is parsed, and `Reduction` picks
  * the fields. It marks no objects, and makes no entries.
  *
  * @module
  */
 import { type FieldTree, MAX_ARRAYS } from "../api/fields.ts";
 import { encoder } from "../api/object.ts";
-import { endOfKey, endOfManagedFields, skipValue } from "./json_text.ts";
+import { endOfKey, endOfManagedFields, isKey, skipValue } from "./json_text.ts";
 
 const COMMA = 44;
 const OPEN_BRACKET = 91;
@@ -266,13 +266,7 @@ function nodeOf(tree: FieldTree): Node {
 
 /** The index of the key that is `bytes[start, end)`; -1 if it is none of them. */
 function indexOf(keys: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i];
-    if (key.length !== end - start) continue;
-    let at = 0;
-    while (at < key.length && key[at] === bytes[start + at]) at++;
-    if (at === key.length) return i;
-  }
+  for (let i = 0; i < keys.length; i++) if (isKey(bytes, start, end, keys[i])) return i;
   return -1;
 }
 

@@ -17,7 +17,7 @@ import { type FieldValue, formatFieldPath, parseFieldPath } from "../api/selecto
 import { JsonEntry } from "./entry.ts";
 
 /**
- * Returns the fields of a value that `tree` keeps: a new object, whose leaves are those of `value`. `undefined` if
+ * Returns the fields of a value that `tree` keeps: a new object, which has the leaves of `value`. `undefined` if
  * nothing is kept of a value without members.
  */
 export function pickFields(value: unknown, tree: FieldTree): unknown {
@@ -42,15 +42,13 @@ function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
 /** A plain property, also under the key `__proto__`. */
 const PROPERTY = { enumerable: true, configurable: true, writable: true };
 
-/** Returns metadata with those of its managedFields that an option keeps. */
+/** Returns metadata with the managedFields that an option keeps. */
 export function metadataWith<M extends object>(metadata: M, kept: DecodeOptions["managedFields"] = "keep"): M {
   if (kept === "keep" || !("managedFields" in metadata)) return metadata;
   const { managedFields, ...rest } = metadata as M & Pick<ObjectMeta, "managedFields">;
   if (kept === "drop" || !Array.isArray(managedFields)) return rest as unknown as M;
   return { ...metadata, managedFields: managedFields.filter((entry) => entry?.manager === kept.manager) };
 }
-
-type Marked = { -readonly [Name in keyof Reduced]: Reduced[Name] };
 
 /** The fields to which objects are reduced, and the mark that such objects have. */
 export class Reduction {
@@ -115,7 +113,7 @@ export class Reduction {
   }
 
   /**
-   * Marks an object that has been reduced, or a member of it, and those of its parts that were reduced too: the values
+   * Marks an object that has been reduced, or a member of it, and its parts that were reduced too: the values
    * of leaves are complete. Returns it. A marked one is returned as it is.
    */
   marked<T>(value: T, member?: string): T {
@@ -165,7 +163,7 @@ function mark(value: unknown, tree: FieldTree, text: string): void {
     for (const element of value) mark(element, tree, text);
     return;
   }
-  (value as Marked)[reduced] = text;
+  (value as { [reduced]?: string })[reduced] = text;
   for (const [key, below] of tree.members) {
     if (below.members.size > 0 && Object.hasOwn(value, key)) mark((value as Record<string, unknown>)[key], below, text);
   }
@@ -183,7 +181,7 @@ function hiddenError(action: string): TypeError {
 export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
   readonly #reduction: Reduction;
 
-  /** The other parameters are those of `unreadEntry`. */
+  /** The other parameters are as for `unreadEntry`. */
   constructor(
     reduction: Reduction,
     identity: Identity,

@@ -1,8 +1,8 @@
 /**
  * Entries of rows of tables.
  *
- * {@linkcode RowEntry} is the entry point: a row around the entry of its object. A {@linkcode WrittenRowEntry} has a row
- * that a transform has returned. This file reads no tables; `client/decode/readers.ts` does.
+ * {@linkcode RowEntry} is the entry point: a row around the entry of its object. A {@linkcode WrittenRowEntry} has a
+ * row that a transform has returned. This file reads no tables; `client/decode/readers.ts` does.
  *
  * @module
  */
@@ -66,7 +66,7 @@ export class RowEntry<T extends KubernetesObject> extends EntryAround<T, TableRo
 export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
   readonly #reduction: Reduction | undefined;
 
-  /** `reduction` is that of the row's object; the other parameters are those of `unreadEntry`. */
+  /** `reduction` applies to the row's object; the other parameters are as for `unreadEntry`. */
   constructor(
     reduction: Reduction | undefined,
     identity: Identity,

@@ -8,14 +8,13 @@ import {
 } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import { type CacheEntry, sameVersion } from "../../../src/engine/api/entry.ts";
-import { FieldTree } from "../../../src/engine/api/fields.ts";
 import { type KubernetesObject, type Reduced, reduced } from "../../../src/engine/api/object.ts";
 import { onlyFields } from "../../../src/engine/api/fields.ts";
 import { DecodeError } from "../../../src/engine/api/status.ts";
 import { brokenEntry, entryOf, type JsonEntry, sameFields, unreadEntry } from "../../../src/engine/entry/entry.ts";
-import { entryBytes, entryText, jsonOf } from "../../../src/engine/entry/entry_json.ts";
-import { pickFields, ReducedEntry, Reduction } from "../../../src/engine/entry/reduction.ts";
-import { RowEntry, WrittenRowEntry } from "../../../src/engine/entry/row_entry.ts";
+import { entryBytes, entryText } from "../../../src/engine/entry/entry_json.ts";
+import { ReducedEntry, Reduction } from "../../../src/engine/entry/reduction.ts";
+import { WrittenRowEntry } from "../../../src/engine/entry/row_entry.ts";
 import { SharedParts } from "../../../src/engine/entry/shared_parts.ts";
 import { TextTemplates } from "../../../src/engine/entry/text_templates.ts";
 import { Pod } from "../../support/sources/bodies.ts";
@@ -46,74 +45,6 @@ Deno.test("entryOf makes a broken entry of an object without a name", () => {
   for (const value of [{}, { metadata: {} }, { metadata: { name: "" } }, null, undefined]) {
     assertEquals(entryOf(value as unknown as KubernetesObject).key, "");
   }
-});
-
-Deno.test("frozenEntry freezes values deeply when they are read, and parses nothing before", () => {
-  const entry = unread();
-  const frozen = asFrozen(entry);
-  assertStrictEquals(asFrozen(frozen), frozen);
-  const count = parses(() => {
-    assertEquals(
-      [frozen.key, frozen.namespace, frozen.name, frozen.uid, frozen.resourceVersion, frozen.error],
-      ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
-    );
-    assert(sameVersion(frozen, unread()));
-  });
-  assertEquals(count, 0);
-  const labels = asFrozen(unread(TEXT, METADATA, `{"app":"cart"}`)).labels as Record<string, string>;
-  assertThrows(() => labels.app = "x", TypeError);
-  assertEquals(labels, { app: "cart" });
-  const { metadata } = frozen;
-  assertThrows(() => (metadata.labels as Record<string, string>).app = "x", TypeError);
-  assertThrows(() => frozen.object.spec.containers[0].name = "x", TypeError);
-  assertThrows(() => frozen.object.spec.containers.push({ name: "x" }), TypeError);
-  assertThrows(() => (frozen.metadata.labels as Record<string, string>).app = "x", TypeError);
-  assertStrictEquals(frozen.object, entry.object);
-  assertEquals(frozen.object, JSON.parse(TEXT));
-});
-
-Deno.test("frozenEntry freezes plain objects and arrays, and leaves others of a transform as they are", () => {
-  const annotations = { bytes: new Uint8Array(1), at: new Date(0), map: new Map(), part: {} };
-  const broken = {
-    get part(): never {
-      throw new TypeError("a getter of a program");
-    },
-  };
-  const identity = { name: "cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7", creationTimestamp: "" };
-  const object = { metadata: { ...identity, annotations: annotations as never }, broken };
-  const frozen = asFrozen(entryOf(object));
-  assertStrictEquals(frozen.object, object);
-  assertEquals(frozen.error, undefined);
-  assertEquals([object, object.metadata, annotations, annotations.part].map(Object.isFrozen), Array(4).fill(true));
-  assertEquals([annotations.bytes, annotations.at, annotations.map].map(Object.isFrozen), Array(3).fill(false));
-  assertThrows(() => object.broken.part, TypeError, "a getter of a program");
-});
-
-Deno.test("frozenEntry freezes objects that are nested more deeply than the call stack allows", () => {
-  let nested: unknown = {};
-  for (let depth = 0; depth < 100_000; depth++) nested = { nested };
-  const metadata = {
-    name: "a",
-    uid: "u-1",
-    resourceVersion: "7",
-    creationTimestamp: "",
-    annotations: nested as Readonly<Record<string, string>>,
-  };
-  let object: unknown = asFrozen(entryOf({ metadata })).object;
-  let depth = 0;
-  for (; typeof object === "object" && object !== null; depth++) {
-    assert(Object.isFrozen(object));
-    object = Object.values(object).at(-1);
-  }
-  assert(depth > 100_000);
-});
-
-Deno.test("frozenEntry of a broken entry is broken", () => {
-  const error = new DecodeError("Cannot read it");
-  const frozen = asFrozen(brokenEntry<Thing>(IDENTITY, error));
-  assertStrictEquals(frozen.error, error);
-  assertStrictEquals(assertThrows(() => frozen.object), error);
-  assertFalse(sameVersion(frozen, frozen));
 });
 
 Deno.test("unreadEntry has the object's identity without parsing it", () => {
@@ -256,73 +187,6 @@ Deno.test("brokenEntry keeps its identity and throws its error", () => {
   assertStrictEquals(assertThrows(() => entry.object), error);
   assertStrictEquals(assertThrows(() => entry.metadata), error);
   assertStrictEquals(assertThrows(() => entry.labels), error);
-});
-
-Deno.test("pickFields keeps identity and named fields, through arrays, and null", () => {
-  const pod = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "a", labels: { app: "web" }, annotations: { "a.b/c": "1", d: "2" }, generation: 3 },
-    spec: { nodeName: "n1", containers: [{ name: "x", image: "i" }, { name: "y" }, 7, null] },
-    status: null,
-  };
-  const fields = ['metadata.annotations["a.b/c"]', "spec.containers.image", "status.phase", "spec.nodeName.x"];
-  assertEquals<unknown>(pickFields(pod, FieldTree.of(fields)), {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "a", annotations: { "a.b/c": "1" }, generation: 3 },
-    spec: { containers: [{ image: "i" }, {}, null, null] },
-    status: null,
-  });
-});
-
-Deno.test("pickFields keeps all of a field whose path begins another path", () => {
-  const tree = FieldTree.of(["spec.a.b", "spec", "spec.c", "spec"]);
-  assertEquals<unknown>(pickFields({ spec: { a: { b: 1, d: 2 }, c: 3 } }, tree), { spec: { a: { b: 1, d: 2 }, c: 3 } });
-});
-
-Deno.test("pickFields treats __proto__ as any other key", () => {
-  const object = JSON.parse(`{"spec":{"__proto__":{"a":1,"b":2}}}`);
-  const picked = pickFields(object, FieldTree.of(["spec.__proto__.a"]));
-  assertEquals(JSON.stringify(picked), `{"spec":{"__proto__":{"a":1}}}`);
-});
-
-Deno.test("jsonOf writes what JSON.stringify writes, at any depth", () => {
-  const values: unknown[] = [
-    ...[1, "a", null, true, [undefined, () => {}, Symbol("a"), 1], { a: undefined, b: [], c: {}, d: () => {} }],
-    ...[{ "": new Date(0), '\n"': "\u2028" }, { list: [[1], [{}]], at: Object.create(null), toString: 1 }],
-  ];
-  for (const value of values) {
-    let [deep, text] = [value, JSON.stringify(value)];
-    assertEquals(jsonOf(deep, "a"), text);
-    for (let level = 0; level < 9_900; level++) [deep, text] = [{ a: deep }, `{"a":${text}}`];
-    assert(jsonOf([deep, deep], "a") === `[${text},${text}]`);
-  }
-});
-
-Deno.test("an object that JSON does not have is refused by its key where it has to become JSON", () => {
-  const made = (at: unknown) => entryOf({ metadata: { name: "a", namespace: "b" }, at } as never);
-  const cyclic: Record<string, unknown> = { more: [] };
-  cyclic.more = [{ parent: cyclic }];
-  let deep: Record<string, unknown> = {};
-  const innermost = deep;
-  for (let level = 0; level < 10_000; level++) deep = { a: deep };
-  innermost.a = deep;
-  const getter = {
-    get a(): never {
-      throw new Error("a getter");
-    },
-  };
-  for (const at of [cyclic, deep, { of: 1n }, getter]) {
-    for (const write of [entryText, entryBytes]) {
-      assertThrows(() => write(made(at)), TypeError, 'Cannot write "b/a" as JSON: ');
-    }
-  }
-  assertThrows(
-    () => entryText(made(deep)),
-    TypeError,
-    "it has a cycle. Leave out of the object what JSON does not have",
-  );
 });
 
 /** An unread entry; `bytes` holds it as bytes, as text outside of ASCII is held. */
@@ -770,22 +634,6 @@ Deno.test("SharedParts count as a user of the template of a text that nobody cou
   assertEquals(templates.size, 1);
   parts.clear();
   assertEquals(templates.size, 0);
-});
-
-Deno.test("An entry around a compact one saves as much", () => {
-  const { entry } = compacted(KINDS.text, {});
-  assertEquals(new RowEntry(entry).savedBytes, entry.savedBytes);
-  assert(entry.savedBytes > 0);
-});
-
-Deno.test("A frozen compact entry saves as much as the entry inside", () => {
-  const { entry } = compacted(KINDS.text, {});
-  const saved = entry.savedBytes;
-  assertEquals(asFrozen(entry).savedBytes, saved);
-  assertEquals(asFrozen(entryOf(make("a"))).savedBytes ?? 0, 0);
-  function make(name: string): KubernetesObject {
-    return { metadata: { name, uid: "", resourceVersion: "", creationTimestamp: "" } };
-  }
 });
 
 Deno.test("valuesAt of a compact entry throws the DecodeError of the text, where a value is no JSON", () => {

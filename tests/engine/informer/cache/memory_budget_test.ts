@@ -340,7 +340,12 @@ Deno.test("Objects of namespaces by label that come are counted while they are l
 
 Deno.test("Staged objects that a commit does not store, and those of a list that is given up, are counted no more", () => {
   const entry = entryOf(configMap({ name: "a", data: { text: "x" } }) as KubernetesObject);
-  const cache = new ObjectCache<KubernetesObject>(undefined, { parse: "lazy", freeze: false, compact: false }, () => {}, true);
+  const cache = new ObjectCache<KubernetesObject>(
+    undefined,
+    { parse: "lazy", freeze: false, compact: false },
+    () => {},
+    true,
+  );
   const budget = new MemoryBudget(1_000_000, () => {});
   using counted = budget.count(ConfigMap, cache);
   for (const end of ["commit", "abandon"] as const) {
@@ -468,8 +473,8 @@ const STEPS: ReadonlySet<string> = new Set([
 
 type AnyInformer = SharedIndexInformer<KubernetesObject, string>;
 
-/** Plays the history of a seed to informers of all forms; returns how often one ended, and how many were compact. */
-async function play(seed: number): Promise<{ readonly ended: number; readonly compact: number }> {
+/** Plays the history of a seed to informers of all forms; returns how often one ended because of the limit. */
+async function play(seed: number): Promise<number> {
   const maxBytes = seed % 2 === 0 ? 1_000_000 : 45_000;
   await using fixture = new Limited({ maxBytes, idleTimeoutMs: 1_000, cacheTtlMs: 2_000, compact: seed % 3 > 0 }, {
     seed,
@@ -496,14 +501,12 @@ async function play(seed: number): Promise<{ readonly ended: number; readonly co
     assertEquals(all.map((informer) => informer.status().memory!.bytes), held, `seed ${seed}`);
     assertEquals(informers.countedBytes, held.reduce((sum, bytes) => sum + bytes, 0), `seed ${seed}`);
   };
-  let compact = 0;
   await fixture.start();
   for (const step of history(seed, { names: 6, steps: 40 }).filter((step) => STEPS.has(step.do))) {
     perform(server, ConfigMap, step);
     await fixture.tick(random.pick([0, 0, 30, 900, 5_000]));
     if (all.some((informer) => informer.status().listing !== undefined)) continue; // what is staged is counted, too
     check();
-    compact += all.reduce((sum, informer) => sum + informer.memory().compact.objects, 0);
     if (random.next() >= 0.2) continue;
     for (const informer of all) informer.lister.list(); // a parse changes only the count of compact objects
     check();
@@ -524,47 +527,11 @@ async function play(seed: number): Promise<{ readonly ended: number; readonly co
   const [over] = await Promise.all([informers.shutdown(), fixture.tick()]);
   assertEquals([over, informers.countedBytes], [undefined, 0], `seed ${seed}`);
   assertEquals(all.map((informer) => informer.status().memory!.bytes), all.map(() => 0));
-  return { ended, compact };
+  return ended;
 }
 
 Deno.test("After random histories the bytes are those of a walk over all caches, and 0 behind the shutdown", async () => {
   let ended = 0;
-  for (let seed = 1; seed <= 24; seed++) {
-    const played = await play(seed);
-    ended += played.ended;
-    assertEquals(played.compact > 0, seed % 3 > 0, `${played.compact} compact objects in the history of seed ${seed}`);
-  }
+  for (let seed = 1; seed <= 24; seed++) ended += await play(seed);
   assert(ended > 10, `${ended} ends by the limit are too few`);
-});
-
-/** Plays changes whose texts exceed a share of `maxBytes`, and returns what was reported. */
-async function fill(compact: boolean, maxBytes: number): Promise<string[]> {
-  await using fixture = new Limited({ maxBytes, compact });
-  fixture.createMaps(0, 2);
-  const maps = fixture.informers.forResource(ConfigMap);
-  await fixture.start();
-  fixture.createMaps(2, 30);
-  await fixture.tick(); // before any idle turn
-  const { state, memory } = maps.status();
-  if (state === "live") assertEquals([memory!.bytes, maps.indexer.size], [walked(maps, ["namespace"]), 30]);
-  return fixture.take().map((error) => (error as Error).name);
-}
-
-Deno.test("Objects become compact before a warning and before the end of a watch", async () => {
-  assertEquals(await fill(false, 45_000), ["MemoryWarning"]);
-  assertEquals(await fill(true, 45_000), []);
-  assertEquals((await fill(false, 30_000)).sort(), ["MemoryLimitError", "MemoryWarning"]);
-  assertEquals(await fill(true, 30_000), []);
-});
-
-Deno.test("A list becomes compact while it arrives if memory is short, so that it does not end", async () => {
-  const listed = async (compact: boolean): Promise<string[]> => {
-    await using fixture = new Limited({ maxBytes: 60_000, compact }, { chunkBytes: 2_000 });
-    fixture.createMaps(0, 60);
-    fixture.informers.forResource(ConfigMap);
-    await fixture.start();
-    return fixture.take().map((error) => (error as Error).name);
-  };
-  assertEquals((await listed(false)).sort(), ["MemoryLimitError", "MemoryWarning"]);
-  assertEquals(await listed(true), []);
 });

@@ -11,7 +11,7 @@ const quarantine = new Quarantine<Thing>(() => {}, () => true);
 function processor(errors: unknown[] = []): Processor<Thing> {
   return new Processor<Thing>({
     name: "the test",
-    cache: new ObjectCache<Thing>(undefined, { freeze: false, parse: "lazy" }, () => {}),
+    cache: new ObjectCache<Thing>(undefined, { freeze: false, compact: false, parse: "lazy" }, () => {}),
     resourceVersion: () => "1",
     present: () => Promise.resolve(),
     report: (error) => errors.push(error),

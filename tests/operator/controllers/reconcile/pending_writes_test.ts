@@ -27,7 +27,7 @@ class ScriptedCache {
   readonly waits: { readonly name: string; readonly end: () => void }[] = [];
   lastSyncResourceVersion = "10";
   readonly overlaid: CacheOverlay<KubernetesObject> = new CacheOverlay<KubernetesObject>(
-    new ObjectCache<KubernetesObject>(ConfigMap, { freeze: false, parse: "lazy" }, () => {}),
+    new ObjectCache<KubernetesObject>(ConfigMap, { freeze: false, compact: false, parse: "lazy" }, () => {}),
     new CacheScope(ConfigMap, [{}]),
   );
   readonly [internals] = {
@@ -396,7 +396,12 @@ Deno.test("an object of another kind or version is not read in place of the cach
     ...object,
     metadata: { ...object.metadata, name: "b" },
   });
-  const cache = new ObjectCache<KubernetesObject>(ConfigMap, { transform, freeze: false, parse: "lazy" }, () => {});
+  const cache = new ObjectCache<KubernetesObject>(ConfigMap, {
+    transform,
+    freeze: false,
+    compact: false,
+    parse: "lazy",
+  }, () => {});
   const overlay = new CacheOverlay<KubernetesObject>(cache, kept);
   overlay.cover("shop/a", { dueMs: Infinity, isOver: () => false }, map);
   assertEquals([overlay.getByKey("shop/a"), overlay.list(), overlay.size], [undefined, [], 0]);
