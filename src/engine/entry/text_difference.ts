@@ -242,16 +242,16 @@ class Comparison {
   /** Finds and compares the value around the first characters that differ. */
   #differing(old: number, now: number): Place {
     if (old >= this.#old[1]) throw DECLINED; // the new text goes on behind its object
-    const scanner = this.#scanner ??= new Scanner(this.#texts.oldBytes, this.#old);
+    const scanner = this.#scanner ??= new Scanner(this.#texts.before, this.#texts.oldBytes, this.#old);
     const isEnded = isEnd(this.#texts.now.charCodeAt(now));
     scanner.seek(old, !isEnded);
     this.#texts.pay(CHANGE + LEVEL * scanner.depth);
     const start = scanner.at;
     if (start < (this.#places.at(-1)?.oldEnd ?? 0)) throw DECLINED; // a value is followed by what follows none
     if (scanner.isAtValue && !(isEnded && start === old)) {
-      return this.#compared(scanner.path(this.#texts.before, scanner.depth), start, now - old + start);
+      return this.#compared(scanner.path(scanner.depth), start, now - old + start);
     }
-    return this.#merged(scanner.path(this.#texts.before, scanner.depth - 1), scanner.open);
+    return this.#merged(scanner.path(scanner.depth - 1), scanner.open);
   }
 
   /** Compares the parts of an object or array, of which some came, went or moved. */
@@ -299,6 +299,7 @@ function sharedPaths(paths: readonly Path[]): readonly Path[] | undefined {
 
 /** The place of a scan in a text that is JSON. */
 class Scanner {
+  readonly #text: string;
   readonly #bytes: Uint8Array;
   readonly #end: number;
   /** By depth: where the object or array begins; its present index, or -1 for an object; its present key. */
@@ -314,7 +315,8 @@ class Scanner {
   /** `true` if the present word is a value, or begins one. */
   isAtValue = false;
 
-  constructor(bytes: Uint8Array, [start, end]: Range) {
+  constructor(text: string, bytes: Uint8Array, [start, end]: Range) {
+    this.#text = text;
     this.#bytes = bytes;
     this.#end = end;
     this.at = start;
@@ -338,7 +340,7 @@ class Scanner {
       let behind = at + 1;
       let isKey = false;
       if (first === QUOTE) {
-        behind = closingQuote(bytes, behind) + 1;
+        behind = closingQuote(this.#text, bytes, behind) + 1;
         if (bytes[behind] === COLON) {
           isKey = true;
           behind++;
@@ -386,7 +388,8 @@ class Scanner {
   }
 
   /** The first keys and indices that lead to the present word. @throws at a key with escapes. */
-  path(text: string, depth: number): Path {
+  path(depth: number): Path {
+    const text = this.#text;
     const path: (string | number)[] = [];
     for (let i = 1; i <= depth; i++) {
       if (this.#indices[i] !== -1) path.push(this.#indices[i]);
@@ -402,13 +405,13 @@ class Scanner {
 }
 
 /** The position of the quote that ends a string, from a position in it on. */
-function closingQuote(bytes: Uint8Array, at: number): number {
+function closingQuote(text: string, bytes: Uint8Array, at: number): number {
   for (const long = at + LONG; at < long; at++) {
     if (bytes[at] === QUOTE) return at;
     if (bytes[at] === BACKSLASH) at++;
   }
   for (;; at++) {
-    const quote = bytes.indexOf(QUOTE, at);
+    const quote = text.indexOf('"', at);
     let escapes = quote;
     while (escapes > at && bytes[escapes - 1] === BACKSLASH) escapes--;
     if ((quote - escapes) % 2 === 0) return quote;
