@@ -204,7 +204,7 @@ class Comparison {
       const isLast = next === paths.length;
       const end = isLast ? this.#now[1] : now + at - old;
       let place: Place;
-      if (end - now === at - old && before.slice(old, at) === text.slice(now, end)) {
+      if (before.slice(old, at) === text.slice(now, end)) {
         if (isLast) return;
         place = isEnd(text.charCodeAt(end)) ? this.#differing(at, end) : this.#compared(paths[next], at, end);
       } else {
@@ -377,7 +377,6 @@ class Scanner {
     }
     this.at = at;
     this.depth = depth;
-    if (depth === 0 && to < end) throw DECLINED;
   }
 
   /** The number of members of all objects in the text. @throws when its object is not all of it. */
@@ -395,8 +394,7 @@ class Scanner {
       if (this.#indices[i] !== -1) path.push(this.#indices[i]);
       else {
         const key = text.slice(this.#keys[i] + 1, text.indexOf('"', this.#keys[i] + 1));
-        // Assigning to __proto__ would set the prototype.
-        if (key.length > LONGEST_KEY || key.includes("\\") || key === "__proto__") throw DECLINED;
+        if (key.length > LONGEST_KEY || key.includes("\\")) throw DECLINED;
         path.push(key);
       }
     }
@@ -525,11 +523,6 @@ function partsIn(text: string, bytes: Uint8Array, [start, end]: Range): Part[] |
   return worth >= WORTH * parts.length && bytes[end - 1] === bytes[start] + 2 ? parts : undefined;
 }
 
-/** Returns `true` for an array, if its text begins with a bracket, and else for another object. */
-function isLike(value: unknown, first: number): value is Members {
-  return typeof value === "object" && value !== null && Array.isArray(value) === (first === OPEN_BRACKET);
-}
-
 /**
  * The value of a new range, with the parts that the value of the old range has, too. Elements of arrays are found by
  * their text, and by their first member, which mostly names them.
@@ -537,7 +530,7 @@ function isLike(value: unknown, first: number): value is Members {
 function mergedValue(texts: Texts, last: unknown, old: Range, now: Range): unknown {
   const { before, now: text } = texts;
   texts.pay(2 * (old[1] - old[0] + now[1] - now[0]));
-  if (!isLike(last, before.charCodeAt(old[0]))) throw DECLINED; // a key occurs twice
+  if (typeof last !== "object" || last === null) throw DECLINED; // a key occurs twice
   const [from, to] = [partsIn(before, texts.oldBytes, old), partsIn(text, texts.bytes, now)];
   if (from === undefined || to === undefined) return texts.parse(...now);
   const isArray = Array.isArray(last);
@@ -550,13 +543,13 @@ function mergedValue(texts: Texts, last: unknown, old: Range, now: Range): unkno
   const merged = (isArray ? [] : {}) as Members;
   for (const [i, part] of to.entries()) {
     const key = isArray ? i : JSON.parse(part.key);
-    if (key === "__proto__") return texts.parse(...now);
     const element = text.slice(...part.value);
     const number = isArray ? numbers.get(element) ?? numbers.get(firstMember(element)) : numbers.get(part.key);
     merged[key] = number === undefined
       ? texts.parse(...part.value)
-      : partOf(texts, last[isArray ? number : key], from[number].value, part.value);
+      : partOf(texts, (last as Members)[isArray ? number : key], from[number].value, part.value);
   }
+  // Outside of Deno, a member __proto__ has become the prototype, or nothing.
   return Object.keys(merged).length === to.length ? merged : texts.parse(...now);
 }
 
@@ -570,6 +563,5 @@ function partOf(texts: Texts, last: unknown, old: Range, now: Range): unknown {
   if (texts.before.slice(...old) === texts.now.slice(...now)) return last;
   const first = texts.now.charCodeAt(now[0]);
   if (!isOpen(first) || texts.before.charCodeAt(old[0]) !== first) return texts.parse(...now);
-  if (!isLike(last, first)) throw DECLINED; // a key occurs twice
-  return new Comparison(texts, last, old, now).value();
+  return new Comparison(texts, last as Members, old, now).value();
 }
