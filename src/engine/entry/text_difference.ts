@@ -377,6 +377,7 @@ class Scanner {
     }
     this.at = at;
     this.depth = depth;
+    if (depth < 1 && to < end) throw DECLINED; // a text may go on after its object
   }
 
   /** The number of members of all objects in the text. @throws when its object is not all of it. */

@@ -329,8 +329,11 @@ Deno.test("Odd keys and white space are read as JSON.parse reads them, between p
       [`{"a\\"b":{"c":1}}`, `{"a\\"b":{"c":3}}`],
       [`{"n":[ "a,b",1,2]}`, `{"n":[ "a,b",3,2]}`],
       [`{"n":[null ],"b":1}`, `{"n":[[] ,{}],"b":1}`],
-      [`{"n":[1]}`, `{"n":[1]},"type":"MODIFIED"}`],
+      [`{"n":[1]}`, `{"n":[1]},"type":"MODIFIED"`],
       [`{"n":[1]}`, `{"n":[1]`],
+      [`{"n":[1]},"type":"MODIFIED"`, `{"n":[1]},"type":"ADDED"`],
+      [`{"n":[1]},"a":{}`, `{"n":[1]},"a":{"b":1}`],
+      [`{"n":[1]},"a":[1]`, `{"n":[1]}`],
     ]
   ) {
     const versions = new Versions();
