@@ -129,7 +129,7 @@ class Texts {
   /** Notes a cost. @throws when it is too much. */
   pay(cost: number): void {
     this.#credit -= cost;
-    if (this.#credit < 0) throw DECLINED;
+    if (!(this.#credit >= 0)) throw DECLINED; // NaN ends it, too
   }
 
   /** Parses a part of the text. */
