@@ -133,7 +133,7 @@ class Texts {
   /** Notes a cost. @throws when it is too much. */
   pay(cost: number): void {
     this.#credit -= cost;
-    if (this.#credit < 0) throw DECLINED;
+    if (!(this.#credit >= 0)) throw DECLINED; // NaN ends it, too
   }
 
   /** Parses a part of the text. */
@@ -228,7 +228,7 @@ class Comparison {
       const isLast = next === paths.length;
       const end = isLast ? this.#now[1] : now + at - old;
       let place: Place;
-      if (end - now === at - old && before.slice(old, at) === text.slice(now, end)) {
+      if (before.slice(old, at) === text.slice(now, end)) {
         if (isLast) return;
         place = isEnd(text.charCodeAt(end)) ? this.#differing(at, end) : this.#compared(paths[next], at, end);
       } else {
@@ -266,16 +266,16 @@ class Comparison {
   /** Finds and compares the value around the first characters that differ. */
   #differing(old: number, now: number): Place {
     if (old >= this.#old[1]) throw DECLINED; // the new text goes on behind its object
-    const scanner = this.#scanner ??= new Scanner(this.#texts.oldBytes, this.#old);
+    const scanner = this.#scanner ??= new Scanner(this.#texts.before, this.#texts.oldBytes, this.#old);
     const isEnded = isEnd(this.#texts.now.charCodeAt(now));
     scanner.seek(old, !isEnded);
     this.#texts.pay(CHANGE + LEVEL * scanner.depth);
     const start = scanner.at;
     if (start < (this.#places.at(-1)?.oldEnd ?? 0)) throw DECLINED; // a value is followed by what follows none
     if (scanner.isAtValue && !(isEnded && start === old)) {
-      return this.#compared(scanner.path(this.#texts.before, scanner.depth), start, now - old + start);
+      return this.#compared(scanner.path(scanner.depth), start, now - old + start);
     }
-    return this.#merged(scanner.path(this.#texts.before, scanner.depth - 1), scanner.open);
+    return this.#merged(scanner.path(scanner.depth - 1), scanner.open);
   }
 
   /** Compares the parts of an object or array, of which some came, went or moved. */
@@ -323,6 +323,7 @@ function sharedPaths(paths: readonly Path[]): readonly Path[] | undefined {
 
 /** The place of a scan in a text that is JSON. */
 class Scanner {
+  readonly #text: string;
   readonly #bytes: Uint8Array;
   readonly #end: number;
   /** By depth: where the object or array begins; its present index, or -1 for an object; its present key. */
@@ -338,7 +339,8 @@ class Scanner {
   /** `true` if the present word is a value, or begins one. */
   isAtValue = false;
 
-  constructor(bytes: Uint8Array, [start, end]: Range) {
+  constructor(text: string, bytes: Uint8Array, [start, end]: Range) {
+    this.#text = text;
     this.#bytes = bytes;
     this.#end = end;
     this.at = start;
@@ -362,7 +364,7 @@ class Scanner {
       let behind = at + 1;
       let isKey = false;
       if (first === QUOTE) {
-        behind = closingQuote(bytes, behind) + 1;
+        behind = closingQuote(this.#text, bytes, behind) + 1;
         if (bytes[behind] === COLON) {
           isKey = true;
           behind++;
@@ -399,7 +401,7 @@ class Scanner {
     }
     this.at = at;
     this.depth = depth;
-    if (depth === 0 && to < end) throw DECLINED;
+    if (depth < 1 && to < end) throw DECLINED; // a text may go on after its object
   }
 
   /** The number of members of all objects in the text. @throws when its object is not all of it. */
@@ -410,14 +412,14 @@ class Scanner {
   }
 
   /** The first keys and indices that lead to the present word. @throws at a key with escapes. */
-  path(text: string, depth: number): Path {
+  path(depth: number): Path {
+    const text = this.#text;
     const path: (string | number)[] = [];
     for (let i = 1; i <= depth; i++) {
       if (this.#indices[i] !== -1) path.push(this.#indices[i]);
       else {
         const key = text.slice(this.#keys[i] + 1, text.indexOf('"', this.#keys[i] + 1));
-        // Assigning to __proto__ would set the prototype.
-        if (key.length > LONGEST_KEY || key.includes("\\") || key === "__proto__") throw DECLINED;
+        if (key.length > LONGEST_KEY || key.includes("\\")) throw DECLINED;
         path.push(key);
       }
     }
@@ -426,13 +428,13 @@ class Scanner {
 }
 
 /** The position of the quote that ends a string, from a position in it on. */
-function closingQuote(bytes: Uint8Array, at: number): number {
+function closingQuote(text: string, bytes: Uint8Array, at: number): number {
   for (const long = at + LONG; at < long; at++) {
     if (bytes[at] === QUOTE) return at;
     if (bytes[at] === BACKSLASH) at++;
   }
   for (;; at++) {
-    const quote = bytes.indexOf(QUOTE, at);
+    const quote = text.indexOf('"', at);
     let escapes = quote;
     while (escapes > at && bytes[escapes - 1] === BACKSLASH) escapes--;
     if ((quote - escapes) % 2 === 0) return quote;
@@ -546,11 +548,6 @@ function partsIn(text: string, bytes: Uint8Array, [start, end]: Range): Part[] |
   return worth >= WORTH * parts.length && bytes[end - 1] === bytes[start] + 2 ? parts : undefined;
 }
 
-/** Returns `true` for an array, if its text begins with a bracket, and else for another object. */
-function isLike(value: unknown, first: number): value is Members {
-  return typeof value === "object" && value !== null && Array.isArray(value) === (first === OPEN_BRACKET);
-}
-
 /**
  * The value of a new range, with the parts that the value of the old range has, too. Elements of arrays are found by
  * their text, and by their first member, which mostly names them.
@@ -558,7 +555,7 @@ function isLike(value: unknown, first: number): value is Members {
 function mergedValue(texts: Texts, last: unknown, old: Range, now: Range): unknown {
   const { before, now: text } = texts;
   texts.pay(2 * (old[1] - old[0] + now[1] - now[0]));
-  if (!isLike(last, before.charCodeAt(old[0]))) throw DECLINED; // a key occurs twice
+  if (typeof last !== "object" || last === null) throw DECLINED; // a key occurs twice
   const [from, to] = [partsIn(before, texts.oldBytes, old), partsIn(text, texts.bytes, now)];
   if (from === undefined || to === undefined) return texts.parse(...now);
   const isArray = Array.isArray(last);
@@ -571,13 +568,13 @@ function mergedValue(texts: Texts, last: unknown, old: Range, now: Range): unkno
   const merged = (isArray ? [] : {}) as Members;
   for (const [i, part] of to.entries()) {
     const key = isArray ? i : JSON.parse(part.key);
-    if (key === "__proto__") return texts.parse(...now);
     const element = text.slice(...part.value);
     const number = isArray ? numbers.get(element) ?? numbers.get(firstMember(element)) : numbers.get(part.key);
     merged[key] = number === undefined
       ? texts.parse(...part.value)
-      : partOf(texts, last[isArray ? number : key], from[number].value, part.value);
+      : partOf(texts, (last as Members)[isArray ? number : key], from[number].value, part.value);
   }
+  // Outside of Deno, a member __proto__ has become the prototype, or nothing.
   return Object.keys(merged).length === to.length ? merged : texts.parse(...now);
 }
 
@@ -591,6 +588,5 @@ function partOf(texts: Texts, last: unknown, old: Range, now: Range): unknown {
   if (texts.before.slice(...old) === texts.now.slice(...now)) return last;
   const first = texts.now.charCodeAt(now[0]);
   if (!isOpen(first) || texts.before.charCodeAt(old[0]) !== first) return texts.parse(...now);
-  if (!isLike(last, first)) throw DECLINED; // a key occurs twice
-  return new Comparison(texts, last, old, now).value();
+  return new Comparison(texts, last as Members, old, now).value();
 }

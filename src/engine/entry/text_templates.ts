@@ -106,6 +106,7 @@ export class TextTemplates {
   left(holder: Holder): void {
     for (const group of this.#waiting.get(holder) ?? []) if (group.waiting === holder) group.waiting = undefined;
     this.#waiting.delete(holder);
+    if (this.#partner === holder) this.#partner = undefined;
   }
 
   /** Forgets all holders. */

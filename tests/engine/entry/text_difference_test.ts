@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../../src/engine/api/status.ts";
+import { Pod, Secret } from "@kube/informer/kinds/core/v1";
+import { reduced } from "../../../src/engine/api/object.ts";
 import { parseObject, unreadEntry } from "../../../src/engine/entry/entry.ts";
 import { frozenEntry } from "../../../src/engine/entry/entry_around.ts";
+import { ReducedEntry, Reduction } from "../../../src/engine/entry/reduction.ts";
 import { SharedParts } from "../../../src/engine/entry/shared_parts.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { bigPod } from "../../support/sources/big_pods.ts";
@@ -315,4 +318,61 @@ Deno.test("A version with 100,000 leaves of which one changes shares the rest", 
   const [before, after] = [1, 22].map((n) => versions.read<{ spec: { list: unknown[] } }>(text(n)).spec.list);
   assertEquals(before.flatMap((it, i) => it === after[i] ? [] : [i]), [40_000]);
   assertEquals(after[40_000], { n: 22 });
+});
+
+Deno.test("Odd keys and white space are read as JSON.parse reads them, between places that change", () => {
+  const long = `{"text":"which is long enough to be worth a comparison"}`;
+  for (
+    const [before, after] of [
+      [`{"a":{"__proto__":{"x":1},"b":1}}`, `{"a":{"__proto__":{"x":2},"b":1}}`],
+      [`{"m":{"a":${long}}}`, `{"m":{"a":${long},"__proto__":${long}}}`],
+      [`{"m":{"a":${long}}}`, `{"m":{"a":${long},"b":${long},"b":[${long}]}}`],
+      [`{"\\u0061":1,"b":2}`, `{"\\u0061":3,"b":2}`],
+      [`{"a\\"b":{"c":1}}`, `{"a\\"b":{"c":3}}`],
+      [`{"n":[ "a,b",1,2]}`, `{"n":[ "a,b",3,2]}`],
+      [`{"n":[null ],"b":1}`, `{"n":[[] ,{}],"b":1}`],
+      [`{"n":[1]}`, `{"n":[1]},"type":"MODIFIED"`],
+      [`{"n":[1]}`, `{"n":[1]`],
+      [`{"n":[1]},"type":"MODIFIED"`, `{"n":[1]},"type":"ADDED"`],
+      [`{"n":[1]},"a":{}`, `{"n":[1]},"a":{"b":1}`],
+      [`{"n":[1]},"a":[1]`, `{"n":[1]}`],
+    ]
+  ) {
+    const versions = new Versions();
+    versions.read(before);
+    let wanted: unknown;
+    try {
+      wanted = parseObject(after);
+    } catch {
+      assertThrows(() => versions.read(after), DecodeError, undefined, after);
+      continue;
+    }
+    assertSame(versions.read(after), wanted, after);
+  }
+});
+
+Deno.test("Objects that are reduced stay marked when some of their parts are those of the last version", () => {
+  const parts = new SharedParts(() => true);
+  const read = (reduction: Reduction, object: unknown) => {
+    const identity = { key: "shop/cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };
+    const entry = new ReducedEntry<Thing>(reduction, identity, JSON.stringify(object), 1, 2, -1, -1);
+    return frozenEntry(entry, parts).object as unknown as Record<string, Record<string, { [reduced]?: string }[]>>;
+  };
+  const fields = Reduction.of(Pod, { fields: ["spec.containers.name"] as never[] })!;
+  const pod = (names: string[]) => ({ metadata: { name: "a" }, spec: { containers: names.map((name) => ({ name })) } });
+  const long = "a name that is long enough to be worth a comparison";
+  const first = read(fields, pod([`${long} 1`, `${long} 2`]));
+  for (const names of [[`${long} 1`, `${long} 3`], [`${long} 0`, `${long} 1`, `${long} 3`]]) {
+    const { spec } = read(fields, pod(names));
+    for (const part of [spec, ...spec.containers]) {
+      assert((part as { [reduced]?: string })[reduced] !== undefined && Object.isFrozen(part), `${names}`);
+    }
+    assertEquals(spec.containers.map((it) => (it as { name?: string }).name), names);
+  }
+  assert(Object.isFrozen(first));
+  parts.clear();
+  const noData = Reduction.of(Secret as never, { secretData: "drop" })!;
+  read(noData, { metadata: { name: "a", resourceVersion: "1" }, type: "Opaque" });
+  const second = read(noData, { metadata: { name: "a", resourceVersion: "2" }, type: "Opaque" });
+  assertThrows(() => second.data, TypeError, "Cannot read");
 });
