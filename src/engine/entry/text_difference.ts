@@ -155,7 +155,7 @@ function isPlain(code: number): boolean {
 
 let asked = 0;
 
-/** A string of two parts that does not keep their text in memory, as it would as a slice. Reading a character copies. */
+/** Returns a string of two parts that does not keep their text in memory: reading a character copies them. */
 function ownString(head: string, tail: string): string {
   const text = head + tail;
   asked += text.charCodeAt(0);

@@ -10,7 +10,9 @@ new IdleTurns(endless).wake();
 const began = new IdleTurns(endless);
 began.wake();
 // It ends while each is armed: the second one has begun its steps by then.
-setTimeout(() => {
-  console.log(steps > 0 ? "waits" : "no step");
+const timer = setInterval(() => {
+  if (steps === 0) return;
+  clearInterval(timer);
+  console.log("waits");
   inputArrived();
-}, 400);
+}, 50);

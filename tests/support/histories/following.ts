@@ -59,8 +59,8 @@ export interface Following {
 }
 
 /**
- * Makes an informer, which does not run yet, with this option `compact`. One of a factory begins with `snapshot`, of the
- * cluster of that name.
+ * Makes an informer with this option `compact`. It does not run yet. In a factory it begins with `snapshot`, of the
+ * cluster with that name.
  */
 export function follow(
   client: Client,
