@@ -30,9 +30,9 @@ export interface CacheOptions extends DecodeOptions {
   readonly parse?: "lazy" | "eager";
   /**
    * If `true`, freezes objects when you first read them, so that changing a cached object throws a `TypeError`. Frozen
-   * versions of an object share their parts, at every depth, if the JSON has the same bytes there as in the version that
-   * you read before. So `object.spec === previous.spec` tells you that the spec has not changed, and an update costs
-   * less time to read. The cache keeps the text of objects that you read for this. `false` freezes and shares nothing.
+   * versions of an object share the parts whose JSON has the same bytes, at every depth. So
+   * `object.spec === previous.spec` tells you that the spec has not changed, and an update costs less time to read. The
+   * cache keeps the text of objects that you read for this. `false` freezes and shares nothing.
    *
    * @default {true}
    */
