@@ -568,13 +568,13 @@ function mergedValue(texts: Texts, last: unknown, old: Range, now: Range): unkno
   const merged = (isArray ? [] : {}) as Members;
   for (const [i, part] of to.entries()) {
     const key = isArray ? i : JSON.parse(part.key);
+    if (key === "__proto__") return texts.parse(...now); // assigning to it would set the prototype
     const element = text.slice(...part.value);
     const number = isArray ? numbers.get(element) ?? numbers.get(firstMember(element)) : numbers.get(part.key);
     merged[key] = number === undefined
       ? texts.parse(...part.value)
       : partOf(texts, (last as Members)[isArray ? number : key], from[number].value, part.value);
   }
-  // Outside of Deno, a member __proto__ has become the prototype, or nothing.
   return Object.keys(merged).length === to.length ? merged : texts.parse(...now);
 }
 
