@@ -303,7 +303,7 @@ export class TextTemplate {
   }
 }
 
-/** The position of the quote that ends the string whose text begins at `at`; that of the end if there is none. */
+/** Returns the position of the quote that ends a string, from a position in it on. It may be the length of the text. */
 function endOfString(text: string, at: number): number {
   for (let end = at;; end++) {
     end = text.indexOf('"', end);
@@ -314,14 +314,14 @@ function endOfString(text: string, at: number): number {
   }
 }
 
-/** The position behind the number or word at `at`; `at` if there is none. */
+/** Returns the position after the number or word at `at`. Without one it returns `at`. */
 function endOfWord(text: string, at: number): number {
   let end = at;
   while (isInWord(text.charCodeAt(end))) end++;
   return end;
 }
 
-/** `false` also behind the end of a text. */
+/** Returns `true` for a character in a number or word, and `false` for `NaN`, which is read after the end of a text. */
 function isInWord(code: number): boolean {
   return code > SPACE && code !== QUOTE && code !== COMMA && code !== COLON && code !== OPEN_BRACKET &&
     code !== CLOSE_BRACKET && code !== OPEN_BRACE && code !== CLOSE_BRACE;

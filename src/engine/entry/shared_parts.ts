@@ -29,7 +29,7 @@ interface ReadVersion {
   object: object;
   /** The places at which it may differ from the next one; `undefined` if nothing is known about its text. */
   places: Places | undefined;
-  /** The number of members of all its objects, if it was parsed alone. */
+  /** The number of members in the object and in all objects within it. `undefined` if parts of it were shared. */
   members: number | undefined;
 }
 

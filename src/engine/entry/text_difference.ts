@@ -531,7 +531,7 @@ interface Part {
   readonly value: Range;
 }
 
-/** Returns the parts in a range; `undefined` if the layout is unusual, or parsing all costs no more than comparing. */
+/** Returns the parts in a range. It returns `undefined` if the layout is unusual, or if parsing all costs no more. */
 function partsIn(text: string, bytes: Uint8Array, [start, end]: Range): Part[] | undefined {
   const parts: Part[] = [];
   let worth = 0;

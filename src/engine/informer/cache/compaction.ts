@@ -2,7 +2,7 @@
  * When the texts of a cache become compact.
  *
  * {@linkcode Compaction} is the entry point: it holds texts compactly in idle turns, while a long list arrives, and at
- * once when memory is short. The form is that of `entry/compact_text.ts`.
+ * once when memory is short. `entry/compact_text.ts` has the form.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
   #staging = 0;
   /** The keys of objects to look at. */
   readonly #changed = new Set<ObjectKey>();
-  /** The keys that are being looked at: those of {@linkcode #changed}, or all. */
+  /** The keys that are being looked at: {@linkcode #changed}, or all keys of the store. */
   #keys: Iterator<ObjectKey> | undefined;
   /** Called after texts became compact, in a cache whose bytes are counted. */
   onSaved: (() => void) | undefined;
@@ -69,14 +69,10 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
   staging(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
     let bytes = 0;
     let isOver = false;
-    /** Entries that arrived before there were many, and where the next one of them is. */
-    let early: JsonEntry<KubernetesObject>[] = [];
-    let next = 0;
     this.#staging++;
     const end = (): void => {
       if (isOver) return;
       isOver = true;
-      early = [];
       this.#staging--;
       this.templates.leftAll(); // some were staged and are not stored
       this.#lookAtAll();
@@ -88,10 +84,7 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
           const inner = entryWithin(entry);
           if (!(inner instanceof JsonEntry) || inner.isParsed || this.#stored(inner)) continue;
           bytes += inner.textBytes ?? 0;
-          if (bytes > LONG_LIST || this.isShort()) {
-            inner.compact(this.templates);
-            if (next < early.length) early[next++].compact(this.templates);
-          } else if (this.onSaved === undefined) early.push(inner); // the bytes of staged entries are not counted again
+          if (bytes > LONG_LIST || this.isShort()) inner.compact(this.templates);
         }
         this.templates.takePartner(); // it becomes compact when it is stored
         replacement.add(entries);
