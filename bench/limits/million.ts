@@ -29,14 +29,14 @@ export const MILLION: Measurement = {
         id: "million-rss",
         what: "1M pods, three fields: peak RSS",
         value: ours.peakRssMb,
-        accept: { most: 1_200 },
+        accept: { most: 1_050 },
         unit: "MB",
       },
       ratio(
         "million-sync",
         "1M pods, three fields: sync / reading and cutting the same bytes",
         ours.syncMs / cut.syncMs,
-        2.5,
+        3.1,
       ),
       ms("million-delay", "1M pods, three fields: delay of the event loop, p99", ours.listDelayP99Ms, TURN_MS),
     ];

@@ -15,6 +15,7 @@ import { DecodeError } from "../api/status.ts";
 import { CompactText, decoded, type HeldText, written } from "./compact_text.ts";
 import { readValues } from "./path.ts";
 import { deepFreeze, ownText, type SharedParts } from "./shared_parts.ts";
+import { ownString } from "./text_difference.ts";
 import type { TextTemplates } from "./text_templates.ts";
 
 /**
@@ -196,6 +197,11 @@ export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
     if (compact === undefined || compact.savedBytes <= savedBytes) return false;
     this.release();
     this.#body = compact;
+    // Those of selected fields are slices, which keep the text in memory.
+    if (this.uid.length > 1) this.uid = ownString(this.uid[0], this.uid.slice(1));
+    if (this.resourceVersion.length > 1) {
+      this.resourceVersion = ownString(this.resourceVersion[0], this.resourceVersion.slice(1));
+    }
     return true;
   }
 

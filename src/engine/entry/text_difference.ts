@@ -156,7 +156,7 @@ function isPlain(code: number): boolean {
 let asked = 0;
 
 /** Returns a string of two parts that does not keep their text in memory: reading a character copies them. */
-function ownString(head: string, tail: string): string {
+export function ownString(head: string, tail: string): string {
   const text = head + tail;
   asked += text.charCodeAt(0);
   return text;
