@@ -257,6 +257,9 @@ export function perform<T extends KubernetesObject>(
   }
 }
 
+/** What all objects have in common, so that caches hold them compactly. */
+const NOTE = "This text is the same in each object. ".repeat(12);
+
 function write<T extends KubernetesObject>(
   server: FakeApiServer,
   resource: Resource<T>,
@@ -264,10 +267,11 @@ function write<T extends KubernetesObject>(
 ): void {
   const key = `${namespace}/${name}`;
   const labels = { tier };
+  const annotations = { note: NOTE };
   const data = { value: String(value), text: "größer 大" };
   if (again && server.get(resource, key) !== undefined) server.delete(resource, key, { force: true });
   if (server.get(resource, key) !== undefined) server.patch(resource, key, { metadata: { labels }, data });
-  else server.create(resource, { metadata: { namespace, name, labels }, data } as unknown as Fixture<T>);
+  else server.create(resource, { metadata: { namespace, name, labels, annotations }, data } as unknown as Fixture<T>);
 }
 
 /**

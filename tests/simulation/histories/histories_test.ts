@@ -1,5 +1,7 @@
+import { assert } from "@std/assert";
 import { groupsOf, KINDS } from "../../support/histories/kinds.ts";
 import { play } from "../../support/histories/play.ts";
+import { scriptOf } from "../../support/histories/script.ts";
 import { SCENARIOS } from "../../support/histories/scenarios.ts";
 
 for (const { name, script } of SCENARIOS) {
@@ -15,6 +17,10 @@ for (const { from, to, play } of groupsOf(KINDS.informers)) {
     play,
   );
 }
+
+Deno.test("histories hold objects compactly, where the seed says so", async () => {
+  for (const seed of [2, 17, 24, 25, 36]) assert((await play(scriptOf(seed))).compact > 10, `seed ${seed}`);
+});
 
 for (const { from, to, play } of groupsOf(KINDS.positions)) {
   const name =

@@ -459,7 +459,9 @@ export async function playDerivations(seed: number): Promise<number> {
   const random = new Random(seed);
   using time = new WorkTime();
   const servers = Array.from({ length: INFORMERS + 1 }, () => firstObjects(random));
-  const runs = servers.map((server) => new Run(holding(...entriesOf(server, 5)), { indexers }, time));
+  const runs = servers.map((server) =>
+    new Run(holding(...entriesOf(server, 5)), { indexers, compact: seed % 2 === 0 }, time)
+  );
   // Together, because each checks that no timer is left.
   await using _runs = {
     [Symbol.asyncDispose]: async () => void await Promise.all(runs.map((run) => run[Symbol.asyncDispose]())),

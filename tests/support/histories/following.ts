@@ -1,5 +1,6 @@
 import {
   type Client,
+  field,
   type HandlerRegistration,
   type KubernetesObject,
   onlyFields,
@@ -82,7 +83,14 @@ export function follow(
     freeze: true,
     compact,
     ...(plan.transform ? { transform: (object) => changed(object, plan) } : {}),
-    ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
+    // A field is read without parsing the object, which stays compact.
+    ...(indexed
+      ? {
+        indexers: {
+          tier: compact ? field("metadata.labels.tier") : ({ metadata }) => [metadata.labels?.tier ?? "none"],
+        },
+      }
+      : {}),
     ...(plan.metadataOnly ? {} : { deliverUnchanged: plan.deliverUnchanged }),
     reflector: {
       streamingList,

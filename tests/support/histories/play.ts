@@ -36,6 +36,8 @@ export interface Outcome {
   readonly requests: number;
   /** The number of lists of informers that had synced. */
   readonly relists: number;
+  /** The objects that were held compactly after a wait, summed over all waits. */
+  readonly compact: number;
 }
 
 /** An informer that has ended, to be started again. */
@@ -120,6 +122,8 @@ class PlayedHistory {
   #epoch = 0;
   /** True while writes whose moment comes are left out. */
   #isMuted = false;
+  /** The objects that were held compactly after a wait, summed over all waits. */
+  #compact = 0;
 
   constructor(script: Script, time: FakeTime) {
     this.#script = script;
@@ -137,6 +141,7 @@ class PlayedHistory {
       events: checkers.reduce((sum, checker) => sum + checker.events, 0),
       requests: this.#server.requests.length,
       relists: this.#following.reduce((sum, { relists }) => sum + relists, 0),
+      compact: this.#compact,
     };
   }
 
@@ -144,6 +149,7 @@ class PlayedHistory {
     switch (step.do) {
       case "wait":
         await this.#time.tickAsync(step.ms);
+        for (const { informer } of this.#live()) this.#compact += informer.memory().compact.objects;
         return this.#checkPaused();
       case "informer":
         return this.#follow(step.plan, step.listeners);
@@ -399,8 +405,11 @@ class PlayedHistory {
 
   #follow(plan: InformerPlan, listeners: readonly ListenerPlan[]): void {
     if (this.#live().length >= 4 || this.#stopped !== undefined) return;
-    const following = this.#add(follow(this.#client, plan, this.#isCompact, this.#epoch, CLUSTER));
-    for (const listener of listeners) this.#listen(following, listener);
+    const unread = this.#isCompact && this.#script.seed % 4 < 2;
+    const followed = unread ? { ...plan, parse: "lazy" as const } : plan;
+    const following = this.#add(follow(this.#client, followed, this.#isCompact, this.#epoch, CLUSTER));
+    // An object that is read is not compact any more. Listeners that come later read some.
+    for (const listener of listeners) this.#listen(following, unread ? { ...listener, kind: "keys" } : listener);
     run(following);
   }
 
@@ -692,7 +701,7 @@ class PlayedHistory {
         const shown = metadataOnly
           ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata }
           : { ...object, metadata };
-        const kept = plan.fields === undefined ? shown : pickFields(shown, FieldTree.of(plan.fields));
+        const kept = plan.fields === undefined || metadataOnly ? shown : pickFields(shown, FieldTree.of(plan.fields));
         const cached = changed(kept as KubernetesObject, plan);
         return [`${metadata.namespace}/${cached.metadata.name}`, canonical(cached)];
       }),

@@ -53,7 +53,7 @@ export async function playReplicas(seed: number): Promise<Reconnections> {
     collections: { maps: { resource: ConfigMap, ...namespaces && { namespaces } } },
     onError: () => {}, // comparisons with a server that refuses them
   };
-  const replicas = Array.from({ length: 3 }, () => new FakeReplica(server, options));
+  const replicas = Array.from({ length: 3 }, () => new FakeReplica(server, options, seed % 2 === 0));
   const clients = Array.from({ length: 4 }, () => clientOf(new Balancer(replicas), random));
   const lasting: Disposable[] = [];
   try {

@@ -233,7 +233,7 @@ class User {
 
   constructor(shared: Relayed, name: string, random: Random) {
     this.right = randomRight(random);
-    this.own = relayOf(() => EVERYTHING);
+    this.own = relayOf(() => EVERYTHING, true);
     const query = random.pick(QUERIES);
     const view = {
       ...{ of: "maps", sortBy: ["data.n", "-metadata.name"], limit: 1 + random.below(6), offset: random.below(3) },
@@ -273,7 +273,7 @@ function isSeen({ namespaces, names, where }: ObjectRight, object: ConfigMap): b
     (where === undefined || object.metadata.labels?.team === where.team);
 }
 
-function relayOf(rightOf: (user: string) => ObjectRight): Relayed {
+function relayOf(rightOf: (user: string) => ObjectRight, compact: boolean): Relayed {
   return new Relayed({
     collections: { maps: ConfigMap },
     predicates: PREDICATES,
@@ -281,7 +281,7 @@ function relayOf(rightOf: (user: string) => ObjectRight): Relayed {
     authorize: ({ headers }) => {
       return { rights: { maps: rightOf(headers.get("x-user")!) }, askAgainAt: new Date(Date.now() + 1_000) };
     },
-  }, { server: new FakeApiServer() });
+  }, { server: new FakeApiServer(), compact });
 }
 
 /**
@@ -294,7 +294,7 @@ export async function playUsers(seed: number): Promise<number> {
   const random = new Random(seed);
   let changes = 0;
   const users = new Map<string, User>();
-  await using shared = relayOf((name) => users.get(name)!.right);
+  await using shared = relayOf((name) => users.get(name)!.right, seed % 2 === 0);
   for (let i = 0; i < USERS; i++) users.set(`user-${i}`, new User(shared, `user-${i}`, random));
   const all = new Map<string, ConfigMap>();
   const mirror = (): void => users.forEach((user) => user.mirror(all));

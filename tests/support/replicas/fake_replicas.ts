@@ -9,6 +9,7 @@ import { LOCAL } from "../servers/relayed.ts";
 export class FakeReplica implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: Partial<RelayOptions>;
+  readonly #compact: boolean | undefined;
   #informers!: SharedInformerFactory;
   #relay: InformerRelay | undefined;
   /** The bodies of open answers, by which connections break. */
@@ -17,8 +18,9 @@ export class FakeReplica implements AsyncDisposable {
   #gate: PromiseWithResolvers<void> | undefined;
   #held = "";
 
-  constructor(server: FakeApiServer, options: Partial<RelayOptions> = {}) {
+  constructor(server: FakeApiServer, options: Partial<RelayOptions> = {}, compact?: boolean) {
     this.#options = options;
+    this.#compact = compact;
     this.#client = new Client({ server: "http://fake", transport: { fetch: (request) => this.#ask(server, request) } });
     this.start();
   }
@@ -34,7 +36,7 @@ export class FakeReplica implements AsyncDisposable {
   }
 
   start(): void {
-    this.#informers = new SharedInformerFactory(this.#client, { onError: () => {} });
+    this.#informers = new SharedInformerFactory(this.#client, { onError: () => {}, compact: this.#compact });
     this.#relay = new InformerRelay(this.#informers, {
       collections: { maps: ConfigMap },
       cluster: "blue",
