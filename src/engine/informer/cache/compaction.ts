@@ -86,7 +86,6 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
           bytes += inner.textBytes ?? 0;
           if (bytes > LONG_LIST || this.isShort()) inner.compact(this.templates);
         }
-        this.templates.takePartner(); // it becomes compact when it is stored
         replacement.add(entries);
       },
       delete: (entry) => replacement.delete(entry),
@@ -147,12 +146,11 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
 
   #make(entry: CacheEntry<T>): void {
     const inner = entryWithin(entry);
-    if (!(inner instanceof JsonEntry) || !this.#stored(inner)) return;
+    if (!(inner instanceof JsonEntry)) return;
     this.#parts?.compact(inner.key, this.templates); // also of a version before
-    if (inner.isParsed) return;
     this.#hold(inner);
     const partner = this.templates.takePartner();
-    if (partner instanceof JsonEntry && this.#stored(partner)) this.#hold(partner);
+    if (partner instanceof JsonEntry && this.#stored(partner)) this.#hold(partner); // others are of a list
   }
 
   #hold(inner: JsonEntry<KubernetesObject>): void {

@@ -287,6 +287,54 @@ Deno.test("A list that is abandoned leaves no template, and one that is under wa
   assertEquals([templates.size, templates.bytes], [0, 0]);
 });
 
+Deno.test("An object of an abandoned list is no example for those that are stored", () => {
+  using staged = new Staged();
+  staged.compaction.isShort = () => true;
+  const list = staged.staging();
+  list.add([longEntry(0, 500)]);
+  list.abandon();
+  const stored = longEntry(1, 500);
+  staged.store.set(stored.key, stored);
+  staged.compaction.changed(stored.key);
+  staged.compaction.now();
+  assertEquals([isCompact(stored), staged.compaction.templates.size], [false, 0]);
+});
+
+Deno.test("A list makes only its own objects compact, and what is stored meanwhile none of the list", () => {
+  using staged = new Staged();
+  const [stored, first, second, later] = [0, 1, 2, 3].map((i) => longEntry(i, 500));
+  staged.store.set(stored.key, stored);
+  staged.compaction.isShort = () => true;
+  const list = staged.staging();
+  list.add([stored, first, second]);
+  assertEquals([stored, first, second].map(isCompact), [false, false, true]);
+  staged.store.set(later.key, later);
+  staged.compaction.changed(later.key);
+  staged.compaction.now();
+  assertEquals([first, later].map(isCompact), [false, true]);
+  list.commit("1");
+  list.abandon(); // a list ends once
+  staged.compaction.now();
+  assertEquals([...staged.store.list()].map(isCompact), [true, true, true]);
+  for (const entry of [...staged.store.list(), later]) {
+    staged.store.delete(entry);
+    staged.compaction.left(entry);
+  }
+  staged.compaction.now();
+  assertEquals(staged.compaction.templates.size, 0);
+});
+
+Deno.test("All objects become compact if more have changed than are noted one by one", () => {
+  using staged = new Staged();
+  const all = Array.from({ length: 10_050 }, (_, i) => longEntry(i, 300));
+  for (const entry of all) {
+    staged.store.set(entry.key, entry);
+    staged.compaction.changed(entry.key);
+  }
+  staged.compaction.now();
+  assertEquals(all.filter(isCompact).length, 10_050);
+});
+
 Deno.test("Templates go with the last object that needs them", async () => {
   await using fixture = new Pair();
   fixture.createPods(0, 20);
