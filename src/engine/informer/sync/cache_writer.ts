@@ -239,7 +239,7 @@ export class CacheWriter<T extends KubernetesObject> {
     this.#store.set(key, entry);
     this.#entryTransform.kept(entry);
     if (known !== undefined && known !== entry) this.#compaction?.left(known);
-    this.#compaction?.changed(key);
+    if (entry.textBytes !== undefined) this.#compaction?.changed(key);
   }
 
   #noteBroken(entry: CacheEntry<T>): void {
