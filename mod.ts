@@ -157,6 +157,7 @@ export {
 } from "./src/engine/informer/derived_collection.ts";
 export { onChange } from "./src/engine/informer/on_change.ts";
 export { DerivationError } from "./src/engine/informer/derivation.ts";
+export { defaultsFor } from "./src/engine/informer/kind_defaults.ts";
 export { SharedInformerFactory } from "./src/engine/informer/shared_informer_factory.ts";
 export { AcquiredInformer } from "./src/engine/informer/acquired_informer.ts";
 export { UnknownFieldsError } from "./src/engine/informer/cache/entry_transform.ts";

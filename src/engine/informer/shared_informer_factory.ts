@@ -25,6 +25,7 @@ import { AcquiredInformer } from "./acquired_informer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
+import { DefaultsByKind } from "./kind_defaults.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import {
   type AnyOptions,
@@ -100,6 +101,7 @@ function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | Name
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: FactoryOptions;
+  readonly #defaults: DefaultsByKind;
   /** The way to find the namespaces of informers that name none. */
   readonly #finding: "readable" | NamespacesByLabel | undefined;
   /** The namespaces by their labels. */
@@ -165,15 +167,16 @@ export class SharedInformerFactory implements AsyncDisposable {
         },
       };
     },
+    /** Returns the transform of an informer with these options. */
+    transformFor: (resource: Resource, own: AnyOptions): unknown =>
+      this.#defaults.under(resource, own).transform ?? this.#options.transform,
     /**
      * Returns the namespaces that limit an informer with these options. `undefined` if it has all namespaces, or
      * finds them itself.
      */
-    namespacesFor: (
-      { scope }: Resource,
-      { namespace, namespaces }: { readonly namespace?: string; readonly namespaces?: CachedSelection["namespaces"] },
-    ): readonly string[] | undefined => {
-      if (scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
+    namespacesFor: (resource: Resource, given: CachedSelection): readonly string[] | undefined => {
+      const { namespace, namespaces } = this.#defaults.under(resource, given);
+      if (resource.scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
       const own = namespacesOf({ namespace, namespaces: namespaces as readonly string[] | undefined });
       return own ?? (namespace === "" || this.#finding !== undefined ? undefined : namespacesOf(this.#options));
     },
@@ -182,7 +185,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Creates a factory without informers. Dispose the client yourself, after the factory.
    *
-   * @throws {TypeError} if the namespaces contradict each other.
+   * @throws {TypeError} if the namespaces contradict each other, or `defaults` has a kind twice.
    * @throws {SyntaxError} if a selector does not parse.
    * @throws {RangeError} if `maxBytes` or a duration is out of range.
    */
@@ -198,6 +201,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
+    this.#defaults = new DefaultsByKind(options.defaults ?? []);
     this.#report = errorObserver(options.onError, (resource) => `informer of "${resourceName(resource)}"`);
     if (maxBytes !== undefined) {
       this.#budget = new MemoryBudget(maxBytes, this.#report);
@@ -263,11 +267,14 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: object,
     isUsable: (informer: SharedInformer["informer"]) => boolean = () => true,
   ): SharedInformer {
-    const placed = this.#placed(resource, options);
+    checkNames(`create an informer of "${resource.plural}"`, options, Object.keys(PLACED_OPTIONS));
+    const isOwn = resource === NAMESPACE_METADATA;
+    const placed = this.#placed(resource, isOwn ? options : this.#defaults.under(resource, options));
     const scope = this.#scopeOf(resource, placed);
+    this.#defaults.checkForm(scope, placed);
     const known = this.#informers.get(scope.name);
     if (known !== undefined && isUsable(known.informer)) {
-      known.join(placed);
+      known.join(options);
       return known;
     }
     known?.demand.end();
@@ -497,8 +504,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} beside another shard or a namespace.
    */
-  #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
-    checkNames(`create an informer of "${plural}"`, own, Object.keys(PLACED_OPTIONS));
+  #placed({ scope }: Resource, own: AnyOptions): PlacedOptions {
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);
