@@ -114,6 +114,7 @@ export {
 } from "./src/engine/api/status.ts";
 export { errorLine } from "./src/engine/errors/errors.ts";
 export { InformerError } from "./src/engine/errors/informer_error.ts";
+export type { AccessRight } from "./src/engine/client/access_reviews.ts";
 export { accessUsed } from "./src/engine/client/access_used.ts";
 export { Client, type ClientOptions } from "./src/engine/client/client.ts";
 export { findResource } from "./src/engine/client/find_resource.ts";

@@ -12,6 +12,8 @@ import { defined } from "../api/json.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";
+import { type AccessRight, rightsTo } from "../client/access_reviews.ts";
+import { selectedName } from "../client/access_used.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
@@ -167,6 +169,14 @@ export class SharedInformerFactory implements AsyncDisposable {
         },
       };
     },
+    /** Returns the rights that the informers need. */
+    rights: (): AccessRight[] =>
+      [...this.#informers.values()].flatMap(({ scope: { resource, parts, shard, isReadable }, options }) => {
+        if (isReadable) return rightsTo("list", NAMESPACE_METADATA);
+        const name = selectedName(new URLSearchParams({ fieldSelector: parts[0].fieldSelector ?? "" }));
+        const own = rightsTo(options.pollMs ? "list" : "list watch", resource, parts.map((it) => it.namespace), name);
+        return shard instanceof LabelledNamespaces ? [...own, ...rightsTo("list watch", NAMESPACE_METADATA)] : own;
+      }),
     /** Returns the transform of an informer with these options. */
     transformFor: (resource: Resource, own: AnyOptions): unknown =>
       this.#defaults.under(resource, own).transform ?? this.#options.transform,
@@ -414,6 +424,19 @@ export class SharedInformerFactory implements AsyncDisposable {
         }),
       options.signal,
     );
+  }
+
+  /**
+   * Returns the rights that the informers need and the client's user lacks. Call it after the last `forResource()` and
+   * before the start, to name all of them at once. It remembers answers like `Client.can()`.
+   *
+   * Informers need `list` and `watch` for each kind and namespace, or only `list` with `pollMs`. For namespaces by
+   * label, they also need both on namespaces. With `"readable"`, it asks only whether the client may list namespaces.
+   *
+   * @throws the same errors as `Client.can()`.
+   */
+  async missingRights(options: Abortable = {}): Promise<AccessRight[]> {
+    return await this.#client.missingRights(this[internals].rights(), options);
   }
 
   /** Returns the status of each informer, in the order of their creation. */
