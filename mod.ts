@@ -114,6 +114,7 @@ export {
 } from "./src/engine/api/status.ts";
 export { errorLine } from "./src/engine/errors/errors.ts";
 export { InformerError } from "./src/engine/errors/informer_error.ts";
+export type { AccessRight } from "./src/engine/client/access_reviews.ts";
 export { accessUsed } from "./src/engine/client/access_used.ts";
 export { Client, type ClientOptions } from "./src/engine/client/client.ts";
 export { findResource } from "./src/engine/client/find_resource.ts";
@@ -157,6 +158,7 @@ export {
 } from "./src/engine/informer/derived_collection.ts";
 export { onChange } from "./src/engine/informer/on_change.ts";
 export { DerivationError } from "./src/engine/informer/derivation.ts";
+export { defaultsFor } from "./src/engine/informer/kind_defaults.ts";
 export { SharedInformerFactory } from "./src/engine/informer/shared_informer_factory.ts";
 export { AcquiredInformer } from "./src/engine/informer/acquired_informer.ts";
 export { UnknownFieldsError } from "./src/engine/informer/cache/entry_transform.ts";

@@ -125,6 +125,8 @@ export type {
   CachedSelection,
   CacheOptions,
   ConsistencyCheckOptions,
+  DefaultOptions,
+  KindDefaults,
   NamespacesByLabel,
 } from "./engine/informer/options.ts";
 export type { CheckOptions, CheckResult } from "./engine/informer/sync/consistency_check.ts";

@@ -183,7 +183,7 @@ async function list(
   flags: GetFlags,
   { terminal, signal }: CommandContext,
 ): Promise<Pick<Found, "objects" | "resourceVersion">> {
-  const selection = await readableSelection(flags, client, [resource], { terminal, signal, cluster, verbs: ["list"] });
+  const selection = await readableSelection(flags, client, [resource], { terminal, signal, cluster, verbs: "list" });
   const collections = collectionsOf(client, resource, selection);
   const objects: KubernetesObject[] = [];
   let resourceVersion = "";

@@ -30,7 +30,7 @@
  *
  * @module
  */
-import { type PlacedRule, rolesYaml } from "../engine/api/roles.ts";
+import { type PlacedRule, rolesYaml, ruleGrants } from "../engine/api/roles.ts";
 import { readYaml } from "../host/connect/kubeconfig/yaml.ts";
 import type { ClusterRole, PolicyRule, Role } from "../engine/kinds/rbac/v1.ts";
 
@@ -96,19 +96,12 @@ function single({ verbs, groups, resources, names, namespace }: PlacedRule): Pla
   );
 }
 
-/** Compares rules like RBAC on the server (`pkg/apis/rbac/v1/evaluation_helpers.go`). */
 function grants(
   granted: GrantedRule,
-  { verbs: [verb], groups: [group], resources: [resource], ...used }: PlacedRule,
+  { verbs: [verb], groups: [group], resources: [resource], names: [name] = [], namespace }: PlacedRule,
 ): boolean {
-  const { verbs, apiGroups = [], resources = [], resourceNames = [] } = granted;
-  const [, subresource] = resource.split("/", 2);
-  return [verb, "*"].some((it) => verbs.includes(it)) &&
-    [group, "*"].some((it) => apiGroups.includes(it)) &&
-    [resource, "*", ...(subresource === undefined ? [] : [`*/${subresource}`])].some((it) => resources.includes(it)) &&
-    (resourceNames.length === 0 || (used.names !== undefined && resourceNames.includes(used.names[0]))) &&
-    (granted.namespace === "" || granted.namespace === used.namespace ||
-      (granted.namespace === "*" && used.namespace !== ""));
+  return ruleGrants(granted, { verb, group, resource, name }) &&
+    (granted.namespace === "" || granted.namespace === namespace || (granted.namespace === "*" && namespace !== ""));
 }
 
 function rulesOf(manifest: string): GrantedRule[] {

@@ -8,7 +8,7 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { accessReview, InformerRelay } from "@kube/informer/relay";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
@@ -235,4 +235,31 @@ cluster.anywhere("a relay shows a user of the cluster the namespaces that he may
   assertEquals(await statusOf("/api/all", username), 403);
   assertEquals(await statusOf(`/api/all?namespace=${namespace}`, username), 200);
   assertEquals(await statusOf("/api/maps", "nobody"), 403);
+});
+
+cluster.anywhere("missing rights are those that the server's roles do not grant", async (setting) => {
+  const { client, namespace } = setting;
+  const other = await setting.newNamespace();
+  const user = `system:serviceaccount:${namespace}:reader`;
+  await grantReading(client, namespace, "configmaps", { kind: "User", name: user });
+  const maps = { verb: "list", resource: ConfigMap, namespace };
+  const refused = [
+    { ...maps, verb: "delete" },
+    { ...maps, subresource: "status" },
+    { verb: "list", resource: Secret, namespace },
+    { ...maps, namespace: other },
+    { verb: "list", resource: ConfigMap },
+  ];
+  await withDeadline("the right to list config maps", async (signal) => {
+    while (!await client.as({ user }).can(maps, { signal })) await delay(ASK_MS, { signal });
+  });
+  const reader = client.as({ user });
+  assertEquals(await reader.missingRights([maps, ...refused, { ...maps, verb: "watch" }]), refused);
+  await using informers = new SharedInformerFactory(reader, { namespaces: [namespace, other] });
+  informers.forResource(ConfigMap);
+  assertEquals(await informers.missingRights(), [
+    { verb: "list", resource: ConfigMap, namespace: other },
+    { verb: "watch", resource: ConfigMap, namespace: other },
+  ]);
+  assertEquals(await client.missingRights([maps, ...refused]), []); // the administrator
 });

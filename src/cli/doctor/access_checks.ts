@@ -188,24 +188,11 @@ export async function checkLogin(checkup: Checkup, server: CheckedServer): Promi
     advice: "log in again, or renew the credentials in the user entry",
   };
   return await checkup.check("login", options, async (signal) => {
-    const response = await postReview(server, "authentication.k8s.io/v1", "SelfSubjectReview", {}, signal);
+    const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
+    const headers = { accept: "application/json", "content-type": "application/json" };
+    const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const response = await server.ask(path, { method: "POST", headers, body, signal });
     return loginFinding(response.status, await response.text());
-  });
-}
-
-/** Creates a review, which the server answers and does not store. */
-function postReview(
-  server: CheckedServer,
-  apiVersion: string,
-  kind: string,
-  more: object,
-  signal: AbortSignal,
-): Promise<Response> {
-  return server.ask(`/apis/${apiVersion}/${kind.toLowerCase()}s`, {
-    method: "POST",
-    headers: { accept: "application/json", "content-type": "application/json" },
-    body: JSON.stringify({ apiVersion, kind, ...more }),
-    signal,
   });
 }
 
@@ -326,7 +313,12 @@ async function checkVerb(
   const options = { late, advice: "look in the server's log" };
   return await checkup.check(`${verb} ${resourceName(target.resource)}`, options, async (signal) => {
     const startedAt = performance.now();
-    if (await mayI(server, target, verb, signal) === false) return forbidden(target);
+    try {
+      const { resource, namespace } = target;
+      if (!await server.client.can({ verb, resource, namespace }, { signal })) return forbidden(target);
+    } catch {
+      signal.throwIfAborted(); // else only an attempt shows it
+    }
     try {
       const words = await attempt(signal);
       const ms = Math.round(performance.now() - startedAt);
@@ -390,23 +382,6 @@ async function watchUntil(
   const watch = objects.watchChanges({ ...options, fieldSelector: NOBODY, allowBookmarks: true, signal });
   for await (const batch of watch) if (holds(batch)) return true;
   return false;
-}
-
-/**
- * Asks the server for the permission; returns `undefined` if it does not answer that, so that only an attempt shows it.
- */
-async function mayI(
-  server: CheckedServer,
-  { resource, namespace }: Target,
-  verb: "list" | "watch",
-  signal: AbortSignal,
-): Promise<boolean | undefined> {
-  const { group, version, plural } = resource;
-  const resourceAttributes = { verb, group, version, resource: plural, ...(namespace !== undefined && { namespace }) };
-  const body = { spec: { resourceAttributes } };
-  const response = await postReview(server, "authorization.k8s.io/v1", "SelfSubjectAccessReview", body, signal);
-  const { allowed } = objectOr(parseJsonObject(await response.text()).status);
-  return response.ok && typeof allowed === "boolean" ? allowed : undefined;
 }
 
 function forbidden({ resource, namespace, where }: Target): Finding {

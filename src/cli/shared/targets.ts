@@ -284,7 +284,7 @@ export async function readableSelection(
     readonly terminal: Terminal;
     readonly cluster?: string;
     readonly signal: AbortSignal;
-    readonly verbs?: readonly "list"[];
+    readonly verbs?: "list";
   },
 ): Promise<Selection> {
   const selection = selectionFor(flags, client);

@@ -25,6 +25,22 @@ export interface PlacedRule extends AccessRule {
   readonly namespace: string;
 }
 
+/**
+ * Returns `true` if a rule of a role grants a request, like RBAC on the server
+ * (`pkg/apis/rbac/v1/evaluation_helpers.go`).
+ */
+export function ruleGrants(
+  rule: Partial<Record<"verbs" | "apiGroups" | "resources" | "resourceNames", readonly string[]>>,
+  { verb, group, resource, name = "" }: Record<"verb" | "group" | "resource", string> & { readonly name?: string },
+): boolean {
+  const { resourceNames = [] } = rule;
+  const has = (list: readonly string[] | undefined, ...any: readonly string[]): boolean =>
+    any.some((it) => list?.includes(it));
+  return has(rule.verbs, verb, "*") && has(rule.apiGroups, group, "*") &&
+    has(rule.resources, resource, "*", resource.replace(/^.*\//, "*/")) &&
+    (resourceNames.length === 0 || has(resourceNames, name));
+}
+
 /** Options for {@linkcode rolesYaml}. */
 export interface RolesOptions {
   /** The name for all roles. */

@@ -32,7 +32,8 @@ export function accessLogOf(client: ResourceClients): AccessLog {
  * - `names` has up to 16 object names. With more names, or after a request for a collection, the rule covers all
  *   objects.
  * - A server-side apply also adds `create`, because the server requires it if the object does not exist.
- * - Discovery and paths such as `/version` add no rule: the ClusterRole `system:discovery` grants them to every user.
+ * - Discovery, paths such as `/version`, and reviews of the client's own rights add no rule: the ClusterRoles
+ *   `system:discovery` and `system:basic-user` grant them to every user.
  *
  * @throws {TypeError} if `client` is not a {@linkcode Client}. The client that a reconcile receives has no rules: its
  * requests count for the reconciler's client, so pass that one.
@@ -82,9 +83,9 @@ export class AccessLog {
   /** The names by verb and place, as JSON. `undefined` means all names. */
   readonly #names = new Map<string, Set<string> | undefined>();
 
-  /** Records a request. It skips discovery and paths outside `/api` and `/apis`, because they need no rule. */
+  /** Records a request. It skips discovery, paths outside `/api` and `/apis`, and own reviews: they need no rule. */
   record({ path, init, place = placeIn(path.split("?", 1)[0]) }: RequestSpec): void {
-    if (place === undefined) return;
+    if (place === undefined || place.plural.startsWith("selfsubject")) return;
     const method = init.method?.toUpperCase() ?? "GET";
     // The queries of writes say nothing about access; parsing them would cost half of the record.
     const parameters = method === "GET" ? new URLSearchParams(path.split("?", 2)[1]) : NO_PARAMETERS;
@@ -129,7 +130,7 @@ export class AccessLog {
 }
 
 /** Returns the name that a selector selects. A rule with names allows a list or watch that selects exactly one name. */
-function selectedName(parameters: URLSearchParams): string | undefined {
+export function selectedName(parameters: URLSearchParams): string | undefined {
   return /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(parameters.get("fieldSelector") ?? "")?.[1];
 }
 

@@ -18,6 +18,7 @@ import { monotonicMs } from "../async/time.ts";
 import { ArgumentError, checkCounts, checkDurations } from "../errors/checks.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
+import { type AccessRight, missingRights } from "./access_reviews.ts";
 import { type AccessLog, accessLogOf } from "./access_used.ts";
 import { Collection } from "./collection.ts";
 import { type DiscoverOptions, discoverResources } from "./discovery.ts";
@@ -314,6 +315,48 @@ export class Client implements ResourceClients, Disposable {
     const options = { server: this.#server, namespace: this.namespace, validate: this.#validate };
     CONNECT.set(options, (access) => this.#connection.as(user, access));
     return new Client(options);
+  }
+
+  /**
+   * Returns `true` if the client's user may send a request. Use it to hide what a user may not do, or to explain a 403
+   * before it happens. {@linkcode missingRights} asks for several rights.
+   *
+   * It costs one SelfSubjectAccessReview, which every user may create. Answers are kept for a minute, so a right that
+   * is granted or revoked meanwhile takes effect that much later. The same question is asked once, at most ten at one
+   * time. If your signal aborts, other callers still get the answer.
+   *
+   * @throws {TypeError} if a member of the right does not exist.
+   * @throws the same errors as `ResourceClient.create()`, if the server does not answer the review.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   * import { assert } from "@std/assert";
+   *
+   * const server = new FakeApiServer({ authorize: ({ verb }) => verb !== "delete" });
+   * using client = new Client({ server: server.url, transport: server });
+   * assert(await client.can({ verb: "list", resource: Pod }));
+   * assert(!await client.can({ verb: "delete", resource: Pod, namespace: "shop" }));
+   * ```
+   */
+  async can(right: AccessRight, options: Abortable = {}): Promise<boolean> {
+    return (await this.missingRights([right], options)).length === 0;
+  }
+
+  /**
+   * Returns which of the rights the client's user lacks, each once and in order. It remembers answers like
+   * {@linkcode can}.
+   *
+   * Several rights in one namespace cost one SelfSubjectRulesReview. If the server cannot name all rules, each right
+   * that they do not grant costs a SelfSubjectAccessReview, as do rights in all namespaces.
+   *
+   * @throws the same errors as {@linkcode can}.
+   */
+  async missingRights(rights: readonly AccessRight[], options: Abortable = {}): Promise<AccessRight[]> {
+    checkNames("review rights", options, "signal");
+    return await missingRights(this, rights, options);
   }
 
   /**

@@ -7,47 +7,16 @@
  * @module
  */
 import type { Abortable } from "../api/call_options.ts";
-import { defined } from "../api/json.ts";
-import type { KubernetesObject } from "../api/object.ts";
 import { defineResource, onlyMetadata, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
+import { checkNames } from "../errors/option_names.ts";
+import { KeptReviews, missingRights, rightsTo } from "./access_reviews.ts";
 import type { ResourceClients } from "./resource_client.ts";
 
 const NAMESPACES = defineResource({ version: "v1", plural: "namespaces", kind: "Namespace", scope: "Cluster" });
-const AUTHORIZATION = { group: "authorization.k8s.io", version: "v1", scope: "Cluster" } as const;
-const RULES = defineResource<Review>({
-  ...AUTHORIZATION,
-  plural: "selfsubjectrulesreviews",
-  kind: "SelfSubjectRulesReview",
-});
-const ACCESS = defineResource<Review>({
-  ...AUTHORIZATION,
-  plural: "selfsubjectaccessreviews",
-  kind: "SelfSubjectAccessReview",
-});
 
-/** The answer of both kinds of reviews. */
-interface Review extends KubernetesObject {
-  readonly spec: object;
-  readonly status?: {
-    readonly allowed?: boolean;
-    readonly incomplete?: boolean;
-    readonly resourceRules?: readonly {
-      readonly verbs: readonly string[];
-      readonly apiGroups?: readonly string[];
-      readonly resources?: readonly string[];
-      readonly resourceNames?: readonly string[];
-    }[];
-  };
-}
-
-/** A verb that reads a collection. */
-type ReadVerb = "list" | "watch";
-
-/** The verbs that an informer needs. */
-const VERBS: readonly ReadVerb[] = ["list", "watch"];
-/** The number of namespaces that are reviewed at one time. */
-const AT_ONE_TIME = 10;
+/** The verbs that are needed, which spaces separate. @default {"list watch"} */
+type ReadOptions = Abortable & { readonly verbs?: "list" | "list watch" };
 
 /**
  * Finds the namespaces in which the client may list and watch all `resources`. Use it if your credentials may not read
@@ -81,57 +50,40 @@ export async function readableNamespaces(
   resources: readonly Resource[],
   options: Abortable = {},
 ): Promise<string[]> {
-  return await namespacesWith({ client, verbs: VERBS, resources, options });
+  checkNames("find readable namespaces", options, "signal");
+  return await namespacesWith(client, resources, options);
 }
 
 /**
  * Returns `undefined` if the client may use `verbs` on all `resources` in all namespaces at once. Otherwise it returns
  * the namespaces in which the client may, like {@linkcode readableNamespaces}. The result may be empty.
  *
- * It sends one SelfSubjectAccessReview for each verb and resource, until one is refused.
+ * It sends one SelfSubjectAccessReview for each verb and resource.
  *
  * @throws the same errors as {@linkcode readableNamespaces}.
  */
 export async function readablePart(
   client: ResourceClients,
   resources: readonly Resource[],
-  { verbs = VERBS, ...options }: Abortable & { readonly verbs?: readonly ReadVerb[] } = {},
+  options: ReadOptions = {},
 ): Promise<readonly string[] | undefined> {
-  for (const resource of resources) {
-    for (const verb of verbs) {
-      if (!await mayRead(client, resource, verb, options)) {
-        return await namespacesWith({ client, verbs, resources, options });
-      }
-    }
-  }
-  return undefined;
+  const all = await readableOf([""], client, resources, options);
+  return all.length > 0 ? undefined : await namespacesWith(client, resources, options);
 }
 
-/** A question about the rights of a client. */
-interface Question {
-  readonly client: ResourceClients;
-  readonly verbs: readonly ReadVerb[];
-  readonly resources: readonly Resource[];
-  readonly options: Abortable;
-}
-
-async function namespacesWith(question: Question): Promise<string[]> {
-  const { client, options } = question;
-  const candidates = (await namesOf(client, options)).toSorted();
-  const readable: string[] = [];
-  for (let at = 0; at < candidates.length; at += AT_ONE_TIME) {
-    const some = candidates.slice(at, at + AT_ONE_TIME);
-    const answers = await Promise.all(some.map((name) => isReadable(name, question)));
-    readable.push(...some.filter((_name, i) => answers[i]));
-  }
-  return readable;
+async function namespacesWith(
+  client: ResourceClients,
+  resources: readonly Resource[],
+  options: ReadOptions,
+): Promise<string[]> {
+  return await readableOf((await namesOf(client, options)).toSorted(), client, resources, options);
 }
 
 /** Returns the names of all namespaces. If the client may not list them, it returns the client's namespace. */
-async function namesOf(client: ResourceClients, options: Abortable): Promise<readonly string[]> {
+async function namesOf(client: ResourceClients, { signal }: Abortable): Promise<readonly string[]> {
   try {
     const names: string[] = [];
-    for await (const { items } of client.resource(onlyMetadata(NAMESPACES)).pages(options)) {
+    for await (const { items } of client.resource(onlyMetadata(NAMESPACES)).pages({ signal })) {
       names.push(...items.map(({ metadata }) => metadata.name));
     }
     return names;
@@ -141,42 +93,15 @@ async function namesOf(client: ResourceClients, options: Abortable): Promise<rea
   }
 }
 
-/** Returns `true` if the client may list or watch a kind, in one namespace or in all namespaces. */
-async function mayRead(
+/** Returns those of the namespaces in which no right is missing. Nothing is remembered. */
+async function readableOf(
+  namespaces: readonly string[],
   client: ResourceClients,
-  { group, version, plural }: Resource,
-  verb: ReadVerb,
-  { namespace, ...options }: Abortable & { readonly namespace?: string },
-): Promise<boolean> {
-  const resourceAttributes = { ...defined({ namespace }), verb, group, version, resource: plural };
-  return (await review(client, ACCESS, { resourceAttributes }, options)).allowed === true;
-}
-
-async function review(
-  client: ResourceClients,
-  kind: Resource<Review>,
-  spec: object,
-  options: Abortable,
-): Promise<NonNullable<Review["status"]>> {
-  const { status = {} } = await client.resource(kind).create({ metadata: {}, spec } as never, options);
-  return status;
-}
-
-async function isReadable(namespace: string, { client, verbs, resources, options }: Question): Promise<boolean> {
-  const { resourceRules = [], incomplete = false } = await review(client, RULES, { namespace }, options);
-  const has = (list: readonly string[] | undefined, name: string): boolean =>
-    list !== undefined && (list.includes(name) || list.includes("*"));
-  for (const resource of resources) {
-    const { group, plural } = resource;
-    for (const verb of verbs) {
-      const isNamed = resourceRules.some((rule) =>
-        has(rule.verbs, verb) && has(rule.apiGroups, group) && has(rule.resources, plural) &&
-        (rule.resourceNames ?? []).length === 0
-      );
-      if (isNamed) continue;
-      if (!incomplete) return false;
-      if (!await mayRead(client, resource, verb, { namespace, ...options })) return false;
-    }
-  }
-  return true;
+  resources: readonly Resource[],
+  { verbs = "list watch", signal }: ReadOptions,
+): Promise<string[]> {
+  const rights = resources.flatMap((resource) => rightsTo(verbs, resource, namespaces));
+  const missing = await missingRights(client, rights, { signal }, new KeptReviews(client));
+  const refused = new Set(missing.map(({ namespace }) => namespace));
+  return namespaces.filter((namespace) => !refused.has(namespace));
 }

@@ -203,8 +203,35 @@ export interface CachedSelection extends Omit<Selection, "namespaces"> {
   readonly namespaces?: readonly string[] | NamespacesByLabel | "readable";
 }
 
+/**
+ * The options that {@linkcode defaultsFor} sets for the informers of one kind: the options of `forResource()` that
+ * neither change the type of the objects (`fields`, `secretData`) nor belong to one call (`indexers`, `shard`).
+ */
+export type DefaultOptions<T extends KubernetesObject> =
+  & CachedSelection
+  & Omit<
+    SharedIndexInformerOptions<Cached<T>>,
+    "cluster" | "deliverUnchanged" | "indexers" | "secretData" | "shard" | typeof internals
+  >;
+
+/** The options for one kind's informers, from {@linkcode defaultsFor}. */
+export interface KindDefaults {
+  /** @internal */
+  readonly [internals]: { readonly resource: Resource; readonly options: AnyOptions };
+}
+
 /** Options for a {@linkcode SharedInformerFactory}: the defaults for its informers. */
 export interface SharedInformerFactoryOptions extends CachedSelection, CacheOptions {
+  /**
+   * Changes each object of every kind once, before it is cached, like the option `transform` of informers. It is
+   * generic, because it receives every kind. For one kind use `defaults`. @default {objects stay as they are}
+   */
+  readonly transform?: <T extends KubernetesObject>(object: T) => T;
+  /**
+   * Defaults for single kinds, from {@linkcode defaultsFor}. An informer's own option comes first, then its kind's
+   * default, then the factory's option. `namespace` and `namespaces` replace each other. @default {[]}
+   */
+  readonly defaults?: readonly KindDefaults[];
   /**
    * Receives each error that does not reject a wait, with the resource concerned. The return value is ignored. By
    * default errors go to the console, as for a `SharedIndexInformer`. An error that several informers share is written
@@ -304,7 +331,7 @@ export const PLACED_OPTIONS = {
 export const FACTORY_OPTIONS = {
   ...CACHE,
   ...SELECTION,
-  ...plainRows("onError maxBytes snapshots"),
+  ...plainRows("onError maxBytes snapshots transform defaults"),
   idleTimeoutMs: { default: 30_000, ms: {} },
   cacheTtlMs: { default: 300_000, ms: {} },
 } as const satisfies OptionTable<Omit<SharedInformerFactoryOptions, "cluster">>;

@@ -12,6 +12,8 @@ import { defined } from "../api/json.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";
+import { type AccessRight, rightsTo } from "../client/access_reviews.ts";
+import { selectedName } from "../client/access_used.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
@@ -25,6 +27,7 @@ import { AcquiredInformer } from "./acquired_informer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
+import { DefaultsByKind } from "./kind_defaults.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import {
   type AnyOptions,
@@ -100,6 +103,7 @@ function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | Name
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: FactoryOptions;
+  readonly #defaults: DefaultsByKind;
   /** The way to find the namespaces of informers that name none. */
   readonly #finding: "readable" | NamespacesByLabel | undefined;
   /** The namespaces by their labels. */
@@ -165,15 +169,24 @@ export class SharedInformerFactory implements AsyncDisposable {
         },
       };
     },
+    /** Returns the rights that the informers need. */
+    rights: (): AccessRight[] =>
+      [...this.#informers.values()].flatMap(({ scope: { resource, parts, shard, isReadable }, options }) => {
+        if (isReadable) return rightsTo("list", NAMESPACE_METADATA);
+        const name = selectedName(new URLSearchParams({ fieldSelector: parts[0].fieldSelector ?? "" }));
+        const own = rightsTo(options.pollMs ? "list" : "list watch", resource, parts.map((it) => it.namespace), name);
+        return shard instanceof LabelledNamespaces ? [...own, ...rightsTo("list watch", NAMESPACE_METADATA)] : own;
+      }),
+    /** Returns the transform of an informer with these options. */
+    transformFor: (resource: Resource, own: AnyOptions): unknown =>
+      this.#defaults.under(resource, own).transform ?? this.#options.transform,
     /**
      * Returns the namespaces that limit an informer with these options. `undefined` if it has all namespaces, or
      * finds them itself.
      */
-    namespacesFor: (
-      { scope }: Resource,
-      { namespace, namespaces }: { readonly namespace?: string; readonly namespaces?: CachedSelection["namespaces"] },
-    ): readonly string[] | undefined => {
-      if (scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
+    namespacesFor: (resource: Resource, given: CachedSelection): readonly string[] | undefined => {
+      const { namespace, namespaces } = this.#defaults.under(resource, given);
+      if (resource.scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
       const own = namespacesOf({ namespace, namespaces: namespaces as readonly string[] | undefined });
       return own ?? (namespace === "" || this.#finding !== undefined ? undefined : namespacesOf(this.#options));
     },
@@ -182,7 +195,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Creates a factory without informers. Dispose the client yourself, after the factory.
    *
-   * @throws {TypeError} if the namespaces contradict each other.
+   * @throws {TypeError} if the namespaces contradict each other, or `defaults` has a kind twice.
    * @throws {SyntaxError} if a selector does not parse.
    * @throws {RangeError} if `maxBytes` or a duration is out of range.
    */
@@ -198,6 +211,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
+    this.#defaults = new DefaultsByKind(options.defaults ?? []);
     this.#report = errorObserver(options.onError, (resource) => `informer of "${resourceName(resource)}"`);
     if (maxBytes !== undefined) {
       this.#budget = new MemoryBudget(maxBytes, this.#report);
@@ -263,11 +277,14 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: object,
     isUsable: (informer: SharedInformer["informer"]) => boolean = () => true,
   ): SharedInformer {
-    const placed = this.#placed(resource, options);
+    checkNames(`create an informer of "${resource.plural}"`, options, Object.keys(PLACED_OPTIONS));
+    const isOwn = resource === NAMESPACE_METADATA;
+    const placed = this.#placed(resource, isOwn ? options : this.#defaults.under(resource, options));
     const scope = this.#scopeOf(resource, placed);
+    this.#defaults.checkForm(scope, placed);
     const known = this.#informers.get(scope.name);
     if (known !== undefined && isUsable(known.informer)) {
-      known.join(placed);
+      known.join(options);
       return known;
     }
     known?.demand.end();
@@ -409,6 +426,19 @@ export class SharedInformerFactory implements AsyncDisposable {
     );
   }
 
+  /**
+   * Returns the rights that the informers need and the client's user lacks. Call it after the last `forResource()` and
+   * before the start, to name all of them at once. It remembers answers like `Client.can()`.
+   *
+   * Informers need `list` and `watch` for each kind and namespace, or only `list` with `pollMs`. For namespaces by
+   * label, they also need both on namespaces. With `"readable"`, it asks only whether the client may list namespaces.
+   *
+   * @throws the same errors as `Client.can()`.
+   */
+  async missingRights(options: Abortable = {}): Promise<AccessRight[]> {
+    return await this.#client.missingRights(this[internals].rights(), options);
+  }
+
   /** Returns the status of each informer, in the order of their creation. */
   status(): InformerOfFactory[] {
     return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
@@ -497,8 +527,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} beside another shard or a namespace.
    */
-  #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
-    checkNames(`create an informer of "${plural}"`, own, Object.keys(PLACED_OPTIONS));
+  #placed({ scope }: Resource, own: AnyOptions): PlacedOptions {
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);

@@ -9,6 +9,7 @@
 import type { Abortable } from "../../engine/api/call_options.ts";
 import { callObserver, DerivedController } from "../../engine/async/signals.ts";
 import { sleep } from "../../engine/async/time.ts";
+import { type AccessRight, rightsText } from "../../engine/client/access_reviews.ts";
 import { checkDurations } from "../../engine/errors/checks.ts";
 import { ConsoleReporter } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
@@ -281,6 +282,8 @@ export interface RunnableManager {
   run(options: Abortable): Promise<void>;
   /** Responds to probes and `/metrics`. */
   fetch(request: Request): Response | Promise<Response>;
+  /** Returns the rights that are missing. They are named at the start. */
+  missingRights?(options: Abortable): Promise<readonly AccessRight[]>;
   /** Returns the current phase. With webhooks, `/readyz` does not wait for the phase after `"syncing"`. */
   status?(): { readonly phase: string };
 }
@@ -331,6 +334,9 @@ export interface RunManagerOptions extends Abortable, Omit<FetchServerOptions, "
  * On Deno it needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080`, or for IPv4
  * `--allow-net=0.0.0.0:8080`. See the guide: [Run a controller](../../../docs/controllers/run.md).
  *
+ * At the start it asks the server which rights the manager lacks, and names them in one line to `onError`, or on the
+ * console. The manager runs meanwhile, because rights may be granted later. `/readyz` names them too.
+ *
  * With `webhooks` it also serves HTTPS, by default on port 9443. This needs `--allow-net=[::]:9443`, and `--allow-read`
  * for the certificate.
  *
@@ -358,6 +364,7 @@ export async function runManager(manager: RunnableManager, options: RunManagerOp
   const probe: FetchHandler = (request) =>
     webhooks === undefined ? manager.fetch(request) : probeBoth(request, manager, webhooks, opened.reviews);
   await using _server = await listenOnAll(probe, rest);
+  void reportRights(manager, rest, stop.signal);
   if (webhooks === undefined) return await manager.run({ signal: stop.signal });
   const { handler, ...its } = webhooks;
   await using served = await listenOnAll(
@@ -370,6 +377,18 @@ export async function runManager(manager: RunnableManager, options: RunManagerOp
   if (stop.signal.aborted) end();
   else stop.signal.addEventListener("abort", end, { once: true });
   await manager.run({ signal: job.signal });
+}
+
+/** Reports the rights that the manager lacks. Nothing waits for it, because a server may answer no reviews. */
+async function reportRights(manager: RunnableManager, rest: FetchServerOptions, signal: AbortSignal): Promise<void> {
+  const { onError = (error: unknown) => new ConsoleReporter().report("manager", error) } = rest;
+  try {
+    const missing = await manager.missingRights?.({ signal }) ?? [];
+    const what = `Cannot do all of the manager's work: it lacks the rights to ${rightsText(missing)}. Grant them`;
+    if (missing.length > 0) callObserver(() => onError(new InformerError(what)));
+  } catch (cause) {
+    if (!signal.aborted) callObserver(() => onError(new InformerError("Cannot review the rights", { cause })));
+  }
 }
 
 /** Answers a probe for a manager and webhooks. */

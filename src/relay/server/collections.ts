@@ -288,7 +288,10 @@ export class ServedCollection implements Disposable {
 
   /** The part or form of its objects, for messages; `undefined` if they are complete. */
   get reduction(): string | undefined {
-    return new CacheScope(this.resource, [], this.#collection).reduction;
+    const transform = this.isDerived
+      ? undefined
+      : this.#informers[internals].transformFor(this.resource, this.#collection);
+    return new CacheScope(this.resource, [], { ...this.#collection, transform }).reduction;
   }
 
   /** Acquires its informer; a derived collection is there in any case, and has all that a relay uses of informers. */

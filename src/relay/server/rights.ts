@@ -11,6 +11,7 @@ import type { CacheEntry } from "../../engine/api/entry.ts";
 import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../engine/api/object.ts";
 import { type Resource, resourceName, type TableRow } from "../../engine/api/resource.ts";
 import type { Client } from "../../engine/client/client.ts";
+import { KEPT_MS, KeptReviews } from "../../engine/client/access_reviews.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { SubjectAccessReview } from "../../engine/kinds/authorization/v1.ts";
 import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
@@ -136,15 +137,6 @@ function wrong(what: string, problem: string, remedy: string): TypeError {
   return new TypeError(`Cannot use ${what} that authorize returned: ${problem}. ${remedy}`);
 }
 
-/** The time for which an answer is kept, in milliseconds. */
-const KEPT_MS = 60_000;
-
-/** The number of answers that are kept. */
-const MOST_KEPT = 10_000;
-
-/** The number of reviews that are under way at one time. */
-const AT_ONCE = 10;
-
 /** The number of namespaces that are reviewed for one request. */
 const MOST_NAMESPACES = 200;
 
@@ -162,13 +154,6 @@ export interface ReviewedUser {
 
 /** Decides which requested objects a user may see. It rejects if the API server does not respond. */
 export type ReviewAccess = (user: ReviewedUser, requested: RequestedData) => Promise<Authorization>;
-
-/** An answer, or the wait for it. */
-interface Review {
-  readonly isAllowed: Promise<boolean>;
-  /** The time at which it is forgotten, in milliseconds since 1970. */
-  readonly endsAt: number;
-}
 
 /**
  * Returns a function for `authorize` that asks the API server whether a user may list or watch what the request asks
@@ -204,32 +189,24 @@ interface Review {
  * ```
  */
 export function accessReview(client: Pick<Client, "resource">): ReviewAccess {
-  const reviews = new AccessReviews(client);
-  return (user, requested) => reviews.authorize(user, requested);
-}
-
-class AccessReviews {
-  readonly #client: Pick<Client, "resource">;
-  /** From the oldest on, by what was asked. */
-  readonly #kept = new Map<string, Review>();
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(client: Pick<Client, "resource">) {
-    this.#client = client;
-  }
-
-  async authorize(user: ReviewedUser, { parts, follows }: RequestedData): Promise<Authorization> {
-    if (!user.username) return false;
+  const kept = new KeptReviews(client);
+  return async ({ username, groups, uid, extra }, { parts, follows }) => {
+    if (!username) return false;
     const rights: Record<string, ObjectRight> = {};
     let endsAt = Date.now() + KEPT_MS;
     let namespaces = 0;
     const ask = async (resource: Resource, namespace: string): Promise<boolean> => {
-      const reviews = (follows ? ["list", "watch"] : ["list"]).map((verb) =>
-        this.#review(user, { resource, namespace, verb })
-      );
+      const { group, version, plural } = resource;
+      const reviews = (follows ? ["list", "watch"] : ["list"]).map((verb) => {
+        const resourceAttributes = { verb, group, version, resource: plural, namespace };
+        return kept.ask(SubjectAccessReview, { user: username, groups, uid, extra, resourceAttributes });
+      });
       endsAt = Math.min(endsAt, ...reviews.map((review) => review.endsAt));
-      return !(await Promise.all(reviews.map(({ isAllowed }) => isAllowed))).includes(false);
+      try {
+        return (await Promise.all(reviews.map(({ answer }) => answer))).every(({ allowed }) => allowed);
+      } catch (cause) {
+        throw new InformerError(`Cannot review the access of "${username}" to "${resourceName(resource)}"`, { cause });
+      }
     };
     for (const { collection, resource, namespaces: asked } of parts) {
       if (await ask(resource, "")) rights[collection] = {};
@@ -247,46 +224,5 @@ class AccessReviews {
       }
     }
     return { rights, askAgainAt: new Date(endsAt) };
-  }
-
-  /** Returns the review of a namespace, or of all with `""`, that is kept, or a new one. */
-  #review(
-    { username, groups, uid, extra }: ReviewedUser,
-    { resource, namespace, verb }: { readonly resource: Resource; readonly namespace: string; readonly verb: string },
-  ): Review {
-    const { group, version, plural } = resource;
-    const resourceAttributes = { verb, group, version, resource: plural, namespace };
-    const spec = { user: username, groups, uid, extra, resourceAttributes };
-    const key = JSON.stringify(spec);
-    const known = this.#kept.get(key);
-    if (known !== undefined && known.endsAt > Date.now()) return known;
-    const isAllowed = this.#inTurn(async () => {
-      try {
-        const { status } = await this.#client.resource(SubjectAccessReview).create({ spec });
-        return status?.allowed === true;
-      } catch (cause) {
-        const what = `access of "${username}" to "${resourceName(resource)}"`;
-        throw new InformerError(`Cannot review the ${what}`, { cause });
-      }
-    });
-    const review: Review = { isAllowed, endsAt: Date.now() + KEPT_MS };
-    isAllowed.catch(() => this.#kept.get(key) === review && this.#kept.delete(key));
-    this.#kept.delete(key);
-    this.#kept.set(key, review);
-    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
-    return review;
-  }
-
-  /** Calls `job` when fewer than ten others are under way. */
-  async #inTurn<R>(job: () => Promise<R>): Promise<R> {
-    if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
-    try {
-      return await job();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
-    }
-  }
+  };
 }

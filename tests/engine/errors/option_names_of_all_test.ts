@@ -28,7 +28,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   "Users implement it, and receive the options":
     "ClusterEventHandler.onAdd, ClusterEventHandler.onDelete, ClusterEventHandler.onSynced, ClusterEventHandler.onUpdate, " +
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +
-    "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.run, ShardSource.ready, " +
+    "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.missingRights, RunnableManager.run, ShardSource.ready, " +
     "SnapshotKv.list, SnapshotKvWrite.check, TestWebhooks.configurations",
   "A function that is checked makes it": "ControlPlane.start, new AdmissionError, new QueueReplacement, " +
     "new StoreReplacement",
@@ -58,6 +58,9 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
   return {
     "new Client": () => new core.Client({ server: "http://fake", transport: server, ...typo }),
     "Client.discover": () => client.discover({ ...typo }),
+    "Client.can": () => client.can({ verb: "get", resource: Pod }, { ...typo }),
+    "Client.can (first argument)": () => client.can({ verb: "get", resource: Pod, ...typo }),
+    "Client.missingRights": () => client.missingRights([], { ...typo }),
     "Client.find": () => client.find("pods", { ...typo }),
     "Client.resource": () => client.resource(Pod, { ...typo }),
     "Client.resource (third argument)": () => client.resource(Pod, {}, { ...typo }),
@@ -149,10 +152,12 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "SharedIndexInformer.snapshot": () => pods.snapshot({ ...typo }),
     "SharedInformerFactory.acquire": () => informers.acquire(Pod, { ...typo }),
     "SharedInformerFactory.forResource": () => informers.forResource(Pod, { ...typo }),
+    "SharedInformerFactory.missingRights": () => informers.missingRights({ ...typo }),
     "SharedInformerFactory.run": () => informers.run({ ...typo }),
     "SharedInformerFactory.start": () => informers.start({ ...typo }),
     "SharedInformerFactory.waitForCacheSync": () => informers.waitForCacheSync({ ...typo }),
     "derive": () => core.derive(pods, () => [], { ...typo }),
+    "defaultsFor": () => core.defaultsFor(Pod, { ...typo }),
     "deriveGroups": () => core.deriveGroups(pods, "namespace", () => undefined, { ...typo }),
     "new CacheView": () => new core.CacheView(pods, { ...typo }),
     "new Controller": () => new core.Controller({ source, queue, process: () => {}, ...typo }),
@@ -193,6 +198,7 @@ function callsOfQueues(client: core.Client, informers: core.SharedInformerFactor
     "Reconciler.watches": () => pods.watches(ConfigMap, () => [], { ...typo }),
     "LeaderElector.run": () =>
       new reconcile.LeaderElector(client, { namespace: "shop", name: "lease" }).run(() => {}, { ...typo }),
+    "Manager.missingRights": () => new reconcile.Manager({}).missingRights({ ...typo }),
     "Manager.run": () => new reconcile.Manager({}).run({ ...typo }),
     "ShardGroup.run": () => new reconcile.ShardGroup(client, { namespace: "shop", name: "shards" }).run({ ...typo }),
     "new EventRecorder": () => new reconcile.EventRecorder(client, { controller: "example.com/shop", ...typo }),

@@ -9,6 +9,7 @@ import {
 } from "../../../src/host/connect/run_manager.ts";
 import { failureKind } from "../../../src/host/connect/runtime/runtime.ts";
 import { httpTransport } from "../../../src/host/connect/transport.ts";
+import { errorLine } from "../../../src/engine/errors/errors.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import { Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
@@ -161,6 +162,27 @@ Deno.test("runManager serves probes while the manager runs, and closes the port 
 Deno.test("runManager closes the port and rejects when the manager fails", async () => {
   const failing = { ...manager, run: () => Promise.reject(new Error("lost")) };
   await assertRejects(() => runManager(failing, { port: 0, hostname: "127.0.0.1" }), Error, "lost");
+});
+
+Deno.test("runManager names missing rights in one line, reports a failed review, and waits for neither", async () => {
+  const right = { verb: "list", resource: Pod, namespace: "shop" };
+  const run = async (missingRights: RunnableManager["missingRights"]): Promise<string[]> => {
+    const errors: string[] = [];
+    const options = { port: 0, hostname: "127.0.0.1", onError: (error: unknown) => errors.push(errorLine(error)) };
+    const runs = { ...manager, run: () => new Promise<void>((resolve) => setImmediate(resolve)), missingRights };
+    await runManager(runs, options);
+    return errors;
+  };
+  assertEquals(await run(() => Promise.resolve([right, { ...right, verb: "watch" }])), [
+    `Cannot do all of the manager's work: it lacks the rights to list, watch pods in "shop". Grant them`,
+  ]);
+  assertEquals(await run(() => Promise.resolve([])), []);
+  assertEquals(await run(() => Promise.reject(new Error("refused"))), ["Cannot review the rights: refused"]);
+  let reason: unknown;
+  const silent = ({ signal }: { readonly signal?: AbortSignal }): Promise<never> =>
+    new Promise((_, reject) => signal!.addEventListener("abort", () => reject(reason = signal!.reason)));
+  assertEquals(await run(silent), []);
+  assertEquals((reason as Error).name, "AbortError");
 });
 
 Deno.test("runManager does not run the manager when the port is in use", async () => {

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { defaultsFor } from "../../../src/engine/informer/kind_defaults.ts";
 import { ConfigMap, Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import type { RequestedData } from "../../../src/relay/server/options.ts";
 import { FakeTime, pod } from "../../../src/testing/mod.ts";
@@ -116,6 +117,19 @@ Deno.test("authorize sees the collections and namespaces of each way to ask for 
     assertEquals(await statusOf(`/views/${id}`, JSON.stringify({ a: { of, namespace: "shop" } })), status);
     assertEquals(asked.pop(), { collections: [of], namespaces: ["shop"] });
   }
+});
+
+Deno.test("authorize sees the namespaces that a factory sets for a kind", async () => {
+  const asked: unknown[] = [];
+  await using relayed = new Relayed({
+    collections: { pods: Pod, maps: ConfigMap },
+    authorize: (_request, { namespaces }) => asked.push(namespaces) > 0,
+  }, { namespace: "shop", defaults: [defaultsFor(Pod, { namespaces: ["bank", "mail"] })] });
+  for (const name of ["pods", "maps"]) {
+    const response = await relayed.relay.fetch(new Request(`http://localhost/api/${name}`), REMOTE);
+    await response.body?.cancel();
+  }
+  assertEquals(asked, [["bank", "mail"], ["shop"]]);
 });
 
 Deno.test("a request that replaces views may set another end of their stream", async () => {

@@ -1,4 +1,4 @@
-import { asTable, onlyFields, onlyMetadata } from "@kube/informer";
+import { asTable, defaultsFor, onlyFields, onlyMetadata, type SharedInformerFactoryOptions } from "@kube/informer";
 import { ConfigMap, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
 import type { RelayOptions } from "@kube/informer/relay";
 import { FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
@@ -333,6 +333,17 @@ for (const [title, options, reason] of REFUSED) {
     assertEquals((await refused(relayed, `${SHOP}?watch=1`))[0], 403);
   });
 }
+
+Deno.test("a factory's transform, and one for its kind, take the verbs from what discovery says", async () => {
+  const verbs = async (options: SharedInformerFactoryOptions): Promise<unknown> => {
+    await using relayed = new Relayed({ collections: { pods: Pod } }, { server: threePods(), ...options });
+    // deno-lint-ignore no-explicit-any
+    return (await json(relayed, "/kubernetes/api/v1")).resources.map(({ verbs }: any) => verbs);
+  };
+  assertEquals(await verbs({}), [["get", "list", "watch"]]);
+  assertEquals(await verbs({ transform: (it) => it }), [[]]);
+  assertEquals(await verbs({ defaults: [defaultsFor(Pod, { transform: (it) => it })] }), [[]]);
+});
 
 Deno.test("Secrets are served with their data, where they are cached with it, or not at all", async () => {
   const server = new FakeApiServer();

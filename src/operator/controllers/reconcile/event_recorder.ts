@@ -11,7 +11,10 @@ import { isAlreadyExists, isNotFound, StatusError } from "../../../engine/api/st
 import { LeakyBucket } from "../../../engine/async/rates.ts";
 import { Latch } from "../../../engine/async/signals.ts";
 import { LongTimer, monotonicMs, sleep, timedController } from "../../../engine/async/time.ts";
+import type { Abortable } from "../../../engine/api/call_options.ts";
+import { type AccessRight, missingRights, rightsTo } from "../../../engine/client/access_reviews.ts";
 import type { Client } from "../../../engine/client/client.ts";
+import { internals } from "../../../engine/errors/internals.ts";
 import type { ResourceClient } from "../../../engine/client/resource_client.ts";
 import { checkCounts, checkDurations } from "../../../engine/errors/checks.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
@@ -140,6 +143,9 @@ export class EventRecorder implements AsyncDisposable {
   readonly #writing = new Set<EventSeries>();
   readonly #counts = { created: 0, updated: 0, dropped: 0 };
   #lastError: unknown;
+  /** Returns the rights that it needs and lacks in these namespaces. @internal */
+  readonly [internals] = (namespaces: readonly string[], wait: Abortable): Promise<AccessRight[]> =>
+    missingRights(this.#client, rightsTo("create patch", Event, namespaces), wait);
 
   /**
    * Creates a recorder. It sends no request yet.

@@ -10,7 +10,9 @@
 import type { Abortable } from "../../../engine/api/call_options.ts";
 import { isAlreadyExists, isConflict } from "../../../engine/api/status.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../../engine/async/signals.ts";
+import { type AccessRight, missingRights, rightsTo } from "../../../engine/client/access_reviews.ts";
 import type { Client } from "../../../engine/client/client.ts";
+import { internals } from "../../../engine/errors/internals.ts";
 import { checkDurations } from "../../../engine/errors/checks.ts";
 import { errorObserver, messageOf } from "../../../engine/errors/errors.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
@@ -252,6 +254,8 @@ export class LeaderElector {
   readonly #requestMs: number;
   readonly #clock: ElectionClock;
   readonly #lock: LeaseLock;
+  /** Returns the rights that it needs and lacks. @internal */
+  readonly [internals]: (wait: Abortable) => Promise<AccessRight[]>;
   readonly #description: string;
   readonly #onLeader: LeaderElectorOptions["onLeader"];
   /** See {@linkcode LeaderElectorStatus.state}. */
@@ -304,6 +308,8 @@ export class LeaderElector {
     this.#description = `lease "${namespace}/${name}"`;
     this.#onLeader = options.onLeader;
     this.#report = errorObserver(options.onError, () => `elector of ${this.#description}`);
+    const rights = [...rightsTo("get update", Lease, [namespace], name), ...rightsTo("create", Lease, [namespace])];
+    this[internals] = (wait) => missingRights(client, rights, wait);
     this.#lock = new LeaseLock(client.resource(Lease, { namespace }), { name, identity, leaseMs, labels, clock });
   }
 

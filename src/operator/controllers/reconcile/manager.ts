@@ -13,9 +13,12 @@ import type { KubernetesObject } from "../../../engine/api/object.ts";
 import { resourceName } from "../../../engine/api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../../engine/api/status.ts";
 import { callObserver, DerivedController, withResolvers } from "../../../engine/async/signals.ts";
+import { type AccessRight, distinctRights, rightsText } from "../../../engine/client/access_reviews.ts";
 import { checkDurations } from "../../../engine/errors/checks.ts";
 import { errorLine, redactSecrets } from "../../../engine/errors/errors.ts";
+import { internals } from "../../../engine/errors/internals.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
+import { NAMESPACE_METADATA } from "../../../engine/informer/metadata_watches.ts";
 import { answerProbe } from "../../../engine/informer/metrics.ts";
 import type { SharedInformerFactory } from "../../../engine/informer/shared_informer_factory.ts";
 import { joined } from "../../../engine/informer/status.ts";
@@ -108,6 +111,8 @@ export class Manager implements AsyncDisposable {
   readonly #syncTimeoutMs: number;
   readonly #job = new DerivedController();
   #phase: ManagerPhase = "created";
+  /** The rights that were missing at the last look. */
+  #missing: readonly AccessRight[] = [];
   /** Set by the first `run()`, or by a disposal before it. Settles when everything has stopped. */
   #running: Promise<void> | undefined;
 
@@ -151,6 +156,34 @@ export class Manager implements AsyncDisposable {
     return this.#running = this.#run(options.signal);
   }
 
+  /**
+   * Returns the rights that the parts need and the clients' users lacks, as far as they are known before a reconcile.
+   * From then on `/readyz` names the missing rights, and follows grants within a minute.
+   *
+   * - **Informers** need `list` and `watch`, see `SharedInformerFactory.missingRights()`.
+   * - **An elector** needs `get` and `update` on its Lease, and `create`. **A shard group** also needs `list`, `watch`
+   *   and `delete` on Leases.
+   * - **Event recorders** need `create` and `patch` on events, in the namespaces of the informers. With
+   *   `namespaces: "readable"`, these are not known.
+   *
+   * The writes of your reconciles are not known: pass them to `Client.missingRights()`, or see `accessUsed()`.
+   *
+   * @throws the same errors as `Client.can()`.
+   */
+  async missingRights(options: Abortable = {}): Promise<AccessRight[]> {
+    checkNames("review rights", options, "signal");
+    const followed = this.#factories.flatMap((it) => it[internals].rights());
+    const places = followed.filter(({ resource }) => resource !== NAMESPACE_METADATA)
+      .map(({ resource, namespace = "" }) => resource.scope === "Cluster" ? "default" : namespace);
+    const lists = await Promise.all([
+      ...this.#factories.map((it) => it.missingRights(options)),
+      ...this.#recorders.map((it) => it[internals](places, options)),
+      ...[this.#elector, this.#shards].map((it) => it?.[internals](options) ?? []),
+    ]);
+    this.#missing = distinctRights(lists.flat());
+    return [...this.#missing];
+  }
+
   /** Returns the current phase and the status of each part. */
   status(): ManagerStatus {
     return defined({
@@ -170,7 +203,8 @@ export class Manager implements AsyncDisposable {
    *   process then.
    * - `/readyz`: 200 from the sync until the manager stops, also while the process waits for leadership. It is 503 if
    *   the server refuses the Lease (401, 403, 404), because the process can never lead or hold ranges. The text names
-   *   missing optional kinds (`waits for widgets.example.com`) and held ranges (`holds the ranges 0-31, 40`).
+   *   missing optional kinds (`waits for widgets.example.com`), held ranges (`holds the ranges 0-31, 40`), and the
+   *   rights that {@linkcode missingRights} has found missing (`lacks rights: list, watch pods in "shop"`).
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
    * A failed probe is 503 with the reason as text. Other paths are 404, and methods other than GET and HEAD are 405.
@@ -303,7 +337,14 @@ export class Manager implements AsyncDisposable {
     const { informers, shards } = this.status();
     const unserved = informers.filter(({ status }) => status.unserved).map(({ resource }) => resourceName(resource));
     const kinds = [...new Set(unserved)].map((name) => `waits for ${name}`);
-    return shards === undefined ? kinds : [...kinds, heldRanges(shards.ranges)];
+    return [...kinds, ...(shards === undefined ? [] : [heldRanges(shards.ranges)]), ...this.#lacking()];
+  }
+
+  /** The missing rights. While there are any, it asks again, but the answers are kept for a minute. */
+  #lacking(): string[] {
+    if (this.#missing.length === 0) return [];
+    this.missingRights({ signal: this.#job.signal }).catch(() => {}); // the next probe asks again
+    return [`lacks rights: ${rightsText(this.#missing)}`];
   }
 
   /** The reason for which the process is not ready, if there is one. */
@@ -319,7 +360,7 @@ export class Manager implements AsyncDisposable {
     const behind = this.#phase !== "syncing" ? [] : this.status().informers
       .filter(({ status }) => status.resourceVersion === "" && !status.unserved)
       .map(({ resource, status }) => `\n${resourceName(resource)}: ${status.state}`);
-    return `the manager is ${this.#phase}${behind.join("")}`;
+    return [`the manager is ${this.#phase}${behind.join("")}`, ...this.#lacking()].join("\n");
   }
 }
 

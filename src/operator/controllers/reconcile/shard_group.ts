@@ -18,7 +18,9 @@ import {
 import { compareResourceVersions, isAlreadyExists, isConflict, isNotFound } from "../../../engine/api/status.ts";
 import { copyOf } from "../../../engine/api/written.ts";
 import { abortReason, callObserver, DerivedController } from "../../../engine/async/signals.ts";
+import { type AccessRight, missingRights, rightsTo } from "../../../engine/client/access_reviews.ts";
 import type { Client } from "../../../engine/client/client.ts";
+import { internals } from "../../../engine/errors/internals.ts";
 import { errorObserver } from "../../../engine/errors/errors.ts";
 import { checkNames } from "../../../engine/errors/option_names.ts";
 import { Lease } from "../../../engine/kinds/coordination/v1.ts";
@@ -189,6 +191,8 @@ export class ShardGroup implements ShardSource {
   #state: ShardGroupStatus["state"] = "stopped";
   /** Everything that this process knows about the group's Leases. */
   readonly #leases: GroupLeases;
+  /** Returns the rights that it needs and lacks. @internal */
+  readonly [internals]: (wait: Abortable) => Promise<AccessRight[]>;
   /** The present term of the Lease of this process. */
   #term: Leadership | undefined;
   /** The time at which it began: others may not have been able to renew theirs before. */
@@ -246,6 +250,8 @@ export class ShardGroup implements ShardSource {
     this.#leaseMs = leaseMs;
     this.#requestMs = (renewDeadlineMs - renewMs) / 2;
     this.#clock = clock;
+    const rights = rightsTo("get list watch create update delete", Lease, [namespace]);
+    this[internals] = (wait) => missingRights(client, rights, wait);
     this.#requests = client.resource(Lease, { namespace });
     this.#feed = feed ?? leaseInformer(client, { namespace, name, onError: options.onError });
     this.#leases = new GroupLeases(name, () => clock.now(), () => this.#change());

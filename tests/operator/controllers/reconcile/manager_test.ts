@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../../../src/engine/api/object.ts";
+import { rightsText } from "../../../../src/engine/client/access_reviews.ts";
 import { sleep } from "../../../../src/engine/async/time.ts";
 import { EventRecorder } from "../../../../src/operator/controllers/reconcile/event_recorder.ts";
 import {
@@ -13,7 +14,7 @@ import { OPEN_METRICS_TYPE } from "../../../../src/engine/informer/metrics.ts";
 import { SharedInformerFactory } from "../../../../src/engine/informer/shared_informer_factory.ts";
 import { WaitError } from "../../../../src/engine/informer/status.ts";
 import { Lease } from "../../../../src/engine/kinds/coordination/v1.ts";
-import { ConfigMap, Namespace, Pod } from "../../../../src/engine/kinds/core/v1.ts";
+import { ConfigMap, Namespace, Node, Pod } from "../../../../src/engine/kinds/core/v1.ts";
 import { Warnings } from "../../../support/texts/console.ts";
 import { parseOpenMetrics } from "../../../support/texts/parse_open_metrics.ts";
 import { Widget } from "../../../support/sources/widgets.ts";
@@ -528,4 +529,117 @@ Deno.test("Manager over shards stops when a reconciler fails, and when its group
     assertStringIncludes(String(await end), cause === "group" ? "can run only once" : "is running already");
     await ended;
   }
+});
+
+/** A session whose user lacks some rights. */
+class LimitedSession extends ManagedSession {
+  readonly lacking = new Set<string>();
+  reviews = 0;
+
+  constructor() {
+    super((server) => ({
+      fetch: async (request) => {
+        if (!request.url.includes("/authorization.k8s.io/")) return await server.fetch(request);
+        this.reviews++;
+        if (request.url.includes("rulesreviews")) {
+          const status = { resourceRules: [], nonResourceRules: [], incomplete: true };
+          return Response.json({ metadata: {}, status }, { status: 201 });
+        }
+        const { spec: { resourceAttributes: { verb, group, resource, namespace, name } } } = await request.json();
+        const asked = [verb, group, resource, name, namespace].filter(Boolean).join(" ");
+        return Response.json({ metadata: {}, status: { allowed: !this.lacking.has(asked) } }, { status: 201 });
+      },
+    }));
+  }
+}
+
+Deno.test("Manager.missingRights() asks for what informers, the elector, the group and recorders need", async () => {
+  using session = new LimitedSession();
+  const { client, lacking } = session;
+  const recorder = new EventRecorder(client, { controller: "maps" });
+  const informers = new SharedInformerFactory(client, { namespace: "shop" });
+  const factory = new SharedInformerFactory(client, { namespaces: "readable" });
+  const reconciler = session.reconciler(() => {}, { informers });
+  informers.forResource(Node);
+  factory.forResource(Pod);
+  factory.forResource(Node); // needed twice, and named once
+  const manager = session.manager({
+    reconcilers: [reconciler],
+    informers: [factory],
+    elector: session.elector,
+    recorders: [recorder],
+  });
+  const missing = async (): Promise<string> => {
+    await session.pass(60_000);
+    return rightsText(await manager.missingRights());
+  };
+  assertEquals(await missing(), "");
+  for (
+    const asked of [
+      "watch configmaps shop",
+      "list nodes",
+      "list namespaces",
+      "get coordination.k8s.io leases lead default",
+      "update coordination.k8s.io leases lead default",
+      "create coordination.k8s.io leases default",
+      "create events.k8s.io events shop",
+      "patch events.k8s.io events default",
+    ]
+  ) lacking.add(asked);
+  assertEquals(
+    (await missing()).split("; ").toSorted(),
+    [
+      'create events.events.k8s.io in "shop"',
+      'create leases.coordination.k8s.io in "default"',
+      'get, update leases.coordination.k8s.io "lead" in "default"',
+      "list namespaces",
+      "list nodes",
+      'patch events.events.k8s.io in "default"',
+      'watch configmaps in "shop"',
+    ],
+  );
+  // The namespaces of events are not known here.
+  const follower = new SharedInformerFactory(client, { namespaces: "readable" });
+  follower.forResource(Pod);
+  const readable = new Manager({ informers: [follower], recorders: [recorder] });
+  assertEquals(rightsText(await readable.missingRights()), "list namespaces");
+  const group = new ShardGroup(client, { name: "maps", namespace: "default" });
+  const verbs = ["create", "delete", "get", "list", "update", "watch"];
+  for (const verb of verbs) lacking.add(`${verb} coordination.k8s.io leases default`);
+  assertEquals(
+    rightsText(await new Manager({ shards: group }).missingRights()),
+    'get, list, watch, create, update, delete leases.coordination.k8s.io in "default"',
+  );
+  await Promise.all([manager[Symbol.asyncDispose](), session.pass()]);
+});
+
+Deno.test("Manager names missing rights in /readyz, asks again once a minute, and no more once they are granted", async () => {
+  using session = new LimitedSession();
+  const manager = session.manager({ reconcilers: [session.reconciler(() => {})] });
+  session.lacking.add("watch configmaps");
+  assertEquals((await probe(manager, "/readyz"))[1], "the manager is created\n");
+  await manager.missingRights();
+  assertEquals(
+    (await probe(manager, "/readyz"))[1],
+    "the manager is created\nlacks rights: watch configmaps in all namespaces\n",
+  );
+  const { end } = session.run(manager);
+  await session.pass();
+  const line = "ok\nlacks rights: watch configmaps in all namespaces\n";
+  assertEquals(await probe(manager, "/readyz"), [200, line]);
+  session.lacking.clear();
+  const { reviews } = session;
+  await session.pass(59_000);
+  assertEquals([await probe(manager, "/readyz"), session.reviews], [[200, line], reviews]);
+  await session.pass(1_000);
+  await probe(manager, "/readyz");
+  await session.pass();
+  assertEquals([await probe(manager, "/readyz"), session.reviews], [[200, "ok\n"], 2 * reviews]);
+  await session.pass(120_000);
+  await probe(manager, "/readyz");
+  await session.pass();
+  assertEquals(session.reviews, 2 * reviews);
+  session.stopper.abort();
+  await session.pass();
+  assertEquals(await end, undefined);
 });
