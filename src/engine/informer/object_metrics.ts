@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { CacheEntry } from "../api/entry.ts";
 import { parseQuantity } from "../api/quantity.ts";
 import { type OptionTable, plainRows, readOptions } from "../errors/option_table.ts";
 import { ofEntries } from "../entry/path.ts";
 import type { IndexFunction } from "../store/value_index.ts";
 import { gauge, type MetricFamily } from "./metrics.ts";
+import type { IndexedCollection } from "./readable_collection.ts";
 
 /** Options for {@linkcode objectMetrics}. */
 export interface ObjectMetricsOptions<T> {
@@ -26,8 +26,7 @@ export interface ObjectMetricsOptions<T> {
   readonly labels: Readonly<Record<string, IndexFunction<T>>>;
   /**
    * The field whose values are added up for each series: `field("spec.replicas")`. Quantities such as `500m` are
-   * numbers, `true` is 1, and a time is in seconds since 1970. Objects without such a value do not count. `"count"`
-   * counts objects. @default {"count"}
+   * numbers. An object without a number adds 0. `"count"` counts objects. @default {"count"}
    */
   readonly value?: IndexFunction<T> | "count";
   /**
@@ -38,9 +37,7 @@ export interface ObjectMetricsOptions<T> {
 }
 
 const OPTIONS = {
-  ...plainRows("name labels"),
-  help: { default: "From cached objects." },
-  value: { default: "count" },
+  ...plainRows("name help labels value"),
   maxSeries: { default: 1_000, count: { min: 1 } },
 } as const satisfies OptionTable<ObjectMetricsOptions<unknown>>;
 
@@ -75,23 +72,21 @@ const OPTIONS = {
  * ```
  */
 export function objectMetrics<T>(
-  source: { readonly entries: { readonly list: () => readonly CacheEntry<T>[] } },
+  source: IndexedCollection<T, string>,
   options: ObjectMetricsOptions<T>,
 ): MetricFamily {
-  const { name, help, labels, value, maxSeries } = readOptions("count cached objects", options, OPTIONS);
-  const readers = Object.entries(labels).map(([label, read]) => [label, ofEntries(read)] as const);
-  const numbers = value === "count" ? undefined : ofEntries(value);
+  const { name, help = "From cached objects.", maxSeries, ...of } = readOptions("count objects", options, OPTIONS);
+  const readers = Object.entries(of.labels).map(([label, read]) => [label, ofEntries(read)] as const);
+  const numbers = of.value === "count" || of.value === undefined ? () => ["1"] : ofEntries(of.value);
   const series = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
-  for (const entry of source.entries.list()) {
+  for (const entry of source.entries) {
     try {
-      const found = numbers === undefined ? [1] : numbers(entry).map(numberOf).filter((it) => !Number.isNaN(it));
-      if (found.length === 0) continue;
       let own: Record<string, string> = Object.fromEntries(readers.map(([label, read]) => [label, read(entry).join()]));
       if (series.size >= maxSeries && !series.has(JSON.stringify(own))) own = { overflow: "true" };
       const key = JSON.stringify(own);
       const sample = series.get(key) ?? { labels: own, value: 0 };
       series.set(key, sample);
-      for (const number of found) sample.value += number;
+      for (const text of numbers(entry)) sample.value += numberOf(text);
     } catch (error) {
       if (error !== entry.error) throw error; // the quarantine reports an object that cannot be read
     }
@@ -99,13 +94,11 @@ export function objectMetrics<T>(
   return gauge(name, help, [...series.values()]);
 }
 
-/** Returns the number that a field's value stands for, and NaN if it is none. */
+/** Returns the number that a field's value stands for: 0 if it is none. */
 function numberOf(text: string): number {
-  if (text === "true" || text === "false") return Number(text === "true");
-  if (/^\d{4}-\d\d-/.test(text)) return Date.parse(text) / 1_000;
   try {
     return Number(parseQuantity(text));
   } catch {
-    return NaN;
+    return 0; // a sum of other values
   }
 }
