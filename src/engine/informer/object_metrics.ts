@@ -7,7 +7,7 @@
  * @module
  */
 import { parseQuantity } from "../api/quantity.ts";
-import { type OptionTable, plainRows, readOptions } from "../errors/option_table.ts";
+import { plainRows, readOptions } from "../errors/option_table.ts";
 import { ofEntries } from "../entry/path.ts";
 import type { IndexFunction } from "../store/value_index.ts";
 import { gauge, type MetricFamily } from "./metrics.ts";
@@ -26,7 +26,7 @@ export interface ObjectMetricsOptions<T> {
   readonly labels: Readonly<Record<string, IndexFunction<T>>>;
   /**
    * The field whose values are added up for each series: `field("spec.replicas")`. Quantities such as `500m` are
-   * numbers. An object without a number adds 0. `"count"` counts objects. @default {"count"}
+   * numbers. An object without the field adds 0. `"count"` counts objects. @default {"count"}
    */
   readonly value?: IndexFunction<T> | "count";
   /**
@@ -36,10 +36,7 @@ export interface ObjectMetricsOptions<T> {
   readonly maxSeries?: number;
 }
 
-const OPTIONS = {
-  ...plainRows("name help labels value"),
-  maxSeries: { default: 1_000, count: { min: 1 } },
-} as const satisfies OptionTable<ObjectMetricsOptions<unknown>>;
+const OPTIONS = { ...plainRows("name help labels value"), maxSeries: { default: 1_000, count: { min: 1 } } } as const;
 
 /**
  * Returns a family of gauges about cached objects: how many have the same labels, or the sum of a field. Use it for
@@ -50,7 +47,7 @@ const OPTIONS = {
  *
  * @param source An informer or derived collection.
  * @throws {RangeError} if `maxSeries` is not a whole number of at least 1.
- * @throws the error of a function that you pass.
+ * @throws {SyntaxError} if a value is not a number or quantity. Also the error of a function that you pass.
  *
  * @example
  * ```ts
@@ -71,10 +68,7 @@ const OPTIONS = {
  * assertStringIncludes(text, 'pods{node="worker-1"} 1');
  * ```
  */
-export function objectMetrics<T>(
-  source: IndexedCollection<T, string>,
-  options: ObjectMetricsOptions<T>,
-): MetricFamily {
+export function objectMetrics<T>(source: IndexedCollection<T, string>, options: ObjectMetricsOptions<T>): MetricFamily {
   const { name, help = "From cached objects.", maxSeries, ...of } = readOptions("count objects", options, OPTIONS);
   const readers = Object.entries(of.labels).map(([label, read]) => [label, ofEntries(read)] as const);
   const numbers = of.value === "count" || of.value === undefined ? () => ["1"] : ofEntries(of.value);
@@ -86,19 +80,10 @@ export function objectMetrics<T>(
       const key = JSON.stringify(own);
       const sample = series.get(key) ?? { labels: own, value: 0 };
       series.set(key, sample);
-      for (const text of numbers(entry)) sample.value += numberOf(text);
+      for (const text of numbers(entry)) sample.value += Number(parseQuantity(text));
     } catch (error) {
       if (error !== entry.error) throw error; // the quarantine reports an object that cannot be read
     }
   }
   return gauge(name, help, [...series.values()]);
-}
-
-/** Returns the number that a field's value stands for: 0 if it is none. */
-function numberOf(text: string): number {
-  try {
-    return Number(parseQuantity(text));
-  } catch {
-    return 0; // a sum of other values
-  }
 }

@@ -28,9 +28,8 @@ export interface PerObjectOptions<T> extends Pick<HandlerOptions<T>, "signal" | 
 }
 
 const OPTIONS = {
-  ...plainRows("signal filter onError"),
+  ...plainRows("signal filter onError backoff"),
   name: { default: "perObject" },
-  backoff: { default: {} },
   graceMs: { default: 10_000, ms: {} },
 } as const satisfies OptionTable<PerObjectOptions<unknown>>;
 
@@ -80,10 +79,9 @@ export function perObject<T>(
   job: (object: T, signal: AbortSignal) => unknown,
   options: PerObjectOptions<T> = {},
 ): AsyncDisposable {
-  const { backoff, graceMs, onError, ...handling } = readOptions("run a job for each object", options, OPTIONS);
+  const { backoff = {}, graceMs, onError, ...rest } = readOptions("run a job for each object", options, OPTIONS);
   checkBackoff(backoff);
-  const subject = `job of "${handling.name}" for`;
-  const report = errorObserver(onError, (key: ObjectKey) => `${subject} "${key}"`, (key) => key);
+  const report = errorObserver(onError, (key: ObjectKey) => `job of "${rest.name}" for "${key}"`, (key) => key);
   /** Has a key if and only if a job has not returned. The jobs of a key follow each other. */
   const jobs = new Map<ObjectKey, { readonly controller: DerivedController; readonly ended: Promise<void> }>();
   const live = async (key: ObjectKey, uid: string, signal: AbortSignal, before?: Promise<void>): Promise<void> => {
@@ -109,13 +107,14 @@ export function perObject<T>(
       jobs.set(key, { controller, ended });
     },
     onDelete: ({ key }) => jobs.get(key)?.controller.abort(new DOMException(`"${key}" has gone`, "AbortError")),
-  }, handling);
+  }, rest);
   return {
     [Symbol.asyncDispose]: async (): Promise<void> => {
       registration.remove();
       if (await endsWithin(graceMs, Promise.all(Array.from(jobs.values(), ({ ended }) => ended)))) return;
-      const left = [...jobs.keys()].slice(0, 10).join(", ");
-      throw new Error(`Cannot end each ${subject} its object within ${graceMs} ms: it has not returned for ${left}`);
+      throw new Error(
+        `Cannot end jobs of "${rest.name}" within ${graceMs} ms: ${[...jobs.keys()].slice(0, 9)} still run`,
+      );
     },
   };
 }

@@ -52,9 +52,9 @@ Deno.test("objectMetrics counts objects by labels, joins several values, and par
   assertEquals(pods.entries.list().map(({ isParsed }) => isParsed), [false, false, false, false]);
 });
 
-Deno.test("objectMetrics adds up numbers and quantities, and nothing for what is no number", async () => {
+Deno.test("objectMetrics adds up numbers and quantities, 0 for a missing field, and refuses what is no number", async () => {
   const server = new FakeApiServer();
-  const values = { a: "1", b: "500m", c: "-2e3", d: "many" };
+  const values = { a: "1", b: "500m", c: "-2e3" };
   for (const [name, value] of Object.entries(values)) {
     server.create(ConfigMap, configMap({ name, namespace: "shop", data: { value } }));
   }
@@ -62,10 +62,12 @@ Deno.test("objectMetrics adds up numbers and quantities, and nothing for what is
   await using cached = await caches(server);
   const labels = { name: field("metadata.name") };
   const family = objectMetrics(cached.maps, { name: "value_seconds", labels, value: field("data.value") });
-  assertEquals(samplesOf(family), { a: 1, b: 0.5, c: -2000, d: 0, h: 0 });
+  assertEquals(samplesOf(family), { a: 1, b: 0.5, c: -2000, h: 0 });
   assertEquals(family.unit, "seconds");
   const sum = objectMetrics(cached.maps, { name: "sum", labels: {}, value: field("data.value") });
   assertEquals(sum.samples, [{ labels: {}, value: -1998.5 }]);
+  const names = () => objectMetrics(cached.maps, { name: "sum", labels: {}, value: field("metadata.name") });
+  assertThrows(names, SyntaxError, 'Cannot read the quantity "a"');
 });
 
 Deno.test("objectMetrics has at most maxSeries series and one for all others, so that sums stay right", async () => {

@@ -158,7 +158,7 @@ Deno.test("perObject waits for its jobs when it is disposed, for graceMs at most
   const late = assertRejects(
     () => Promise.resolve(impatient[Symbol.asyncDispose]()),
     Error,
-    `"links" for its object within 100 ms: it has not returned for shop/a`,
+    `Cannot end jobs of "links" within 100 ms: shop/a still run`,
   );
   await session.pass(400);
   assertEquals(isOver, false);

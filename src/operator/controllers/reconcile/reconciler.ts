@@ -649,12 +649,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   /** Counts a call and returns 0, or returns how long the key must wait for it, in milliseconds. */
   #countCall(key: ObjectKey): number {
-    const { maxCallsPerMinute } = this.#options;
-    if (maxCallsPerMinute === Infinity) return 0;
-    const [[oldest, { count }] = [key, { count: 1 }]] = this.#recent;
-    if (count === 0) this.#recent.delete(oldest); // one is forgotten for each that is added
+    if (this.#options.maxCallsPerMinute === Infinity) return 0;
+    for (const [oldest, { count }] of this.#recent) if (count > 0 || !this.#recent.delete(oldest)) break;
     const recent = this.#recent.get(key) ?? new RecentCount(60_000);
-    const waitMs = recent.waitMs(maxCallsPerMinute);
+    const waitMs = recent.waitMs(this.#options.maxCallsPerMinute);
     if (waitMs > 0) return waitMs;
     recent.add();
     this.#recent.set(key, recent);
