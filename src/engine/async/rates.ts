@@ -76,6 +76,11 @@ export class RecentCount {
     return this.#times.length;
   }
 
+  /** Returns how long it takes until fewer than `max` events are in the window, in milliseconds. */
+  waitMs(max: number): number {
+    return this.count < max ? 0 : this.#times[this.#times.length - max] + this.#windowMs - monotonicMs();
+  }
+
   #forget(): void {
     const sinceMs = monotonicMs() - this.#windowMs;
     const kept = this.#times.findIndex((time) => time > sinceMs);

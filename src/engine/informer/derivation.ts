@@ -240,6 +240,11 @@ export interface DerivationInput {
   idsOf(entry: CacheEntry<KubernetesObject>, isBefore: boolean, at: number): readonly string[];
   /** The input of an id; `undefined` if there is none. */
   get(id: string): unknown;
+  /**
+   * `true` if the function returns an entry of a source, or `undefined`. The entry is cached as it is, unparsed. No two
+   * inputs may have one key. @default {false}
+   */
+  readonly passesEntries?: true;
 }
 
 /** The function of a derivation, and what receives its errors and changes. */
@@ -516,7 +521,8 @@ export class Derivation implements FollowedCollection, Disposable {
       const { input, compute } = this.#options;
       const given = input.get(computation.id);
       isGone = given === undefined;
-      outputs = isGone ? NONE : entriesOf(computation, compute(given));
+      const result = isGone ? undefined : compute(given);
+      outputs = input.passesEntries && result ? [result as DerivedEntry] : entriesOf(computation, result);
     } catch (error) {
       failure = error;
     } finally {
@@ -658,7 +664,9 @@ export class Derivation implements FollowedCollection, Disposable {
       return;
     }
     store.set(key, entry);
-    if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.hasSynced));
+    const isReplaced = this.#options.input.passesEntries && known !== undefined && known.uid !== entry.uid;
+    if (isReplaced) log.append(new Deleted<KubernetesObject>(known, quarantine, false));
+    if (known === undefined || isReplaced) log.append(new Added<KubernetesObject>(entry, quarantine, !this.hasSynced));
     else if (known.of === entry.of || !areSame(known, entry)) {
       log.append(new Updated<KubernetesObject>(entry, quarantine, known, false));
     }

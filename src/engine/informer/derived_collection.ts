@@ -462,14 +462,11 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
   compute: (object: I, context: DeriveContext) => Derived<T>,
   options: DeriveOptions<T, Name> = {},
 ): DerivedCollection<T, Name> {
-  const { store, quarantine } = checkedSource(source)[internals].sync.cache;
+  const { indexer } = checkedSource(source)[internals].sync.cache;
   const input: DerivationInput = {
     sources: [source as AnySource],
     idsOf: ({ key }) => [key],
-    get: (key) => {
-      const entry = store.getByKey(key);
-      return entry && quarantine.objectOf(entry);
-    },
+    get: (key) => indexer.getByKey(key),
   };
   return DerivedCollection[internals](input, compute, options);
 }

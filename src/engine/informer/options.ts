@@ -323,9 +323,7 @@ export const PLACED_OPTIONS = {
   ...INFORMER_OPTIONS,
   ...SELECTION,
   ...plainRows("fields"),
-} as const satisfies OptionTable<
-  AnyOptions
->;
+} as const satisfies OptionTable<AnyOptions>;
 
 /** The options that factories and sets of clusters have. */
 export const FACTORY_OPTIONS = {

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Abortable } from "../api/call_options.ts";
+import type { CacheEntry } from "../api/entry.ts";
 import type { ObjectKey } from "../api/object.ts";
 import type { internals } from "../errors/internals.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
@@ -79,6 +80,8 @@ export interface IndexedCollection<T, Name extends string = never> extends Reada
   readonly lister: Lister<T>;
   /** The objects, by key and by index. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
+  /** The same objects, as entries that need not be parsed yet. */
+  readonly entries: ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
   /** @internal */
   readonly [internals]: {
     /** The parts that a derived collection follows: a `FollowedCollection`. */

@@ -8,6 +8,7 @@
  */
 import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
+import { isPlain } from "../api/selector.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { parsesObjects } from "../entry/path.ts";
 import type { Settings } from "../errors/option_table.ts";
@@ -79,12 +80,7 @@ export class FactoryRun {
 function sameOption(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => sameOption(a[name], b[name]));
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null &&
-    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
+  return Object.keys({ ...a, ...b }).every((name) => sameOption(Reflect.get(a, name), Reflect.get(b, name)));
 }
 
 /** The options of a shared informer, whatever its objects. */

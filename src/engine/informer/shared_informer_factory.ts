@@ -10,7 +10,7 @@ import { type Abortable, checkSelectors, namespacesOf, type Selection } from "..
 import { onlyFields } from "../api/fields.ts";
 import { defined } from "../api/json.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
-import { type ApiResource, type Resource, resourceName } from "../api/resource.ts";
+import { type ApiResource, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";
 import { type AccessRight, rightsTo } from "../client/access_reviews.ts";
 import { selectedName } from "../client/access_used.ts";
@@ -45,6 +45,7 @@ import { SharedIndexInformer } from "./shared_index_informer.ts";
 import { FactoryRun, type InformerEnd, SharedInformer } from "./shared_informer.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
+import { type FullSelection, type MetadataOnly, tiered, type TieredInformer } from "./tiered_informer.ts";
 
 /** The status of one informer in a factory. */
 export interface InformerOfFactory {
@@ -229,6 +230,17 @@ export class SharedInformerFactory implements AsyncDisposable {
    *   `namespace`. Either option replaces both factory options. Cluster-scoped resources ignore them.
    * - Each `shard`, each set of `fields`, and `secretData: "keep"` has its own informer.
    *
+   * **With `full`**, you get a {@linkcode TieredInformer}: objects that `full.labelSelector` matches are whole, and all
+   * others have only their metadata. `read(key)` gets one of them.
+   *
+   * - It joins two shared informers, of all metadata and of the whole objects. Each call joins them again, so keep the
+   *   result, and wait for its own `waitForCacheSync()`. It stops with the factory.
+   * - A change of labels causes one update, when the new form is there. The object is never missing meanwhile, and no
+   *   state is followed by an older one.
+   * - Secrets have no data without `secretData: "keep"`, and `read()` drops it then, too.
+   *
+   * See the guide: [Limit memory](../../../docs/guides/limit-memory.md#some-objects-whole-the-others-as-metadata).
+   *
    * @throws {Error} if an option differs from the first call, an index name is taken by another function, or the
    * factory was shut down. You may leave out options in later calls.
    * @throws {TypeError} if the namespaces contradict each other, or are not valid in a URL path.
@@ -254,15 +266,27 @@ export class SharedInformerFactory implements AsyncDisposable {
     Name extends string = never,
     const P extends readonly string[] = never,
     D extends "keep" | undefined = undefined,
+    F extends FullSelection["full"] = never,
   >(
     resource: Resource<T> | ApiResource,
-    options: CachedOptions<T, Name, P, D> = {},
-  ): SharedIndexInformer<Cached<T, P, D>, Name> {
+    options: CachedOptions<[F] extends [never] ? T : MetadataOnly<T>, Name, P, D> & { readonly full?: F } = {},
+  ): [F] extends [never] ? SharedIndexInformer<Cached<T, P, D>, Name> : TieredInformer<Cached<T, never, D>, Name> {
+    if (options.full !== undefined) return this.#tiered(resource, options as AnyOptions & FullSelection) as never;
     const shared = this.#shared(resource, options);
     if (!shared.isKept) shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
-    return typed(shared);
+    return typed(shared) as never;
+  }
+
+  #tiered(resource: Resource, { full, indexers, secretData, ...own }: AnyOptions & FullSelection): object {
+    checkNames(`create an informer of "${resource.plural}"`, full, "labelSelector");
+    this.#overlaps.found.add(resourceName(resource));
+    const labelSelector = [own.labelSelector ?? this.#options.labelSelector, full.labelSelector].filter(Boolean).join();
+    const whole = this.forResource(resource, { ...own, ...defined({ secretData }), labelSelector });
+    const options = { ...defined({ indexers }), onError: (error: unknown) => this.#report(error, resource), ...full };
+    const clientOf = (part: Selection): ResourceClient<KubernetesObject> => this.#client.resource(resource, part);
+    return tiered(this.forResource(onlyMetadata(resource), own), whole, clientOf, options);
   }
 
   #given(source: unknown): SharedInformer {

@@ -362,16 +362,16 @@ export class OverlappingCachesError extends InformerError {
 
 /** Finds caches that overlap, once for each kind. */
 export class OverlapFinder {
-  /** The names of the kinds of which an overlap was found. */
-  readonly #found = new Set<string>();
+  /** The names of the kinds of which an overlap was found, or is intended. */
+  readonly found = new Set<string>();
 
   /** Returns an error if a cache overlaps with one of the others, unless one was found of its kind before. */
   find(scope: CacheScope<Resource>, others: readonly CacheScope<Resource>[]): OverlappingCachesError | undefined {
     const name = resourceName(scope.resource);
-    if (this.#found.has(name)) return undefined;
+    if (this.found.has(name)) return undefined;
     const other = others.find((other) => overlap(other, scope));
     if (other === undefined) return undefined;
-    this.#found.add(name);
+    this.found.add(name);
     return new OverlappingCachesError(other, scope);
   }
 }

@@ -107,6 +107,8 @@ export {
   OPEN_METRICS_TYPE,
   openMetricsText,
 } from "../../../engine/informer/metrics.ts";
+export { perObject, type PerObjectOptions } from "../../../engine/informer/per_object.ts";
+export { objectMetrics, type ObjectMetricsOptions } from "../../../engine/informer/object_metrics.ts";
 
 // reconciler: keys of one kind, reconciled one at a time.
 

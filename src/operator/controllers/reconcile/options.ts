@@ -262,6 +262,12 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
    */
   readonly debounceMs?: number;
   /**
+   * How many calls one key may have in any minute. Further triggers wait until the oldest of these calls is a minute
+   * ago, and then lead to one call together. Use it if something changes an object far more often than you can handle.
+   * Retries count too. `Infinity` means no limit. @default {Infinity}
+   */
+  readonly maxCallsPerMinute?: number;
+  /**
    * How long one call may take, in milliseconds. After that, its signal aborts, the call counts as failed, and its
    * worker takes other keys. The key is reconciled again only after the call has returned. `Infinity` means no limit.
    * @default {300_000}

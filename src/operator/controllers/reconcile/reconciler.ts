@@ -13,6 +13,8 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../../engine/ap
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
 import { isConflict } from "../../../engine/api/status.ts";
+import { PassingMap } from "../../../engine/async/passing_map.ts";
+import { RecentCount } from "../../../engine/async/rates.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, withResolvers } from "../../../engine/async/signals.ts";
 import { LongTimer, monotonicMs, timedController } from "../../../engine/async/time.ts";
 import type { Client } from "../../../engine/client/client.ts";
@@ -60,6 +62,7 @@ const OPTIONS = {
   readYourWritesTimeoutMs: { default: 30_000, ms: {} },
   syncTimeoutMs: { default: 600_000, ms: { min: 1 } },
   concurrency: { default: 1, count: { min: 1 } },
+  maxCallsPerMinute: { default: Infinity, count: { min: 1, infinite: true } },
 } as const satisfies OptionTable<ReconcilerOptions<KubernetesObject>>;
 
 /** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
@@ -164,6 +167,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #held = new Map<ObjectKey, TriggerList>();
   /** Has a key if and only if its debounce has not ended. The value is the time when it ends. */
   readonly #debounced = new Map<ObjectKey, number>();
+  /** The calls in the last minute, by key, with `maxCallsPerMinute`. The key that was called last is the last one. */
+  readonly #recent = new PassingMap<ObjectKey, RecentCount>();
   /** Notifies calls of `idle`, when a key is taken or released, and when the state changes. */
   readonly #changed = new Latch();
   /** The number of keys in `#held` that wait for caches. */
@@ -349,8 +354,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * call. Nothing new may come within one turn of the event loop either. Use it in tests, after a change has reached
    * the caches.
    *
-   * Keys from `requeueAfter()` and delays after failures do not count. It also waits for the sync after `run()`, and
-   * resolves when the reconciler has stopped.
+   * Keys from `requeueAfter()`, delays after failures and for `maxCallsPerMinute` do not count. It also waits for the
+   * sync after `run()`, and resolves when the reconciler has stopped.
    *
    * @throws the signal's reason, if the signal aborts first.
    */
@@ -636,7 +641,22 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       return SETTLED;
     }
     if (this.#sources.areOver(triggers) || this.#writes.own.mayWait(key, triggers)) return SETTLED;
-    return this.#call(key, context, stop);
+    const waitMs = this.#countCall(key);
+    if (waitMs === 0) return this.#call(key, context, stop);
+    this.#queue.addAfter(key, waitMs, { trigger: triggers });
+    return SETTLED;
+  }
+
+  /** Counts a call and returns 0, or returns how long the key must wait for it, in milliseconds. */
+  #countCall(key: ObjectKey): number {
+    if (this.#options.maxCallsPerMinute === Infinity) return 0;
+    for (const [oldest, { count }] of this.#recent) if (count > 0 || !this.#recent.delete(oldest)) break;
+    const recent = this.#recent.get(key) ?? new RecentCount(60_000);
+    const waitMs = recent.waitMs(this.#options.maxCallsPerMinute);
+    if (waitMs > 0) return waitMs;
+    recent.add();
+    this.#recent.set(key, recent);
+    return 0;
   }
 
   /** Adds a key again when the caches have seen its writes, or the time for that is over. */

@@ -1,3 +1,5 @@
+import { PassingMap } from "../../../../src/engine/async/passing_map.ts";
+import { RecentCount } from "../../../../src/engine/async/rates.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { abortable } from "@std/async/abortable";
 import type { Transport } from "../../../../src/engine/api/lister_watcher.ts";
@@ -212,6 +214,62 @@ Deno.test("debounceMs joins the events of a burst, and delays no key for longer 
   const waits = at.map((ms) => ms - begin);
   assertEquals(waits.length, 6);
   assertEquals(waits.every((ms) => ms % 100 <= 20), true, String(waits));
+});
+
+Deno.test("maxCallsPerMinute lets a key have its first calls at once, and joins later triggers until a minute is over", async () => {
+  await using session = new Session();
+  session.create("a", "b");
+  const calls: string[] = [];
+  const beganMs = session.time.now;
+  const maps = session.reconciler(({ key, object, triggers }) => {
+    const at = (session.time.now - beganMs) / 1_000;
+    calls.push(`${at} ${key} ${object?.data?.i ?? ""} ${triggers.map(({ type }) => type)}`);
+    if (object?.data?.i === "fail") throw new Error("it fails");
+  }, { maxCallsPerMinute: 3 });
+  await session.start(maps, 1_000);
+  for (let i = 0; i < 20; i++) { // until 21 s
+    session.server.patch(ConfigMap, "default/a", { data: { i: String(i) } });
+    if (i === 9) maps.enqueue("default/a");
+    await session.pass(1_000);
+  }
+  assertEquals(calls.splice(0), [
+    "0 default/a  event",
+    "0 default/b  event",
+    "1 default/a 0 event",
+    "2 default/a 1 event",
+  ]);
+  session.server.patch(ConfigMap, "default/b", { data: { i: "0" } }); // other keys are free
+  await session.pass();
+  assertEquals(calls.splice(0), ["21 default/b 0 event"]);
+  await session.pass(39_500); // 60.5 s: the first call is a minute ago
+  assertEquals(calls.splice(0), ["60 default/a 19 event,external"]);
+  // Failures count, and lose nothing.
+  session.server.patch(ConfigMap, "default/a", { data: { i: "fail" } });
+  await session.pass(1_000);
+  session.server.patch(ConfigMap, "default/a", { data: { i: "end" } });
+  await session.pass(60_000);
+  assertEquals(calls.splice(0).filter((call) => call.includes("end")), ["62 default/a end retry,event"]);
+});
+
+Deno.test("maxCallsPerMinute remembers no key whose calls are a minute ago", async () => {
+  await using session = new Session();
+  session.create("a", "b");
+  const forgotten = new Set<unknown>();
+  const { delete: remove } = PassingMap.prototype;
+  PassingMap.prototype.delete = function (key): boolean {
+    const isKnown = this.get(key) instanceof RecentCount;
+    if (isKnown && (this.get(key) as RecentCount).count === 0) forgotten.add(key);
+    return remove.call(this, key);
+  };
+  try {
+    const maps = session.reconciler(() => {}, { maxCallsPerMinute: 5 });
+    await session.start(maps, 60_001);
+    session.server.patch(ConfigMap, "default/b", { data: { i: "1" } });
+    await session.pass();
+    assertEquals([...forgotten], ["default/a", "default/b"]); // b begins again
+  } finally {
+    PassingMap.prototype.delete = remove;
+  }
 });
 
 Deno.test("a reconciler works on as many keys at a time as it may, and never twice on one", async () => {
@@ -608,6 +666,7 @@ Deno.test("a reconciler refuses options that are out of range, and names them", 
       [{ concurrency: 0 }, "concurrency must be a whole number"],
       [{ debounceMs: -1 }, "debounceMs must be at least 0"],
       [{ debounceMs: Infinity }, "debounceMs must be at least 0"],
+      [{ maxCallsPerMinute: 0 }, "maxCallsPerMinute must be a whole number of at least 1"],
       [{ timeoutMs: 0 }, "timeoutMs must be at least 1"],
       [{ graceMs: NaN }, "graceMs must be at least 0"],
       [{ readYourWritesTimeoutMs: -1 }, "readYourWritesTimeoutMs must be at least 0"],
