@@ -310,6 +310,13 @@ export interface HandlerOptions<T> extends Abortable {
    * @default {1_000}
    */
   readonly slowMs?: number;
+  /**
+   * How many milliseconds a call may keep the event loop before it returns or awaits. The first call that takes longer
+   * is reported to `onError`, and the status counts all of them. `Infinity` means never.
+   *
+   * @default {50}
+   */
+  readonly blockedMs?: number;
 }
 
 /**

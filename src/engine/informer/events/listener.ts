@@ -73,6 +73,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   /** True if an addition that is not initial shows a new object: not with a filter, or a checkpoint. */
   readonly #showsCreations: boolean;
   readonly #slowMs: number;
+  readonly #blockedMs: number;
   readonly #checkpoint: Checkpoint | undefined;
   /** Closed if and only if the listener has ended. */
   readonly #cursor: EventReader<T>;
@@ -89,6 +90,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #isDraining = false;
   /** The number of errors of the handler and its filter. */
   errors = 0;
+  /** See {@linkcode HandlerStatus}. */
+  blocked: number | undefined;
   /** Set while the calls of a handler with a checkpoint are repeated. */
   #failing: (FailingCalls & { readonly skip: AbortController }) | undefined;
 
@@ -103,6 +106,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#handler = handler;
     this.#processor = processor;
     this.#slowMs = options.slowMs ?? 1_000;
+    this.#blockedMs = options.blockedMs ?? 50;
     this.#checkpoint = options.checkpoint;
     this.#cursor = processor.open("add a handler to", options, {
       onFilterError: (error) => this.#fail({ type: "filter" }, error),
@@ -267,6 +271,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
     this.isCalling = true;
+    const began = this.#clock.now();
     try {
       switch (event.type) {
         case "added":
@@ -284,7 +289,17 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
       }
     } finally {
       this.isCalling = false;
+      const blockedMs = this.#clock.now() - began;
+      if (blockedMs > this.#blockedMs) this.#noteBlocked(event.type, blockedMs);
     }
+  }
+
+  #noteBlocked(type: string, blockedMs: number): void {
+    this.blocked = (this.blocked ?? 0) + 1;
+    if (this.blocked > 1) return;
+    const what = `Handler "${this.name}" kept the event loop for ${blockedMs} ms on "${type}"`;
+    const advice = "Nothing else ran meanwhile. Await between parts of the work, or do it in a Worker";
+    this.#processor.options.report(new InformerError(`${what}. ${advice}`));
   }
 
   #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {

@@ -33,7 +33,7 @@ import { DeliveryTimes, type FailingCalls, Listener } from "./listener.ts";
 const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpdate onDelete onSynced");
 
 /** The options that exist. */
-const HANDLER_OPTIONS = "name resyncMs filter backlog checkpoint slowMs signal";
+const HANDLER_OPTIONS = "name resyncMs filter backlog checkpoint slowMs blockedMs signal";
 
 /** The status of one handler or event stream. */
 export interface HandlerStatus {
@@ -45,6 +45,8 @@ export interface HandlerStatus {
   readonly errors: number;
   /** `true` if a call has been running for longer than `slowMs`. */
   readonly slow: boolean;
+  /** The number of calls that kept the event loop for longer than `blockedMs`, if there were any. */
+  readonly blocked?: number;
   /** The checkpoint's version, if the handler has a checkpoint. */
   readonly checkpoint?: string;
   /** Failing calls that are repeated, if the handler has a checkpoint. */
@@ -84,8 +86,8 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
   /** The status of each handler, then of each event stream that has begun. */
   get status(): readonly HandlerStatus[] {
     return [
-      ...[...this.#listeners].map(({ name, pending, errors, slow, checkpoint, failing }) => {
-        return { name, pending, errors, slow, ...defined({ checkpoint, failing }) };
+      ...[...this.#listeners].map(({ name, pending, errors, slow, blocked, checkpoint, failing }) => {
+        return { name, pending, errors, slow, ...defined({ blocked, checkpoint, failing }) };
       }),
       ...this.#streams.map(({ name, pending, errors, checkpoint }) => {
         return { name, pending, errors, slow: false, ...defined({ checkpoint }) };
@@ -247,8 +249,8 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
   }
 
   #checkOptions(options: HandlerOptions<T>): void {
-    const { resyncMs, slowMs, backlog = "keep" } = options;
-    checkDurations("add a handler", { resyncMs, slowMs });
+    const { resyncMs, slowMs, blockedMs, backlog = "keep" } = options;
+    checkDurations("add a handler", { resyncMs, slowMs, blockedMs });
     if (typeof backlog === "object") checkCounts("add a handler", { "backlog.max": backlog.max }, { min: 1 });
   }
 }

@@ -306,10 +306,39 @@ Deno.test("SharedIndexInformer delivers 200,000 events to a handler in order, on
   assertEquals([count, run.errors], [200_000, []]);
 });
 
+Deno.test("a handler that keeps the event loop is reported once, and each such call is counted", async () => {
+  await using run = await new Run(holding(entry("a", 1))).start();
+  const busy = (ms: number) => (): void => void run.time.tick(ms);
+  run.informer.addEventHandler({ onAdd: busy(50), onUpdate: busy(50) }, { name: "quick" });
+  run.informer.addEventHandler({ onAdd: busy(51), onUpdate: busy(70) }, { name: "busy" });
+  run.informer.addEventHandler({
+    onAdd: () => new Promise((resolve) => setTimeout(resolve, 200)), // it does not keep the loop
+    onUpdate: () => {
+      run.time.tick(300);
+      throw new Error("failed, too");
+    },
+  }, { name: "failing", blockedMs: 299 });
+  await run.tick(200);
+  await run.send(modified("a", 11));
+  await run.tick(400);
+  assertEquals(run.informer.status().handlers.map(({ name, blocked }) => [name, blocked]), [
+    ["quick", undefined],
+    ["busy", 2],
+    ["failing", 1],
+  ]);
+  assertEquals(run.errors.map((error) => (error as Error).message.split(". ")[0]).sort(), [
+    'Handler "busy" kept the event loop for 51 ms on "added"',
+    'Handler "failing" failed on "updated" of "default/a"',
+    'Handler "failing" kept the event loop for 300 ms on "updated"',
+  ]);
+});
+
 Deno.test("SharedIndexInformer refuses invalid handler options, and adds no handler", async () => {
   await using run = await new Run(holding()).start();
   for (
-    const options of [{ resyncMs: -1 }, { resyncMs: NaN }, { slowMs: -1 }, { slowMs: "5" as unknown as number }, {
+    const options of [{ resyncMs: -1 }, { resyncMs: NaN }, { slowMs: -1 }, { blockedMs: -1 }, {
+      slowMs: "5" as unknown as number,
+    }, {
       backlog: { max: 0 },
     }, {
       backlog: { max: 1.5 },
