@@ -21,7 +21,12 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
+import {
+  CachedCollection,
+  type NamespaceSource,
+  type ScopeChange,
+  type ScopeReservation,
+} from "./cache/cache_scope.ts";
 import type { Lister } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { ObjectCache } from "./cache/object_cache.ts";
@@ -75,8 +80,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
-  /** The selected parts of the collection, as far as the sources name them. A client's source does. */
-  readonly selections: readonly Selection[];
   /** `true` if the cache holds Secrets with their data. */
   readonly keepsSecretData: boolean;
 
@@ -100,6 +103,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #following: Promise<{ readonly error: unknown } | undefined> | undefined;
   /** `true` once `#running` has settled. */
   #hasEnded = false;
+  readonly #onRescope: ScopeReservation | undefined;
   /** Only rises. */
   #errors = 0;
   readonly #observe: (error: unknown) => void;
@@ -119,7 +123,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { budget, finder } = options[internals] ?? {};
+    const { budget, finder, onRescope } = options[internals] ?? {};
     const filled = informerSettings(options);
     const collection = new CachedCollection<T>(source, filled, finder);
     const { scope, subject } = collection;
@@ -129,7 +133,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     };
     this.#options = options;
     this.#observe = errorObserver(options.onError, () => `informer of ${subject}`);
-    this.selections = scope.parts;
+    this.#onRescope = onRescope;
     this.keepsSecretData = scope.keepsSecretData;
     const cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = budget?.count(scope.resource!, cache);
@@ -157,6 +161,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);
     this.#waits = new InformerWaiter<T>(sync);
+  }
+
+  /**
+   * The selected parts of the collection, as far as the sources name them. A client's source does. {@linkcode rescope}
+   * changes them.
+   */
+  get selections(): readonly Selection[] {
+    return this.#sync.collection.scope.parts;
   }
 
   /** `true` once the cache has matched the server, in each of its namespaces. */
@@ -342,6 +354,54 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
+   * Changes what a running informer caches: its namespaces and selectors. Members that you leave out stay as they are,
+   * and `null` means no restriction. Resolves when the cache has the new scope.
+   *
+   * - **Only the difference is listed.** Namespaces that stay keep their watch. From all namespaces to some, the watches
+   *   resume without a list. Unchanged objects are not parsed again.
+   * - **One step.** The old scope is followed until all new lists are there, and are not older than the cache. Then both
+   *   are exchanged: the cache never shows a mixture. If the server refuses a list, the informer keeps the old scope and
+   *   tries again; `status().rescope` has the cause. So pass a signal.
+   * - **Events.** Objects that leave are deleted with `reason: "scope"`, those that come are added. Objects in both
+   *   scopes have no event, unless they changed.
+   * - **All or nothing.** If it rejects, the informer has the scope that it had before.
+   * - A later call replaces one that has not resolved, which rejects. It starts from the scope in the cache.
+   * - Before {@linkcode run}, it changes the selection immediately.
+   *
+   * If the new selection is quiet and the old one is busy, the exchange may take up to a minute, until a bookmark.
+   *
+   * @throws {WaitError} if the signal aborts, or the informer stops first.
+   * @throws {TypeError} if the source is not a client's, or the informer has a shard, `"readable"` namespaces, `pollMs`
+   * or a handler with a checkpoint. Also if a namespace is not valid, or the kind has no namespaces.
+   * @throws {SyntaxError} if a selector does not parse.
+   * @throws {Error} if the informer has stopped, or other callers of its factory share it.
+   *
+   * @example
+   * ```ts
+   * import { Client, SharedIndexInformer } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const server = new FakeApiServer();
+   * for (const namespace of ["bank", "shop"]) server.create(Pod, pod({ name: "web-0", namespace }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * await using pods = new SharedIndexInformer(client.resource(Pod, { namespace: "shop" }));
+   * pods.run();
+   * await pods.waitForCacheSync();
+   * await pods.rescope({ namespaces: ["shop", "bank"] }); // lists only "bank"
+   * assertEquals([...pods.indexer.keys()].sort(), ["bank/web-0", "shop/web-0"]);
+   * ```
+   */
+  async rescope(change: ScopeChange, options: Abortable = {}): Promise<void> {
+    const action = `rescope ${this.#sync.informer}`;
+    checkNames(action, change, "namespaces labelSelector fieldSelector");
+    checkNames(action, options, "signal");
+    const call = (): Promise<void> => this.#sync.rescope(change, options.signal, this.#onRescope);
+    await this.#waits.wait(`the new scope of ${this.#sync.collection.subject}`, options.signal, call);
+  }
+
+  /**
    * Ends the list or watch until {@linkcode resume}. The informer sends no requests, and keeps its cache, indexes and
    * handlers. Before `run()`, it delays the first list. Waits continue until the informer resumes or stops.
    */
@@ -473,9 +533,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #checked(options: HandlerOptions<T>): HandlerOptions<T> {
     const { informer, scope } = this.#sync.collection;
-    if (options.checkpoint === undefined || scope.changing === undefined) return options;
+    const changing = scope.changing ?? (this.#sync.isRescoped ? "rescope() has changed its scope" : undefined);
+    if (options.checkpoint === undefined || changing === undefined) return options;
     throw new TypeError(
-      `Cannot use a checkpoint with ${informer}: ${scope.changing}, so objects that moved would count as deleted. Use a ` +
+      `Cannot use a checkpoint with ${informer}: ${changing}, so objects that moved would count as deleted. Use a ` +
         `fixed shard such as "0/4", or name the namespaces`,
     );
   }

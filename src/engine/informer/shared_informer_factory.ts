@@ -22,7 +22,7 @@ import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import { readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
 import { AcquiredInformer } from "./acquired_informer.ts";
-import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
+import { CacheScope, OverlapFinder, type ScopeReservation } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
@@ -111,6 +111,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    * stopped.
    */
   readonly #informers = new Map<string, SharedInformer>();
+
+  /** All informers, each once. */
+  get #all(): SharedInformer[] {
+    return [...new Set(this.#informers.values())];
+  }
+
   /** The informers whose kinds the server need not have. */
   readonly #optional = new OptionalKinds(
     (definitions) => this.#client.resource(definitions),
@@ -149,7 +155,8 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: Resource<T> | SharedIndexInformer<T, string>,
       options: Selection & SharedIndexInformerOptions<T, string>,
     ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } => {
-      const shared = "plural" in source ? this.#shared(source, options) : this.#given(source);
+      const isAsked = "plural" in source;
+      const shared = isAsked ? this.#shared(source, options) : this.#given(source);
       const release = shared.demand.acquire();
       shared.followers++;
       if (this.#run !== undefined) this.#start(shared, this.#run);
@@ -158,6 +165,7 @@ export class SharedInformerFactory implements AsyncDisposable {
         release: (): void => {
           release();
           shared.followers--;
+          if (isAsked) shared.users--;
           if (shared.demand.state === "held") return;
           shared.demand.end();
           this.#informers.delete(shared.scope.name);
@@ -252,7 +260,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   #given(source: unknown): SharedInformer {
-    const shared = [...this.#informers.values()].find(({ informer }) => informer === source);
+    const shared = this.#all.find(({ informer }) => informer === source);
     if (shared !== undefined) return shared;
     throw new ArgumentError("Cannot watch an informer: this factory did not create it. Create it with forResource()");
   }
@@ -266,12 +274,15 @@ export class SharedInformerFactory implements AsyncDisposable {
     const placed = this.#placed(resource, options);
     const scope = this.#scopeOf(resource, placed);
     const known = this.#informers.get(scope.name);
-    if (known !== undefined && isUsable(known.informer)) {
-      known.join(placed);
-      return known;
+    if (known?.isChanging) {
+      throw new Error(`Cannot share the informer of "${scope.kind}": its rescope() has not ended. Wait for it first`);
     }
-    known?.demand.end();
-    return this.#create(scope, placed);
+    const isUsed = known !== undefined && isUsable(known.informer);
+    if (isUsed) known.join(placed);
+    else known?.demand.end();
+    const shared = isUsed ? known : this.#create(scope, placed);
+    shared.users++;
+    return shared;
   }
 
   /**
@@ -314,7 +325,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: CachedOptions<T, Name, P, D> = {},
   ): AcquiredInformer<Cached<T, P, D>, Name> {
     const shared = this.#shared(resource, options, (informer) => informer.status().state !== "stopped");
-    const release = shared.demand.acquire();
+    const giveBack = shared.demand.acquire();
+    const release = (): void => {
+      shared.users--;
+      giveBack();
+    };
     this.#start(shared, {});
     return new AcquiredInformer(typed<Cached<T, P, D>, Name>(shared), shared.scope.kind, release);
   }
@@ -328,7 +343,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   start(options: Abortable = {}): void {
     checkNames("start informers", options, "signal");
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, options);
+    for (const shared of this.#all) if (shared.isWanted) this.#start(shared, options);
   }
 
   /**
@@ -372,7 +387,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is already running");
     const run = this.#run = new FactoryRun(signal);
     try {
-      for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, run);
+      for (const shared of this.#all) if (shared.isWanted) this.#start(shared, run);
       if (syncTimeoutMs !== Infinity) run.add(this.#synced(run.signal, syncTimeoutMs));
       await run.ended;
     } catch (error) {
@@ -391,7 +406,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
-    const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
+    const all = this.#all.filter(({ demand }) => demand.state === "held");
     const idle = all.filter(({ running }) => running === undefined).map(({ scope }) => `"${scope.kind}"`);
     if (idle.length > 0) {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started. Call start() after the last forResource()`);
@@ -411,7 +426,7 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Returns the status of each informer, in the order of their creation. */
   status(): InformerOfFactory[] {
-    return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
+    return this.#all.map(({ scope: { resource, selection }, informer }) => {
       return { resource, selection, status: informer.status() };
     });
   }
@@ -419,7 +434,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** Calls `SharedIndexInformer.measureDelivery()` on each informer, and on each later one. */
   measureDelivery(): void {
     this.#measuresDelivery = true;
-    for (const { informer } of this.#informers.values()) informer.measureDelivery();
+    for (const { informer } of this.#all) informer.measureDelivery();
   }
 
   /** The bytes that all caches may hold, see the option. `undefined` without the option. */
@@ -449,7 +464,7 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Returns the sizes of the cached objects for each informer, in the order of their creation. */
   memory(): MemoryOfInformer[] {
-    return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
+    return this.#all.map(({ scope: { resource, selection }, informer }) => {
       return { resource, selection, memory: informer.memory() };
     });
   }
@@ -464,7 +479,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   shutdown(): Promise<void> {
     this.#isShutDown = true;
     this.#run?.stop();
-    for (const { demand } of this.#informers.values()) demand.end();
+    for (const { demand } of this.#all) demand.end();
     this.#keepers?.abandon();
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
@@ -485,7 +500,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   async #stopAll(): Promise<void> {
-    const informers = Array.from(this.#informers.values(), ({ informer }) => informer[Symbol.asyncDispose]());
+    const informers = this.#all.map(({ informer }) => informer[Symbol.asyncDispose]());
     await Promise.allSettled(informers);
     await this.#optional[Symbol.asyncDispose]();
     await this.#keepers?.end();
@@ -560,8 +575,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
     const finder = readable && {
       find: (wait: Abortable) => readablePart(this.#client, [resource], wait),
-      sourceOf: (namespace: string) => sourceOf({ ...parts[0], namespace }),
     };
+    const onRescope: ScopeReservation = (next) => this.#reserve(shared, next);
     const informer = new SharedIndexInformer<KubernetesObject, string>(
       sources.length === 1 ? sources[0].source : sources,
       {
@@ -570,20 +585,38 @@ export class SharedInformerFactory implements AsyncDisposable {
           callObserver(() => own.onError?.(error));
           if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
         },
-        [internals]: defined({ budget: this.#budget, finder }),
+        [internals]: defined({ budget: this.#budget, finder, onRescope }),
       },
     );
     if (this.#measuresDelivery) informer.measureDelivery();
-    const shared = new SharedInformer(scope, informer, options, this.#options, () => {
-      this.#informers.delete(scope.name);
+    const shared = new SharedInformer(informer, options, this.#options, () => {
+      this.#informers.delete(shared.scope.name);
     });
-    const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
+    const others = this.#all.map(({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
     shared.join({ indexers });
     if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
+  }
+
+  /** As {@linkcode ScopeReservation}. While the scope changes, the informer is kept under both names. */
+  #reserve(shared: SharedInformer, next: CacheScope<Resource>): (isDone: boolean) => void {
+    const { name } = shared.scope;
+    const isKept = this.#informers.get(name) === shared;
+    const problem = shared.users > 1
+      ? `${shared.users} callers of the factory share it. Acquire an informer of the new scope instead`
+      : this.#informers.has(next.name) && next.name !== name
+      ? `the factory has another informer of "${next.name}". Use that one`
+      : undefined;
+    if (problem !== undefined) throw new Error(`Cannot rescope the informer of "${next.kind}": ${problem}`);
+    shared.isChanging = true;
+    if (isKept) this.#informers.set(next.name, shared);
+    return (isDone) => {
+      shared.isChanging = false;
+      if (isKept && next.name !== name) this.#informers.delete(isDone ? name : next.name);
+    };
   }
 
   /**
@@ -597,7 +630,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { informer, scope, options, options: { graceMs } } = shared;
     const { signal } = by;
     const keepers = options.pollMs === undefined ? this.#keepers : undefined;
-    shared.running ??= (keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))
+    shared.running ??= (keepers?.run(informer, { signal, graceMs }) ?? informer.run({ signal }))
       .then(() => undefined, (error) => ({ error }));
     if (run === undefined) {
       return void shared.running.then((failure) => {

@@ -219,7 +219,7 @@ export class CacheWriter<T extends KubernetesObject> {
     }
   }
 
-  /** Deletes a cached object that was not deleted on the server: another process follows it, or it does not fit. */
+  /** Deletes a cached object that was not deleted on the server, for `reason`. */
   moved(known: CacheEntry<T>, reason: DeletedEvent<T>["reason"] = "moved"): void {
     this.moves++;
     this.#delete(known);

@@ -30,6 +30,7 @@ import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
+import { StagedChanges } from "./staged_changes.ts";
 import { type NamespaceStatus, StateKeeper } from "./state_keeper.ts";
 import type { ValidObjects } from "./valid_objects.ts";
 import { VersionGate } from "./version_gate.ts";
@@ -64,11 +65,14 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   readonly gate: VersionGate = new VersionGate();
   /** Decides whether a change that is older than the cached object leads to a list. */
   readonly outdated: OutdatedChanges;
+  /** What it has read, if it was made to be staged. */
+  readonly staged: StagedChanges<CacheEntry<T>> | undefined;
   /** Set while a consistency check runs. */
   check: RunningCheck | undefined;
   readonly #options: ReflectorOptions | undefined;
   readonly #queue: DeltaFIFO<CacheEntry<T>>;
-  readonly #process: (deltas: Deltas<CacheEntry<T>>) => void;
+  /** `#process` writes to the cache, until {@linkcode leave}. */
+  #process: (deltas: Deltas<CacheEntry<T>>) => void;
   readonly #reflector: Reflector<T>;
   /** The collection, of which this is a part. */
   readonly #collection: PartOwner<T>;
@@ -83,9 +87,11 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   #hasBegun = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
+  /** `#filling` is the last replacement that would fill the empty store. */
+  #filling: { abandon(): void } | undefined;
 
   /**
-   * Sends no request before it runs. With `keys`, it is one of several namespaces.
+   * Sends no request before it runs. With `keys`, it is one of several namespaces. With `onProgress`, it is staged.
    *
    * @throws {RangeError} if an option of the reflector is out of range.
    */
@@ -94,7 +100,9 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     reflector: ReflectorOptions | undefined,
     collection: PartOwner<T>,
     keys?: NamespaceKeys<CacheEntry<T>>,
+    onProgress?: () => void,
   ) {
+    this.staged = onProgress && new StagedChanges<CacheEntry<T>>(this, onProgress);
     this.source = source;
     this.#options = reflector;
     this.#collection = collection;
@@ -104,7 +112,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.outdated = new OutdatedChanges(this, (error) => collection.report(error));
     const { shard } = collection.collection.scope;
     if (shard?.onChange !== undefined) this.#shard = new ChangingShard<T>(shard, source.shard!, this);
-    this.#reflector = new Reflector<T>(source, this, {
+    this.#reflector = new Reflector<T>(source, this.staged ?? this, {
       ...reflector,
       onPhase: (phase) => this.#entered(phase),
       onError: (error) => this.report(error),
@@ -158,7 +166,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
     return withErrorJson({
-      namespace: this.namespace ?? "",
+      namespace: this.namespace ?? this.source.selection?.namespace ?? "",
       state,
       since,
       ...defined({ cause }),
@@ -198,9 +206,34 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
    * which they are all; with `""` it begins with a list of the newest state.
    */
   join(entries: readonly CacheEntry<T>[], version: string): void {
-    if (version !== "") return this.#reflector.restore(entries, version);
-    for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
+    if (version !== "") {
+      this.state.restored(Date.now());
+      return this.#reflector.restore(entries, version);
+    }
+    this.#take(entries);
     this.#reflector.listNewest();
+  }
+
+  /** As `ChangingPart.commit`. */
+  commit(entries: readonly CacheEntry<T>[], isOther: boolean): void {
+    this.#take(entries);
+    if (this.#collection.hasSynced) this.#synced.open(); // what comes is not initial
+    this.staged!.commit();
+    while (
+      this.#queue.pop((deltas) => {
+        const { type, value } = deltas.deltas[0];
+        if (isOther && type === "Deleted") this.moved(value, "scope");
+        else this.#process(deltas);
+      })
+    );
+    this.flush(this.staged!.version!);
+  }
+
+  /** As `ChangingPart.leave`. */
+  leave(): void {
+    this.#process = () => {};
+    this.#filling?.abandon();
+    this.staged?.abandon();
   }
 
   /** Enters a wait, because of `error`, before it runs. */
@@ -239,8 +272,9 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     const collection = this.#collection;
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
-    const fills = this.#keys === undefined && !this.hasSynced && collection.cache.store.size === 0;
-    const counted = this.counted(fills ? collection.writer.replacing() : this.#queue.replacing());
+    const isOnly = this.#keys === undefined && this.staged === undefined;
+    const fills = isOnly && !this.hasSynced && collection.cache.store.size === 0;
+    const counted = this.counted(fills ? this.#filling = collection.writer.replacing() : this.#queue.replacing());
     const replacement = this.#filtered(collection.cache.compaction?.staging(counted) ?? counted);
     return this.#shard?.replacing(replacement) ?? replacement;
   }
@@ -283,8 +317,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     while (this.#queue.pop(this.#process));
   }
 
-  /** Removes a cached object that another process follows from now on, or that does not fit its kind. */
-  moved(entry: CacheEntry<T>, reason?: "invalid"): void {
+  /** Removes a cached object that is not deleted on the server. */
+  moved(entry: CacheEntry<T>, reason?: "invalid" | "scope"): void {
     this.#collection.writer.moved(entry, reason);
     this.#keys?.touched(entry.key);
   }
@@ -355,7 +389,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   }
 
   /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
-  end(error: Error, cause: unknown): void {
+  end(error: Error, cause?: unknown): void {
     this.state.stopped(cause);
     this.check?.abort(error);
     this.#shard?.emptied();
@@ -498,6 +532,10 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.#settle();
   }
 
+  #take(entries: readonly CacheEntry<T>[]): void {
+    for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
+  }
+
   #settle(): void {
     this.#synced.open();
     this.#collection.synced();
@@ -516,6 +554,7 @@ interface PartOwner<T extends KubernetesObject> {
   readonly counted: CountedCache<T> | undefined;
   readonly writer: CacheWriter<T>;
   readonly valid: ValidObjects | undefined;
+  readonly hasSynced: boolean;
   lacksKind(phase: ReflectorPhase): boolean;
   entered(phase: ReflectorPhase, changed: boolean): void;
   synced(): void;

@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import type { Abortable, Selection } from "../../../../src/engine/api/call_options.ts";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
-import type { Abortable } from "../../../../src/engine/api/call_options.ts";
 import { StatusError } from "../../../../src/engine/api/status.ts";
 import type { NamespaceFinder } from "../../../../src/engine/informer/cache/cache_scope.ts";
 import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
+import { ChangingParts } from "../../../../src/engine/informer/sync/changing_parts.ts";
+import type { CollectionSync } from "../../../../src/engine/informer/sync/collection_sync.ts";
 import { Indexer } from "../../../../src/engine/store/indexer.ts";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../../support/times/fake_time.ts";
@@ -32,6 +34,7 @@ Deno.test("NamespaceKeys has the keys that its namespace has brought, and anothe
 
 /** A controller of one namespace, which runs until it is ended, and a little longer while a test holds it. */
 class FakePart {
+  readonly source: { readonly selection: Selection };
   readonly namespace: string | undefined;
   readonly gate = { version: "10" };
   readonly state: { cause?: unknown } = {};
@@ -43,6 +46,11 @@ class FakePart {
 
   constructor(namespace: string | undefined) {
     this.namespace = namespace;
+    this.source = { selection: { namespace } };
+  }
+
+  leave(): void {
+    this.calls.push("leave");
   }
 
   join(): void {
@@ -77,8 +85,9 @@ class Changing {
   readonly failures: unknown[] = [];
   readonly stop = new AbortController();
   parts: readonly FakePart[] = [new FakePart(undefined)];
-  make = (namespace: string | undefined): FakePart => new FakePart(namespace);
-  readonly namespaces: ChangingNamespaces<Thing, FakePart>;
+  make = ({ namespace }: Selection): FakePart => new FakePart(namespace);
+  readonly changing: ChangingParts<Thing>;
+  readonly namespaces: ChangingNamespaces<Thing>;
   readonly running: Promise<void>;
   isOver = false;
 
@@ -90,18 +99,22 @@ class Changing {
       return answer.promise;
     };
     const parts = (): readonly FakePart[] => this.parts;
-    this.namespaces = new ChangingNamespaces<Thing, FakePart>({ find } as NamespaceFinder<Thing>, {
+    const sync = {
       get parts() {
         return parts();
       },
-      writer: { moved: ({ key }) => void this.moved.push(key) },
-      cache: { entryTransform: { serverKeyOf: ({ key }) => key } },
+      writer: { moved: ({ key }: CacheEntry<Thing>) => void this.moved.push(key) },
+      cache: { entryTransform: { serverKeyOf: ({ key }: CacheEntry<Thing>) => key } },
+      collection: { scope: { parts: [{}] } },
       sharesVersions: true,
-      make: (namespace) => this.make(namespace),
-      replace: (parts) => void (this.parts = parts),
-      report: (error) => void this.reports.push(error),
-    });
-    this.running = this.namespaces.run(this.stop.signal, (error) => void this.failures.push(error));
+      make: (selection: Selection) => this.make(selection),
+      replace: (parts: readonly FakePart[]) => void (this.parts = parts),
+      report: (error: unknown) => void this.reports.push(error),
+    } as unknown as CollectionSync<Thing>;
+    const changing = this.changing = new ChangingParts<Thing>(sync);
+    this.namespaces = new ChangingNamespaces<Thing>({ find } as NamespaceFinder, Object.assign(sync, { changing }));
+    changing.start([], this.stop.signal, (error) => void this.failures.push(error));
+    this.running = this.namespaces.run(this.stop.signal).then(() => changing.ended());
     this.running.then(() => this.isOver = true, () => {});
   }
 
@@ -160,30 +173,27 @@ Deno.test("ChangingNamespaces has ended when its controllers have, and follows n
   const [endA, endB] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   [a.ending, b.ending] = [endA.promise, endB.promise];
   await changing.again();
-  await changing.answer("a", "c"); // waits for the end of the second one
+  await changing.answer("a", "c"); // the second one goes at once, and ends later
+  const [, c] = changing.parts;
   changing.stop.abort();
-  endB.resolve();
-  await changing.tick();
-  assertEquals([changing.parts, changing.isOver, b.calls], [[a, b], false, ["join", "run"]]);
   endA.resolve();
   await changing.tick();
-  assertEquals(changing.isOver, true);
+  assertEquals([changing.parts, changing.isOver, b.calls], [[a, c], false, ["join", "run", "leave", "end"]]);
+  endB.resolve();
+  await changing.tick();
+  assertEquals([changing.parts, changing.isOver], [[a, c], true]);
 });
 
-Deno.test("ChangingNamespaces removes what a controller has written until its end, and begins others paused meanwhile", async () => {
+Deno.test("ChangingNamespaces removes what a controller has cached, and begins others paused meanwhile", async () => {
   await using changing = new Changing();
   await changing.tick();
   await changing.answer("a");
   const [a] = changing.parts;
-  const end = Promise.withResolvers<void>();
-  a.ending = end.promise;
-  await changing.again();
-  await changing.answer("b");
   a.entries = [entry("late", 1, { namespace: "a" })];
-  changing.namespaces.pause();
-  end.resolve();
-  await changing.tick();
-  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "end"]]);
+  await changing.again();
+  changing.changing.isPaused = true;
+  await changing.answer("b");
+  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "leave", "end"]]);
   assertEquals(changing.parts.map(({ namespace, calls }) => [namespace, calls]), [["b", ["join", "pause", "run"]]]);
 });
 
