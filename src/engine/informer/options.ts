@@ -174,11 +174,9 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    *
    * @internal
    */
-  readonly [internals]?: {
-    readonly budget?: MemoryBudget;
-    readonly finder?: NamespaceFinder;
-    readonly onRescope?: ScopeReservation;
-  };
+  readonly [internals]?: Partial<
+    Readonly<{ budget: MemoryBudget; finder: NamespaceFinder; reserve: ScopeReservation }>
+  >;
 }
 
 /** Selects the namespaces whose labels match. */

@@ -103,7 +103,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #following: Promise<{ readonly error: unknown } | undefined> | undefined;
   /** `true` once `#running` has settled. */
   #hasEnded = false;
-  readonly #onRescope: ScopeReservation | undefined;
+  /** Set by a factory. */
+  readonly #reserve: ScopeReservation | undefined;
   /** Only rises. */
   #errors = 0;
   readonly #observe: (error: unknown) => void;
@@ -123,7 +124,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { budget, finder, onRescope } = options[internals] ?? {};
+    const { budget, finder, reserve } = options[internals] ?? {};
     const filled = informerSettings(options);
     const collection = new CachedCollection<T>(source, filled, finder);
     const { scope, subject } = collection;
@@ -133,7 +134,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     };
     this.#options = options;
     this.#observe = errorObserver(options.onError, () => `informer of ${subject}`);
-    this.#onRescope = onRescope;
+    this.#reserve = reserve;
     this.keepsSecretData = scope.keepsSecretData;
     const cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = budget?.count(scope.resource!, cache);
@@ -221,7 +222,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * - The server writes `creationTimestamp` in whole seconds and by its own clock. So a time may be up to a second too
    *   long, and it includes any difference between the clocks.
    * - Handlers with a filter and informers with selectors are not measured, because an old object may be added there.
-   *   Objects without the field, after a `transform`, are not measured either.
+   *   Objects without the field, after a `transform`, are not measured either, and
+   *   nothing is after {@linkcode rescope}, because the objects that come may be old.
    *
    * Each handler reads one field of each new object, without parsing it.
    */
@@ -397,7 +399,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const action = `rescope ${this.#sync.informer}`;
     checkNames(action, change, "namespaces labelSelector fieldSelector");
     checkNames(action, options, "signal");
-    const call = (): Promise<void> => this.#sync.rescope(change, options.signal, this.#onRescope);
+    const call = (): Promise<void> => this.#sync.rescope(change, options.signal, this.#reserve);
     await this.#waits.wait(`the new scope of ${this.#sync.collection.subject}`, options.signal, call);
   }
 
@@ -533,10 +535,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #checked(options: HandlerOptions<T>): HandlerOptions<T> {
     const { informer, scope } = this.#sync.collection;
-    const changing = scope.changing ?? (this.#sync.isRescoped ? "rescope() has changed its scope" : undefined);
-    if (options.checkpoint === undefined || changing === undefined) return options;
+    if (options.checkpoint === undefined || scope.changing === undefined) return options;
     throw new TypeError(
-      `Cannot use a checkpoint with ${informer}: ${changing}, so objects that moved would count as deleted. Use a ` +
+      `Cannot use a checkpoint with ${informer}: ${scope.changing}, so objects that moved would count as deleted. Use a ` +
         `fixed shard such as "0/4", or name the namespaces`,
     );
   }

@@ -101,10 +101,8 @@ export class SharedInformer {
   readonly demand: Demand;
   /** `true` if it runs as long as the factory: then the demand never ends. */
   isKept = false;
-  /** The number of callers that asked for its scope, and have not given it back. */
-  users = 0;
-  /** `true` while it changes to another scope. */
-  isChanging = false;
+  /** The number of followers that named the informer itself, whatever its scope is. */
+  guests = 0;
   /** The number of its followers, see `SharedInformerFactory`. */
   followers = 0;
   /** Set once it was started. */

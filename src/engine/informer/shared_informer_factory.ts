@@ -14,7 +14,6 @@ import { type ApiResource, type Resource, resourceName } from "../api/resource.t
 import { callObserver } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
-import type { ResourceClient } from "../client/resource_client.ts";
 import { ArgumentError, checkDurations } from "../errors/checks.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { allEnded } from "../errors/informer_error.ts";
@@ -111,12 +110,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * stopped.
    */
   readonly #informers = new Map<string, SharedInformer>();
-
-  /** All informers, each once. */
-  get #all(): SharedInformer[] {
-    return [...new Set(this.#informers.values())];
-  }
-
+  /** The names of the scopes that informers change from and to. */
+  readonly #changing = new Set<string>();
   /** The informers whose kinds the server need not have. */
   readonly #optional = new OptionalKinds(
     (definitions) => this.#client.resource(definitions),
@@ -155,17 +150,18 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: Resource<T> | SharedIndexInformer<T, string>,
       options: Selection & SharedIndexInformerOptions<T, string>,
     ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } => {
-      const isAsked = "plural" in source;
-      const shared = isAsked ? this.#shared(source, options) : this.#given(source);
+      const guests = "plural" in source ? 0 : 1;
+      const shared = "plural" in source ? this.#shared(source, options) : this.#given(source);
       const release = shared.demand.acquire();
       shared.followers++;
+      shared.guests += guests;
       if (this.#run !== undefined) this.#start(shared, this.#run);
       return {
         informer: typed(shared),
         release: (): void => {
           release();
           shared.followers--;
-          if (isAsked) shared.users--;
+          shared.guests -= guests;
           if (shared.demand.state === "held") return;
           shared.demand.end();
           this.#informers.delete(shared.scope.name);
@@ -253,14 +249,14 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: CachedOptions<T, Name, P, D> = {},
   ): SharedIndexInformer<Cached<T, P, D>, Name> {
     const shared = this.#shared(resource, options);
-    if (!shared.isKept) shared.demand.acquire(); // never released
+    shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
     return typed(shared);
   }
 
   #given(source: unknown): SharedInformer {
-    const shared = this.#all.find(({ informer }) => informer === source);
+    const shared = [...this.#informers.values()].find(({ informer }) => informer === source);
     if (shared !== undefined) return shared;
     throw new ArgumentError("Cannot watch an informer: this factory did not create it. Create it with forResource()");
   }
@@ -274,15 +270,15 @@ export class SharedInformerFactory implements AsyncDisposable {
     const placed = this.#placed(resource, options);
     const scope = this.#scopeOf(resource, placed);
     const known = this.#informers.get(scope.name);
-    if (known?.isChanging) {
+    if (this.#changing.has(scope.name)) {
       throw new Error(`Cannot share the informer of "${scope.kind}": its rescope() has not ended. Wait for it first`);
     }
-    const isUsed = known !== undefined && isUsable(known.informer);
-    if (isUsed) known.join(placed);
-    else known?.demand.end();
-    const shared = isUsed ? known : this.#create(scope, placed);
-    shared.users++;
-    return shared;
+    if (known !== undefined && isUsable(known.informer)) {
+      known.join(placed);
+      return known;
+    }
+    known?.demand.end();
+    return this.#create(scope, placed);
   }
 
   /**
@@ -325,11 +321,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: CachedOptions<T, Name, P, D> = {},
   ): AcquiredInformer<Cached<T, P, D>, Name> {
     const shared = this.#shared(resource, options, (informer) => informer.status().state !== "stopped");
-    const giveBack = shared.demand.acquire();
-    const release = (): void => {
-      shared.users--;
-      giveBack();
-    };
+    const release = shared.demand.acquire();
     this.#start(shared, {});
     return new AcquiredInformer(typed<Cached<T, P, D>, Name>(shared), shared.scope.kind, release);
   }
@@ -343,7 +335,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   start(options: Abortable = {}): void {
     checkNames("start informers", options, "signal");
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#all) if (shared.isWanted) this.#start(shared, options);
+    for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, options);
   }
 
   /**
@@ -387,7 +379,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is already running");
     const run = this.#run = new FactoryRun(signal);
     try {
-      for (const shared of this.#all) if (shared.isWanted) this.#start(shared, run);
+      for (const shared of this.#informers.values()) if (shared.isWanted) this.#start(shared, run);
       if (syncTimeoutMs !== Infinity) run.add(this.#synced(run.signal, syncTimeoutMs));
       await run.ended;
     } catch (error) {
@@ -406,7 +398,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
-    const all = this.#all.filter(({ demand }) => demand.state === "held");
+    const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
     const idle = all.filter(({ running }) => running === undefined).map(({ scope }) => `"${scope.kind}"`);
     if (idle.length > 0) {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started. Call start() after the last forResource()`);
@@ -426,7 +418,7 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Returns the status of each informer, in the order of their creation. */
   status(): InformerOfFactory[] {
-    return this.#all.map(({ scope: { resource, selection }, informer }) => {
+    return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
       return { resource, selection, status: informer.status() };
     });
   }
@@ -434,7 +426,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** Calls `SharedIndexInformer.measureDelivery()` on each informer, and on each later one. */
   measureDelivery(): void {
     this.#measuresDelivery = true;
-    for (const { informer } of this.#all) informer.measureDelivery();
+    for (const { informer } of this.#informers.values()) informer.measureDelivery();
   }
 
   /** The bytes that all caches may hold, see the option. `undefined` without the option. */
@@ -464,7 +456,7 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Returns the sizes of the cached objects for each informer, in the order of their creation. */
   memory(): MemoryOfInformer[] {
-    return this.#all.map(({ scope: { resource, selection }, informer }) => {
+    return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
       return { resource, selection, memory: informer.memory() };
     });
   }
@@ -479,7 +471,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   shutdown(): Promise<void> {
     this.#isShutDown = true;
     this.#run?.stop();
-    for (const { demand } of this.#all) demand.end();
+    for (const { demand } of this.#informers.values()) demand.end();
     this.#keepers?.abandon();
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
@@ -500,7 +492,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   async #stopAll(): Promise<void> {
-    const informers = this.#all.map(({ informer }) => informer[Symbol.asyncDispose]());
+    const informers = Array.from(this.#informers.values(), ({ informer }) => informer[Symbol.asyncDispose]());
     await Promise.allSettled(informers);
     await this.#optional[Symbol.asyncDispose]();
     await this.#keepers?.end();
@@ -571,12 +563,12 @@ export class SharedInformerFactory implements AsyncDisposable {
       given,
       INFORMER_OPTIONS,
     );
-    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> => this.#client.resource(resource, part);
-    const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
-    const finder = readable && {
-      find: (wait: Abortable) => readablePart(this.#client, [resource], wait),
-    };
-    const onRescope: ScopeReservation = (next) => this.#reserve(shared, next);
+    const sources = parts.map((part) => ({
+      namespace: part.namespace ?? "",
+      source: this.#client.resource<KubernetesObject>(resource, part),
+    }));
+    const finder = readable && ((wait: Abortable) => readablePart(this.#client, [resource], wait));
+    const reserve: ScopeReservation = (next) => this.#reserve(shared, next);
     const informer = new SharedIndexInformer<KubernetesObject, string>(
       sources.length === 1 ? sources[0].source : sources,
       {
@@ -585,14 +577,14 @@ export class SharedInformerFactory implements AsyncDisposable {
           callObserver(() => own.onError?.(error));
           if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
         },
-        [internals]: defined({ budget: this.#budget, finder, onRescope }),
+        [internals]: defined({ budget: this.#budget, finder, reserve }),
       },
     );
     if (this.#measuresDelivery) informer.measureDelivery();
     const shared = new SharedInformer(informer, options, this.#options, () => {
       this.#informers.delete(shared.scope.name);
     });
-    const others = this.#all.map(({ scope }) => scope).filter(({ name }) => name !== scope.name);
+    const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
@@ -601,21 +593,21 @@ export class SharedInformerFactory implements AsyncDisposable {
     return shared;
   }
 
-  /** As {@linkcode ScopeReservation}. While the scope changes, the informer is kept under both names. */
+  /** As {@linkcode ScopeReservation}. While the scope changes, nobody gets an informer of either scope. */
   #reserve(shared: SharedInformer, next: CacheScope<Resource>): (isDone: boolean) => void {
-    const { name } = shared.scope;
-    const isKept = this.#informers.get(name) === shared;
-    const problem = shared.users > 1
-      ? `${shared.users} callers of the factory share it. Acquire an informer of the new scope instead`
-      : this.#informers.has(next.name) && next.name !== name
+    const names = [shared.scope.name, next.name];
+    const other = this.#informers.get(next.name);
+    const users = shared.demand.holders - shared.guests;
+    const problem = users > 1
+      ? `${users} callers of the factory share it. Acquire an informer of the new scope instead`
+      : other !== undefined && other !== shared
       ? `the factory has another informer of "${next.name}". Use that one`
       : undefined;
     if (problem !== undefined) throw new Error(`Cannot rescope the informer of "${next.kind}": ${problem}`);
-    shared.isChanging = true;
-    if (isKept) this.#informers.set(next.name, shared);
+    for (const name of names) this.#changing.add(name);
     return (isDone) => {
-      shared.isChanging = false;
-      if (isKept && next.name !== name) this.#informers.delete(isDone ? name : next.name);
+      for (const name of names) this.#changing.delete(name);
+      if (isDone && this.#informers.delete(names[0])) this.#informers.set(next.name, shared);
     };
   }
 

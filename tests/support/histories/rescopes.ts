@@ -57,7 +57,7 @@ class Rescoped {
     this.maps = new SharedIndexInformer(this.client.resource(ConfigMap, { namespace }), {
       compact: seed % 2 === 0,
       reflector: { pageSize: random.pick([2, 500]), streamingList: random.pick(["auto", "auto", "off"]) },
-      onError: () => {},
+      onError: (error) => Deno.env.has("SHOW") && console.log("E", error),
       ...random.next() < 0.3 ? { transform: renamed } : {},
     });
     this.checker = new EventChecker(this.maps);
@@ -131,7 +131,12 @@ export async function playRescopes(seed: number): Promise<number> {
   using time = rescoped.time;
   using client = rescoped.client;
   const lasting: Disposable[] = [];
-  const steps: HistoryStep[] = history(seed, { namespaces: NAMES, names: 3, steps: 40, faults: isCalm ? "none" : "all" });
+  const steps: HistoryStep[] = history(seed, {
+    namespaces: NAMES,
+    names: 3,
+    steps: 40,
+    faults: isCalm ? "none" : "all",
+  });
   try {
     for (const step of steps) {
       const ends = perform(server, ConfigMap, step);

@@ -270,13 +270,11 @@ export interface NamespaceSource<T> {
   readonly source: ListerWatcher<T>;
 }
 
-/** Finds the namespaces of a collection that the client may read. */
-export interface NamespaceFinder {
-  /**
-   * Resolves with their names, which may be none; with `undefined` where one list and watch may read all namespaces.
-   */
-  find(options: Abortable): Promise<readonly string[] | undefined>;
-}
+/**
+ * Finds the namespaces of a collection that the client may read. Resolves with their names, which may be none; with
+ * `undefined` where one list and watch may read all namespaces.
+ */
+export type NamespaceFinder = (options: Abortable) => Promise<readonly string[] | undefined>;
 
 /** The collection that an informer caches: its sources, and what is cached of them. */
 export class CachedCollection<T> {

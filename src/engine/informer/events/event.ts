@@ -67,8 +67,8 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    * - Its namespace left the selection (`namespaces: { labels }` or `"readable"`).
    * - Its cluster was removed from the `ClusterSet`.
    *
-   * `"scope"` if `SharedIndexInformer.rescope()` took it out of the selection. With new selectors, an object that was
-   * deleted during the change has this reason too.
+   * `"scope"` if `SharedIndexInformer.rescope()` took it out of the selection. With new selectors,
+   * `finalStateUnknown` is `true`, because an object that was deleted during the change has this reason too.
    */
   readonly reason?: "moved" | "invalid" | "scope";
 }

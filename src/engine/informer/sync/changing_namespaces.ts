@@ -76,7 +76,7 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
  */
 export class ChangingNamespaces<T extends KubernetesObject> {
   readonly #finder: NamespaceFinder;
-  readonly #collection: NamespacedCollection<T>;
+  readonly #collection: CollectionSync<T>;
   /** `true` once an answer has begun parts. */
   #hasBegun = false;
   /** The refusals since the last question, which are reported where its answer does not explain them. */
@@ -91,7 +91,7 @@ export class ChangingNamespaces<T extends KubernetesObject> {
   #work: DerivedController | undefined;
 
   /** Asks nothing before {@linkcode run}. */
-  constructor(finder: NamespaceFinder, collection: NamespacedCollection<T>) {
+  constructor(finder: NamespaceFinder, collection: CollectionSync<T>) {
     this.#finder = finder;
     this.#collection = collection;
   }
@@ -149,7 +149,7 @@ export class ChangingNamespaces<T extends KubernetesObject> {
     [this.#refusals, this.#due] = [[], new Latch()];
     let names: readonly string[] | undefined;
     try {
-      names = await this.#finder.find({ signal: asking });
+      names = await this.#finder({ signal: asking });
     } catch (error) {
       this.#refusals.unshift(...refusals);
       asking.throwIfAborted();
@@ -164,7 +164,7 @@ export class ChangingNamespaces<T extends KubernetesObject> {
     const tookMs = monotonicMs() - beganMs;
     const namespaces = names === undefined || names.length === 0 ? [undefined] : names;
     const wanted = namespaces.map((namespace) => ({ ...scope.parts[0], namespace }));
-    if (!signal.aborted) await changing.change({ wanted, reason: "moved" });
+    if (!signal.aborted) await changing.change(wanted);
     this.#hasBegun = true;
     const unexplained = refusals.filter((error) => this.#collection.parts.some(({ state }) => state.cause === error));
     for (const error of unexplained) report(error);
@@ -174,9 +174,3 @@ export class ChangingNamespaces<T extends KubernetesObject> {
     return { minMs: backoffMs(this.#row.vain, {}), maxMs: names === undefined ? Infinity : periodMs };
   }
 }
-
-/** The collection whose namespaces change. */
-type NamespacedCollection<T extends KubernetesObject> = Pick<
-  CollectionSync<T>,
-  "changing" | "collection" | "parts" | "report"
->;

@@ -14,42 +14,30 @@ import { LongTimer } from "../../async/time.ts";
 import type { CollectionSync } from "./collection_sync.ts";
 import type { PartSync } from "./part_sync.ts";
 
-/** The time until a list that is older than the cache is repeated, in milliseconds; doubled each time. */
-const LATE_MS = 1_000;
+/** The time until a list that is older than the cache is repeated, in milliseconds. */
+const LATE_MS = 2_000;
 
 /** Ends the waits of a part that is no longer followed; they begin again with those that are. */
 export class PartLeft extends Error {}
 
-/** A change of parts. */
-export interface PartChange {
-  /** The selections of all parts after it. */
-  readonly wanted: readonly Selection[];
-  /** With `"scope"`, the parts are exchanged when all new ones are listed, else at once. */
-  readonly reason: "moved" | "scope";
-  /** Called once: with `true` in the turn of the exchange, before it, or with `false` if nothing changes. */
-  readonly settle?: (isDone: boolean) => void;
-  /** Ends it before the exchange. */
-  readonly signal?: AbortSignal;
-}
-
 /** Runs the parts of a collection, and exchanges them. */
 export class ChangingParts<T extends KubernetesObject> {
-  readonly #sync: ChangingCollection<T>;
+  readonly #sync: CollectionSync<T>;
   /** Has the parts that have begun and are followed, or are staged. */
   readonly #jobs = new Map<PartSync<T>, DerivedController>();
   /** The ends of the parts that have begun and not ended. */
   readonly #ends = new Set<Promise<void>>();
   /** Set by {@linkcode start}. */
   #run: { readonly signal: AbortSignal; readonly failed: (error: unknown) => void } | undefined;
-  /** Ends the change whose lists are staged. */
-  #undo: ((error: Error) => void) | undefined;
+  /** Ends the change whose lists are staged: it rejects with the error. */
+  undo: ((error: Error) => void) | undefined;
   /** The parts that are staged. */
   staging: readonly PartSync<T>[] = [];
   /** Parts that begin are paused. */
   isPaused = false;
 
   /** Begins nothing before {@linkcode start}. */
-  constructor(sync: ChangingCollection<T>) {
+  constructor(sync: CollectionSync<T>) {
     this.#sync = sync;
   }
 
@@ -64,84 +52,71 @@ export class ChangingParts<T extends KubernetesObject> {
     while (this.#ends.size > 0) await Promise.all(this.#ends);
   }
 
-  /** Ends the change whose lists are staged: it rejects with `error`. */
-  end(error: Error): void {
-    this.#undo?.(error);
-  }
-
   /**
-   * Exchanges parts. Those that stay are not touched. One that comes resumes the watch of a part that goes and has its
-   * objects, or it lists. Lists that are staged are committed together, once none is older than the cache.
+   * Follows the parts of `wanted` from now on. Those that stay are not touched. One that comes resumes the watch of a
+   * part that goes and has its objects, or it lists. With `settle`, lists are staged, and committed together once none is
+   * older than the cache. It is called once: with `true` in the turn of the exchange, before it, or with `false`.
    *
-   * Rejects with the reason of the signal, or the error of {@linkcode end}; then nothing has changed.
+   * Rejects with the reason of the signal, or the error of {@linkcode undo}; then nothing has changed.
    */
-  async change({ wanted, reason, settle = () => {}, signal }: PartChange): Promise<void> {
-    const { parts, sharesVersions, make } = this.#sync;
-    const isOther = selectorsOf(parts[0].source.selection) !== selectorsOf(wanted[0]);
+  async change(wanted: readonly Selection[], settle?: (isDone: boolean) => void, signal?: AbortSignal): Promise<void> {
+    const { cache: { entryTransform }, parts, sharesVersions, make, writer } = this.#sync;
+    const places = wanted.map(({ namespace = "" }) => namespace);
+    const { selection: before = {} } = parts[0].source;
+    const isOther = (["labelSelector", "fieldSelector"] as const).some((it) => before[it] !== wanted[0][it]);
+    const isAlone = places.length === 1;
     const stays = (part: PartSync<T>): boolean =>
-      !isOther && (wanted.length === 1 || part.namespace !== undefined) &&
-      wanted.some((selection) => placeOf(selection) === placeOf(part.source.selection));
+      !isOther && places.includes(part.place) && (isAlone || part.namespace !== undefined);
     const leaving = parts.filter((part) => !stays(part));
-    /** The version at which a part that leaves has all objects of a selection. */
-    const versionOf = (selection?: Selection): string => {
-      const places = ["", placeOf(selection)];
-      const from = leaving.find(({ source }) => places.includes(placeOf(source.selection)));
+    /** The version at which a part that leaves has all objects of a place. */
+    const versionOf = (place: string): string => {
+      const from = leaving.find((part) => part.place === "" || part.place === place);
       return isOther || !sharesVersions ? "" : from?.gate.version ?? "";
     };
-    const isStaged = reason === "scope" && this.#run !== undefined;
-    const next = wanted.map((selection) => {
-      const known = parts.find((it) => stays(it) && placeOf(it.source.selection) === placeOf(selection));
-      const onProgress = isStaged && versionOf(selection) === "" ? (): void => progress() : undefined;
-      return known ?? make(selection, wanted.length > 1 || reason === "moved", onProgress);
+    const next = wanted.map((selection, i) => {
+      const isStaged = settle !== undefined && this.#run !== undefined && versionOf(places[i]) === "";
+      return parts.find((part) => part.place === places[i] && stays(part)) ??
+        make(selection, !isAlone || settle === undefined, isStaged ? () => progress() : undefined);
     });
     const coming = next.filter((part) => !parts.includes(part));
     const staging = this.staging = coming.filter(({ staged }) => staged !== undefined);
     const behind = (): PartSync<T>[] =>
-      staging.filter(({ source, staged }) =>
-        leaving.some((other) => {
-          const [a, b] = [source, other.source].map(({ selection }) => placeOf(selection));
-          return (a === "" || b === "" || a === b) && isOlder(staged!.version!, other.gate.version);
-        })
+      staging.filter(({ place, staged }) =>
+        leaving.some(({ place: other, gate }) =>
+          (place === other || place === "" || other === "") && isOlder(staged!.version!, gate.version)
+        )
       );
     const done = new Latch();
-    let lateMs = LATE_MS;
     using timer = new LongTimer(() => {
       for (const part of behind()) part.relist(new Error("the list of the new scope is older than the cache"));
-      lateMs *= 2;
     });
     const over = (isDone: boolean): void => {
-      this.#undo = undefined;
+      this.undo = undefined;
       this.staging = [];
-      settle(isDone);
+      settle?.(isDone);
     };
-    const undo = this.#undo = (error: Error): void => {
+    const undo = this.undo = (error: Error): void => {
       over(false);
       for (const part of coming) this.#end(part, error);
       done.fail(error);
     };
     const progress = (): void => {
-      if (this.#undo !== undo || staging.some(({ staged }) => staged!.version === undefined)) return;
-      if (behind().length > 0) return timer.isArmed ? undefined : timer.arm(lateMs);
+      if (this.undo !== undo || staging.some(({ staged }) => staged!.version === undefined)) return;
+      if (behind().length > 0) return timer.isArmed ? undefined : timer.arm(LATE_MS);
       over(true);
-      // What the others have read and not written is above their versions, and is read again.
-      for (const part of leaving) this.#end(part, new PartLeft(`it no longer follows "${part.namespace}"`));
-      const { cache: { entryTransform }, writer } = this.#sync;
+      // What they have read and not written is above their versions, and is read again.
+      for (const part of leaving) this.#end(part, new PartLeft(`it no longer follows "${part.place}"`));
       const cached = Map.groupBy(
-        wanted.some((it) => placeOf(it) === "") ? [] : leaving.flatMap((part) => part.known.list()),
-        (entry) => splitKey(entryTransform.serverKeyOf(entry)).namespace,
+        places.includes("") ? [] : leaving.flatMap((part) => part.known.list()),
+        (entry) => splitKey(entryTransform.serverKeyOf(entry)).namespace ?? "",
       );
       for (const [place, entries] of cached) {
-        if (coming.some(({ source }) => placeOf(source.selection) === place)) continue;
-        for (const entry of entries) writer.moved(entry, reason);
+        if (coming.some((part) => part.place === place)) continue;
+        for (const entry of entries) writer.moved(entry, settle && "scope");
       }
-      for (const part of this.#run === undefined ? [] : coming) {
-        const { source: { selection }, staged } = part;
-        const own = cached.get(placeOf(selection)) ?? [];
-        if (staged === undefined) part.join(own, versionOf(selection));
-        else part.commit(own, isOther);
-      }
+      for (const part of coming) part.join(cached.get(part.place) ?? [], versionOf(part.place), isOther);
       this.#sync.replace(next);
-      if (this.#run !== undefined) { for (const part of next) this.#begin(part); }
+      for (const part of next) this.#begin(part);
       done.open();
     };
     for (const part of staging) this.#begin(part);
@@ -149,14 +124,14 @@ export class ChangingParts<T extends KubernetesObject> {
     try {
       await done.wait({ signal });
     } catch (error) {
-      if (this.#undo === undo) undo(error as Error);
+      if (this.undo === undo) undo(error as Error);
       if (!done.isOpen) throw error; // else it was exchanged just before the signal aborted
     }
   }
 
   #begin(part: PartSync<T>): void {
-    if (this.#jobs.has(part)) return;
-    const { signal, failed } = this.#run!;
+    if (this.#run === undefined || this.#jobs.has(part)) return;
+    const { signal, failed } = this.#run;
     const job = new DerivedController(signal);
     if (this.isPaused) part.pause();
     this.#jobs.set(part, job);
@@ -168,24 +143,8 @@ export class ChangingParts<T extends KubernetesObject> {
   }
 
   #end(part: PartSync<T>, error: Error): void {
-    part.leave();
     this.#jobs.get(part)?.abort();
     this.#jobs.delete(part);
-    part.end(error, undefined);
+    part.end(error);
   }
-}
-
-/** The collection whose parts change. */
-type ChangingCollection<T extends KubernetesObject> = Pick<
-  CollectionSync<T>,
-  "cache" | "make" | "parts" | "replace" | "sharesVersions" | "writer"
->;
-
-/** The namespace of a selection; `""` for all. */
-function placeOf({ namespace = "" }: Selection = {}): string {
-  return namespace;
-}
-
-function selectorsOf({ labelSelector = "", fieldSelector = "" }: Selection = {}): string {
-  return JSON.stringify([labelSelector, fieldSelector]);
 }

@@ -110,8 +110,6 @@ export class CollectionSync<T extends KubernetesObject> {
   parts: readonly PartSync<T>[];
   /** `true` once the first list of each part has been applied; parts that come later do not change it. */
   hasSynced = false;
-  /** `true` once {@linkcode rescope} has changed the selection. */
-  isRescoped = false;
   /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on. */
   stage: "new" | "running" | "stopped" = "new";
   /** `true` if and only if the status is to be published in the next turn. */
@@ -136,10 +134,18 @@ export class CollectionSync<T extends KubernetesObject> {
     this.counted = counted;
     this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged, counted);
     this.sharesVersions = pollMs === undefined;
+    const options: ReflectorOptions | undefined = pollMs ? { ...reflector, streamingList: "off" } : reflector;
     const part = (source: ListerWatcher<T>, namespace?: string, onProgress?: () => void): PartSync<T> => {
-      if (pollMs === undefined) return this.#part(source, namespace, reflector, onProgress);
-      const polled = new PolledSource<T>(source, pollMs, reflector?.pageSize);
-      return this.#part(polled, namespace, { ...reflector, streamingList: "off" });
+      const { scope: { form, shard } } = collection;
+      const read = pollMs ? new PolledSource<T>(source, pollMs, reflector?.pageSize) : source;
+      const decoded = withDecodeOptions(read, {
+        ...form,
+        ...defined({ shard: shard && new ShardFilter(shard.by, shard.ranges()) }),
+        known: (key) => cache.store.lookUp(key),
+        knownNext: () => cache.store.lookUpNext(),
+      }, this.valid !== undefined);
+      const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, cache.store);
+      return new PartSync<T>(decoded, options, this, keys, onProgress);
     };
     const { finder, sources } = collection;
     this.make = (selection, isShared, onProgress) =>
@@ -176,15 +182,15 @@ export class CollectionSync<T extends KubernetesObject> {
     if (problem !== undefined) throw new ArgumentError(`Cannot rescope ${informer}: ${problem}`);
     signal?.throwIfAborted();
     const next = CacheScope.changed(scope as CacheScope<Resource>, change);
-    changing.end(new InformerError(`Cannot rescope ${informer}: a later call of rescope() has replaced this one`));
+    changing.undo?.(new InformerError(`Cannot rescope ${informer}: a later call of rescope() has replaced this one`));
     const settled = reserve?.(next);
     const settle = (isDone: boolean): void => {
       settled?.(isDone);
       if (!isDone) return;
       collection.scope = next;
-      this.isRescoped = true;
+      processor.deliveryTimes = undefined; // what comes may be old
     };
-    await changing.change({ wanted: next.parts, reason: "scope", settle, signal });
+    await changing.change(next.parts, settle, signal);
   }
 
   /** The name of the informer in messages. */
@@ -260,7 +266,7 @@ export class CollectionSync<T extends KubernetesObject> {
   pause(): void {
     this.#namespaces?.pause();
     this.changing.isPaused = true;
-    for (const part of this.#all) part.pause();
+    for (const part of [...this.parts, ...this.changing.staging]) part.pause();
     this.#stateChanged();
   }
 
@@ -268,14 +274,14 @@ export class CollectionSync<T extends KubernetesObject> {
   resume(): void {
     this.#namespaces?.resume();
     this.changing.isPaused = false;
-    for (const part of this.#all) part.resume();
+    for (const part of [...this.parts, ...this.changing.staging]) part.resume();
     this.#stateChanged();
   }
 
   /** Ends the waits before the next attempts. */
   retry(): void {
     this.#namespaces?.retry();
-    for (const part of this.#all) part.retry();
+    for (const part of [...this.parts, ...this.changing.staging]) part.retry();
   }
 
   /** Returns true for the wait after the answer that the server does not have the kind, where it may lack it. */
@@ -312,7 +318,7 @@ export class CollectionSync<T extends KubernetesObject> {
     this.stage = "stopped";
     this.state.stopped(cause);
     const ended = error();
-    this.changing.end(ended);
+    this.changing.undo?.(ended);
     for (const part of this.parts) part.end(ended, cause);
     this.changes.changed();
   }
@@ -332,29 +338,6 @@ export class CollectionSync<T extends KubernetesObject> {
     this.hasSynced = true;
     this.processor.synced();
     void this.#checkFields();
-  }
-
-  /** The parts that are followed, and those that are staged. */
-  get #all(): readonly PartSync<T>[] {
-    return [...this.parts, ...this.changing.staging];
-  }
-
-  #part(
-    source: ListerWatcher<T>,
-    namespace: string | undefined,
-    reflector: ReflectorOptions | undefined,
-    onProgress?: () => void,
-  ): PartSync<T> {
-    const { collection: { scope }, cache: { store } } = this;
-    const { shard } = scope;
-    const decoded = withDecodeOptions(source, {
-      ...scope.form,
-      ...defined({ shard: shard && new ShardFilter(shard.by, shard.ranges()) }),
-      known: (key) => store.lookUp(key),
-      knownNext: () => store.lookUpNext(),
-    }, this.valid !== undefined);
-    const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, store);
-    return new PartSync<T>(decoded, reflector, this, keys, onProgress);
   }
 
   /** Reports paths of fields that lead nowhere, of a kind that the compiler has not checked. */

@@ -30,7 +30,7 @@ import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
-import { StagedChanges } from "./staged_changes.ts";
+import { type StagedChanges, stagedChanges } from "./staged_changes.ts";
 import { type NamespaceStatus, StateKeeper } from "./state_keeper.ts";
 import type { ValidObjects } from "./valid_objects.ts";
 import { VersionGate } from "./version_gate.ts";
@@ -71,7 +71,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   check: RunningCheck | undefined;
   readonly #options: ReflectorOptions | undefined;
   readonly #queue: DeltaFIFO<CacheEntry<T>>;
-  /** `#process` writes to the cache, until {@linkcode leave}. */
+  /** `#process` writes to the cache, until {@linkcode end}. */
   #process: (deltas: Deltas<CacheEntry<T>>) => void;
   readonly #reflector: Reflector<T>;
   /** The collection, of which this is a part. */
@@ -102,7 +102,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     keys?: NamespaceKeys<CacheEntry<T>>,
     onProgress?: () => void,
   ) {
-    this.staged = onProgress && new StagedChanges<CacheEntry<T>>(this, onProgress);
+    this.staged = onProgress && stagedChanges<CacheEntry<T>>(this, onProgress);
     this.source = source;
     this.#options = reflector;
     this.#collection = collection;
@@ -140,6 +140,11 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     return this.#keys?.namespace;
   }
 
+  /** The namespace of its selection; `""` for all namespaces. */
+  get place(): string {
+    return this.namespace ?? this.source.selection?.namespace ?? "";
+  }
+
   /** The cached entries, of those of an informer. */
   get known(): KnownPart<T> {
     return this.#keys ?? this.#collection.cache.store;
@@ -166,7 +171,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
     return withErrorJson({
-      namespace: this.namespace ?? this.source.selection?.namespace ?? "",
+      namespace: this.place,
       state,
       since,
       ...defined({ cause }),
@@ -202,38 +207,23 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   }
 
   /**
-   * Takes cached entries over from another part, before it runs, and resumes the watch from `version`, up to
-   * which they are all; with `""` it begins with a list of the newest state.
+   * Takes cached entries over from another part. What is staged replaces them; those that are not in it were deleted,
+   * or left the selection if that `isOther`. A part that is not staged resumes the watch from `version`, up to which the
+   * entries are all; with `""` it begins with a list of the newest state.
    */
-  join(entries: readonly CacheEntry<T>[], version: string): void {
-    if (version !== "") {
+  join(entries: readonly CacheEntry<T>[], version: string, isOther: boolean): void {
+    const { hasSynced, writer } = this.#collection;
+    if (version !== "" && this.staged === undefined) {
       this.state.restored(Date.now());
       return this.#reflector.restore(entries, version);
     }
-    this.#take(entries);
-    this.#reflector.listNewest();
-  }
-
-  /** As `ChangingPart.commit`. */
-  commit(entries: readonly CacheEntry<T>[], isOther: boolean): void {
-    this.#take(entries);
-    if (this.#collection.hasSynced) this.#synced.open(); // what comes is not initial
-    this.staged!.commit();
-    while (
-      this.#queue.pop((deltas) => {
-        const { type, value } = deltas.deltas[0];
-        if (isOther && type === "Deleted") this.moved(value, "scope");
-        else this.#process(deltas);
-      })
-    );
-    this.flush(this.staged!.version!);
-  }
-
-  /** As `ChangingPart.leave`. */
-  leave(): void {
-    this.#process = () => {};
-    this.#filling?.abandon();
-    this.staged?.abandon();
+    for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
+    if (this.staged === undefined) return this.#reflector.listNewest();
+    if (hasSynced) this.#synced.open(); // what comes is not initial
+    writer.reason = isOther ? "scope" : undefined;
+    this.staged.commit();
+    this.flush(this.staged.version!);
+    writer.reason = undefined;
   }
 
   /** Enters a wait, because of `error`, before it runs. */
@@ -317,8 +307,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     while (this.#queue.pop(this.#process));
   }
 
-  /** Removes a cached object that is not deleted on the server. */
-  moved(entry: CacheEntry<T>, reason?: "invalid" | "scope"): void {
+  /** Removes a cached object that another process follows from now on, or that does not fit its kind. */
+  moved(entry: CacheEntry<T>, reason?: "invalid"): void {
     this.#collection.writer.moved(entry, reason);
     this.#keys?.touched(entry.key);
   }
@@ -388,8 +378,11 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     await this.#reflector.run(options);
   }
 
-  /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
+  /** Enters the state `stopped`, with `cause` if there is one, and writes nothing more. Waits reject with `error`. */
   end(error: Error, cause?: unknown): void {
+    this.#process = () => {};
+    this.#filling?.abandon();
+    this.staged?.abandon();
     this.state.stopped(cause);
     this.check?.abort(error);
     this.#shard?.emptied();
@@ -530,10 +523,6 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     while (this.#queue.pop(this.#process));
     this.#shard?.emptied();
     this.#settle();
-  }
-
-  #take(entries: readonly CacheEntry<T>[]): void {
-    for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
   }
 
   #settle(): void {

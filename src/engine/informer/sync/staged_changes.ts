@@ -1,80 +1,61 @@
 /**
  * What a part has read before its objects may be cached.
  *
- * {@linkcode StagedChanges} is the entry point: it stands between the reflector of a part and the part. It does not
- * decide when; `changing_parts.ts` does.
+ * {@linkcode stagedChanges} is the entry point: it stands between the reflector of a part and the part. It does not
+ * decide when they may be; `changing_parts.ts` does.
  *
  * @module
  */
 import type { ReflectorStore, Replacement } from "../../reflector/requests.ts";
 
-/**
- * Keeps the list of a part, and the changes that its watch sends after it, until they are committed in one step. Then
- * everything is passed on.
- */
-export class StagedChanges<E> implements ReflectorStore<E> {
-  readonly #store: ReflectorStore<E>;
-  readonly #onProgress: () => void;
-  /** The last complete list, with the changes since; `undefined` before the first one, and after the commit. */
-  #list: Replacement<E> | undefined;
-  #isCommitted = false;
-  /** The version up to which the list and the changes are staged; `undefined` before the first list. */
+/** The list of a part, and the changes that its watch sends after it. */
+export interface StagedChanges<E> extends ReflectorStore<E> {
+  /** The version up to which they are staged; `undefined` before the first list. */
   version: string | undefined;
-
-  /** Passes to `store` once it is committed; calls `onProgress` whenever it has reached a version before that. */
-  constructor(store: ReflectorStore<E>, onProgress: () => void) {
-    this.#store = store;
-    this.#onProgress = onProgress;
-  }
-
-  add(entry: E): void {
-    if (this.#list === undefined) return this.#store.add(entry);
-    this.#list.delete(entry); // the later state may be one that is kept out
-    this.#list.add([entry]);
-  }
-
-  update(entry: E): void {
-    if (this.#list === undefined) this.#store.update(entry);
-    else this.add(entry);
-  }
-
-  delete(entry: E): void {
-    (this.#list ?? this.#store).delete(entry);
-  }
-
-  replacing(): Replacement<E> {
-    const list = this.#store.replacing();
-    return {
-      add: (entries) => list.add(entries),
-      delete: (entry) => list.delete(entry),
-      abandon: () => list.abandon(),
-      commit: (version) => {
-        if (this.#isCommitted) return list.commit(version);
-        this.abandon();
-        this.#list = list;
-      },
-    };
-  }
-
-  flush(version: string): void {
-    if (this.#isCommitted) return this.#store.flush?.(version);
-    this.version = version;
-    this.#onProgress();
-  }
-
-  async room(signal: AbortSignal): Promise<void> {
-    await this.#store.room?.(signal);
-  }
-
-  /** Passes on what is staged, in one step. */
-  commit(): void {
-    this.#isCommitted = true;
-    this.#list!.commit(this.version!);
-    this.#list = undefined;
-  }
-
+  /** Passes on what is staged, in one step, and later changes as they come. Call it after the first list. */
+  commit(): void;
   /** Drops what is staged. */
-  abandon(): void {
-    this.#list?.abandon();
-  }
+  abandon(): void;
+}
+
+/** Stages changes of `store`, and calls `onProgress` whenever they have reached a version. */
+export function stagedChanges<E>(store: ReflectorStore<E>, onProgress: () => void): StagedChanges<E> {
+  /** The last complete list, with the changes since; `undefined` before the first one, and after the commit. */
+  let list: Replacement<E> | undefined;
+  let pass: Replacement<E>["commit"];
+  let isCommitted = false;
+  const put = (entry: E): void => {
+    list!.delete(entry); // the later state may be one that is kept out
+    list!.add([entry]);
+  };
+  const staged: StagedChanges<E> = {
+    version: undefined,
+    add: (entry) => list === undefined ? store.add(entry) : put(entry),
+    update: (entry) => list === undefined ? store.update(entry) : put(entry),
+    delete: (entry) => (list ?? store).delete(entry),
+    replacing: () => {
+      const next = store.replacing();
+      const commit = next.commit.bind(next);
+      next.commit = (version) => {
+        if (isCommitted) return commit(version);
+        list?.abandon();
+        list = next;
+        pass = commit;
+      };
+      return next;
+    },
+    flush: (version) => {
+      if (isCommitted) return store.flush?.(version);
+      staged.version = version;
+      onProgress();
+    },
+    room: async (signal) => await store.room?.(signal),
+    commit: () => {
+      isCommitted = true;
+      pass(staged.version!);
+      list = undefined;
+    },
+    abandon: () => list?.abandon(),
+  };
+  return staged;
 }

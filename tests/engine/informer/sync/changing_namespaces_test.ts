@@ -2,7 +2,6 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import type { Abortable, Selection } from "../../../../src/engine/api/call_options.ts";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
 import { StatusError } from "../../../../src/engine/api/status.ts";
-import type { NamespaceFinder } from "../../../../src/engine/informer/cache/cache_scope.ts";
 import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
 import { ChangingParts } from "../../../../src/engine/informer/sync/changing_parts.ts";
 import type { CollectionSync } from "../../../../src/engine/informer/sync/collection_sync.ts";
@@ -36,6 +35,7 @@ Deno.test("NamespaceKeys has the keys that its namespace has brought, and anothe
 class FakePart {
   readonly source: { readonly selection: Selection };
   readonly namespace: string | undefined;
+  readonly place: string;
   readonly gate = { version: "10" };
   readonly state: { cause?: unknown } = {};
   readonly calls: string[] = [];
@@ -46,11 +46,8 @@ class FakePart {
 
   constructor(namespace: string | undefined) {
     this.namespace = namespace;
+    this.place = namespace ?? "";
     this.source = { selection: { namespace } };
-  }
-
-  leave(): void {
-    this.calls.push("leave");
   }
 
   join(): void {
@@ -112,7 +109,7 @@ class Changing {
       report: (error: unknown) => void this.reports.push(error),
     } as unknown as CollectionSync<Thing>;
     const changing = this.changing = new ChangingParts<Thing>(sync);
-    this.namespaces = new ChangingNamespaces<Thing>({ find } as NamespaceFinder, Object.assign(sync, { changing }));
+    this.namespaces = new ChangingNamespaces<Thing>(find, Object.assign(sync, { changing }));
     changing.start([], this.stop.signal, (error) => void this.failures.push(error));
     this.running = this.namespaces.run(this.stop.signal).then(() => changing.ended());
     this.running.then(() => this.isOver = true, () => {});
@@ -178,7 +175,7 @@ Deno.test("ChangingNamespaces has ended when its controllers have, and follows n
   changing.stop.abort();
   endA.resolve();
   await changing.tick();
-  assertEquals([changing.parts, changing.isOver, b.calls], [[a, c], false, ["join", "run", "leave", "end"]]);
+  assertEquals([changing.parts, changing.isOver, b.calls], [[a, c], false, ["join", "run", "end"]]);
   endB.resolve();
   await changing.tick();
   assertEquals([changing.parts, changing.isOver], [[a, c], true]);
@@ -193,7 +190,7 @@ Deno.test("ChangingNamespaces removes what a controller has cached, and begins o
   await changing.again();
   changing.changing.isPaused = true;
   await changing.answer("b");
-  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "leave", "end"]]);
+  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "end"]]);
   assertEquals(changing.parts.map(({ namespace, calls }) => [namespace, calls]), [["b", ["join", "pause", "run"]]]);
 });
 
