@@ -17,7 +17,7 @@ import { checkNames } from "../errors/option_names.ts";
 import { type OptionTable, plainRows, readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
-import type { NamespaceFinder, ScopeReservation } from "./cache/cache_scope.ts";
+import type { NamespaceFinder } from "./cache/cache_scope.ts";
 import type { MemoryBudget } from "./cache/memory_budget.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
@@ -174,9 +174,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    *
    * @internal
    */
-  readonly [internals]?: Partial<
-    Readonly<{ budget: MemoryBudget; finder: NamespaceFinder; reserve: ScopeReservation }>
-  >;
+  readonly [internals]?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder };
 }
 
 /** Selects the namespaces whose labels match. */

@@ -21,12 +21,7 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import {
-  CachedCollection,
-  type NamespaceSource,
-  type ScopeChange,
-  type ScopeReservation,
-} from "./cache/cache_scope.ts";
+import { CachedCollection, type NamespaceSource, type ScopeChange } from "./cache/cache_scope.ts";
 import type { Lister } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { ObjectCache } from "./cache/object_cache.ts";
@@ -103,8 +98,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #following: Promise<{ readonly error: unknown } | undefined> | undefined;
   /** `true` once `#running` has settled. */
   #hasEnded = false;
-  /** Set by a factory. */
-  readonly #reserve: ScopeReservation | undefined;
   /** Only rises. */
   #errors = 0;
   readonly #observe: (error: unknown) => void;
@@ -124,7 +117,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { budget, finder, reserve } = options[internals] ?? {};
+    const { budget, finder } = options[internals] ?? {};
     const filled = informerSettings(options);
     const collection = new CachedCollection<T>(source, filled, finder);
     const { scope, subject } = collection;
@@ -134,7 +127,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     };
     this.#options = options;
     this.#observe = errorObserver(options.onError, () => `informer of ${subject}`);
-    this.#reserve = reserve;
     this.keepsSecretData = scope.keepsSecretData;
     const cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = budget?.count(scope.resource!, cache);
@@ -359,15 +351,17 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Changes what a running informer caches: its namespaces and selectors. Members that you leave out stay as they are,
    * and `null` means no restriction. Resolves when the cache has the new scope.
    *
-   * - **Only the difference is listed.** Namespaces that stay keep their watch. From all namespaces to some, the watches
-   *   resume without a list. Unchanged objects are not parsed again.
-   * - **One step.** The old scope is followed until all new lists are there, and are not older than the cache. Then both
-   *   are exchanged: the cache never shows a mixture. If the server refuses a list, the informer keeps the old scope and
-   *   tries again; `status().rescope` has the cause. So pass a signal.
-   * - **Events.** Objects that leave are deleted with `reason: "scope"`, those that come are added. Objects in both
+   * - **Only the difference is listed.** Namespaces that stay keep their watch. From all namespaces to some, the
+   *   watches resume without a list. Unchanged objects are not parsed again.
+   * - **One step.** The old scope is followed until all new lists are there, and are not older than the cache. Then
+   *   both are exchanged: the cache never shows a mixture.
+   * - **A refused list changes nothing.** The informer keeps the old scope and tries again, and `status().rescope` has
+   *   the cause. So pass a signal.
+   * - **Events.** Objects that leave are deleted with `reason: "scope"`, and new objects are added. Objects in both
    *   scopes have no event, unless they changed.
-   * - **All or nothing.** If it rejects, the informer has the scope that it had before.
-   * - A later call replaces one that has not resolved, which rejects. It starts from the scope in the cache.
+   * - **All or nothing.** If the call rejects, the informer has the scope that it had before.
+   * - **The last call wins.** An earlier call that has not resolved rejects. The new call starts from the scope in the
+   *   cache.
    * - Before {@linkcode run}, it changes the selection immediately.
    *
    * If the new selection is quiet and the old one is busy, the exchange may take up to a minute, until a bookmark.
@@ -399,7 +393,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const action = `rescope ${this.#sync.informer}`;
     checkNames(action, change, "namespaces labelSelector fieldSelector");
     checkNames(action, options, "signal");
-    const call = (): Promise<void> => this.#sync.rescope(change, options.signal, this.#reserve);
+    const call = (): Promise<void> => this.#sync.rescope(change, options.signal);
     await this.#waits.wait(`the new scope of ${this.#sync.collection.subject}`, options.signal, call);
   }
 

@@ -21,7 +21,7 @@ import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import { readOptions, type Settings, withDefaults } from "../errors/option_table.ts";
 import { AcquiredInformer } from "./acquired_informer.ts";
-import { CacheScope, OverlapFinder, type ScopeReservation } from "./cache/cache_scope.ts";
+import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
@@ -568,7 +568,6 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: this.#client.resource<KubernetesObject>(resource, part),
     }));
     const finder = readable && ((wait: Abortable) => readablePart(this.#client, [resource], wait));
-    const reserve: ScopeReservation = (next) => this.#reserve(shared, next);
     const informer = new SharedIndexInformer<KubernetesObject, string>(
       sources.length === 1 ? sources[0].source : sources,
       {
@@ -577,13 +576,14 @@ export class SharedInformerFactory implements AsyncDisposable {
           callObserver(() => own.onError?.(error));
           if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
         },
-        [internals]: defined({ budget: this.#budget, finder, reserve }),
+        [internals]: defined({ budget: this.#budget, finder }),
       },
     );
     if (this.#measuresDelivery) informer.measureDelivery();
     const shared = new SharedInformer(informer, options, this.#options, () => {
       this.#informers.delete(shared.scope.name);
     });
+    informer[internals].sync.reserve = (next) => this.#reserve(shared, next);
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
@@ -593,17 +593,16 @@ export class SharedInformerFactory implements AsyncDisposable {
     return shared;
   }
 
-  /** As {@linkcode ScopeReservation}. While the scope changes, nobody gets an informer of either scope. */
+  /** As `CollectionSync.reserve`. While the scope changes, nobody gets an informer of either scope. */
   #reserve(shared: SharedInformer, next: CacheScope<Resource>): (isDone: boolean) => void {
     const names = [shared.scope.name, next.name];
-    const other = this.#informers.get(next.name);
-    const users = shared.demand.holders - shared.guests;
-    const problem = users > 1
-      ? `${users} callers of the factory share it. Acquire an informer of the new scope instead`
-      : other !== undefined && other !== shared
-      ? `the factory has another informer of "${next.name}". Use that one`
-      : undefined;
-    if (problem !== undefined) throw new Error(`Cannot rescope the informer of "${next.kind}": ${problem}`);
+    const isTaken = (this.#informers.get(next.name) ?? shared) !== shared;
+    if (isTaken || shared.demand.holders - shared.guests > 1) {
+      const why = isTaken
+        ? `the factory has another informer of "${next.name}"`
+        : "other callers of the factory share it";
+      throw new Error(`Cannot rescope the informer of "${next.kind}": ${why}. Acquire the new scope instead`);
+    }
     for (const name of names) this.#changing.add(name);
     return (isDone) => {
       for (const name of names) this.#changing.delete(name);

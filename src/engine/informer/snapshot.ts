@@ -462,10 +462,6 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#reduction = resource && Reduction.of(resource, form);
   }
 
-  get #parts(): CollectionSync<T>["parts"] {
-    return inOrder(this.#sync.parts);
-  }
-
   get #scope(): CacheScope {
     return this.#sync.collection.scope;
   }
@@ -474,8 +470,9 @@ export class CacheSnapshots<T extends KubernetesObject> {
   write({ cluster = "", secretData }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     const sync = this.#sync;
     const { informer, cache: { entryTransform } } = sync;
+    const parts = inOrder(sync.parts);
     this.#checkFixed("write");
-    if (this.#parts.some(({ gate }) => gate.version === "")) {
+    if (parts.some(({ gate }) => gate.version === "")) {
       throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     }
     if (this.#scope.keepsSecretData && secretData !== "keep") {
@@ -486,10 +483,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
     return snapshotStream(
       {
         scope: this.#scope.record(cluster),
-        versions: this.#parts.map(({ gate }) => gate.version),
+        versions: parts.map(({ gate }) => gate.version),
         at: sync.state.notLiveSince?.getTime() ?? Date.now(),
       },
-      this.#parts.map(({ known }) => ({
+      parts.map(({ known }) => ({
         entries: known.list(),
         originalKey: (entry: CacheEntry<T>) => entryTransform.originalKey(entry),
       })),
@@ -504,7 +501,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     const { parts, header } = await this.#read(snapshot, scope.record(cluster));
     await this.#sync.valid?.load();
     this.#checkEmpty(scope);
-    const staged = this.#parts.map((part) => part.restoring(header.at));
+    const staged = inOrder(this.#sync.parts).map((part) => part.restoring(header.at));
     try {
       const pacer = new Pacer(STAGED_MS, 1);
       for (const [index, entries] of parts.entries()) {

@@ -110,7 +110,12 @@ Deno.test("rescope() from all namespaces to some resumes their watches without a
   await back;
   assertEquals([fixture.requested, fixture.server.watches], [["list all"], 1]);
   assertEquals([seen.splice(0).sort(), maps.status().namespaces], [["+b/db", "+b/web"], undefined]);
+  maps.pause();
   const one = maps.rescope({ namespaces: ["b"] });
+  await fixture.tick();
+  assertEquals([fixture.requested, keys(maps), maps.status().state], [[], "b/db b/web", "paused"]);
+  maps.resume();
+  await fixture.tick();
   const several = maps.rescope({ namespaces: ["b", "c"] });
   await Promise.all([one, fixture.tick()]);
   await several;
@@ -381,13 +386,13 @@ Deno.test("a factory lets the only caller rescope an informer, and shares it by 
   const [maps] = fixture.informer({ namespace: "a" });
   const rescope = (): Promise<void> => maps.rescope({ namespaces: ["b"] });
   informers.forResource(ConfigMap, { namespace: "a" });
-  await assertRejects(rescope, Error, "2 callers of the factory share it");
+  await assertRejects(rescope, Error, "other callers of the factory share it");
   await fixture.start();
 
   const held = informers.acquire(ConfigMap, { namespace: "c" });
   const second = informers.acquire(ConfigMap, { namespace: "c" });
   using follower = { [Symbol.dispose]: informers[internals].follow(held.informer, {}).release };
-  await assertRejects(() => held.informer.rescope({ namespaces: ["b"] }), Error, "2 callers");
+  await assertRejects(() => held.informer.rescope({ namespaces: ["b"] }), Error, "other callers");
   second[Symbol.dispose]();
   const other = informers.forResource(ConfigMap, { namespace: "b" });
   await assertRejects(() => held.informer.rescope({ namespaces: ["b"] }), Error, "has another informer of");

@@ -46,13 +46,6 @@ export interface ScopeChange {
   readonly fieldSelector?: string | null;
 }
 
-/**
- * Reserves the scope that an informer changes to. The result is called once, with `true` when the scope changes.
- *
- * @throws {Error} when others use the informer, or another one has that scope.
- */
-export type ScopeReservation = (scope: CacheScope<Resource>) => (isDone: boolean) => void;
-
 /** The scope in the head of a snapshot, by names for messages. */
 export type ScopeRecord = Readonly<Record<string, unknown>> & { readonly representation: string };
 

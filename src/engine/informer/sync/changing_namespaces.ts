@@ -7,13 +7,11 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
+import type { Selection } from "../../api/call_options.ts";
 import { isForbidden, UnreachableError } from "../../api/status.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep, unreachableBackoffMs } from "../../async/time.ts";
-import type { KnownObjects } from "../../queue/delta_fifo.ts";
-import type { NamespaceFinder } from "../cache/cache_scope.ts";
-import type { CollectionSync } from "./collection_sync.ts";
+import type { CacheScope, NamespaceFinder } from "../cache/cache_scope.ts";
 
 /** The shortest time between two questions for the namespaces, unless a request is refused, in milliseconds. */
 const PERIOD_MS = 60_000;
@@ -22,48 +20,15 @@ const TIMES_ASKED = 20;
 /** That time varies by this part of it, so that informers do not ask all at once. */
 const JITTER = 0.2;
 
-/**
- * The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these.
- */
-export class NamespaceKeys<V> implements KnownObjects<V> {
-  /** The namespace's name. */
-  readonly namespace: string;
-  readonly #store: Pick<KnownObjects<V>, "getByKey">;
-  /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
-  readonly #keys = new Set<string>();
-  /** Another number after every change: the number of calls of {@linkcode touched} so far. */
-  revision = 0;
-
-  /** No keys of the store at first. */
-  constructor(namespace: string, store: Pick<KnownObjects<V>, "getByKey">) {
-    this.namespace = namespace;
-    this.#store = store;
-  }
-
-  /** The number of keys. */
-  get size(): number {
-    return this.#keys.size;
-  }
-
-  keys(): Iterable<string> {
-    return this.#keys;
-  }
-
-  /** The values of the keys. */
-  list(): V[] {
-    return Array.from(this.#keys, (key) => this.#store.getByKey(key)!);
-  }
-
-  getByKey(key: string): V | undefined {
-    return this.#keys.has(key) ? this.#store.getByKey(key) : undefined;
-  }
-
-  /** Records that a change of `key` from this namespace has been applied to the store. */
-  touched(key: string): void {
-    this.revision++;
-    if (this.#store.getByKey(key) === undefined) this.#keys.delete(key);
-    else this.#keys.add(key);
-  }
+/** The collection whose namespaces change. */
+interface NamespacedCollection {
+  readonly parts: readonly {
+    readonly state: { readonly cause?: unknown };
+    delay(error: unknown, delayMs: number): void;
+  }[];
+  readonly collection: { readonly scope: CacheScope };
+  readonly changing: { change(wanted: readonly Selection[]): Promise<void> };
+  report(error: unknown): void;
 }
 
 /**
@@ -74,9 +39,9 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
  * namespaces. Those that come are listed alone. What goes is removed as moved once its list or watch has ended. Where
  * all were followed and some remain, their watches resume at the version of that of all.
  */
-export class ChangingNamespaces<T extends KubernetesObject> {
+export class ChangingNamespaces {
   readonly #finder: NamespaceFinder;
-  readonly #collection: CollectionSync<T>;
+  readonly #collection: NamespacedCollection;
   /** `true` once an answer has begun parts. */
   #hasBegun = false;
   /** The refusals since the last question, which are reported where its answer does not explain them. */
@@ -91,7 +56,7 @@ export class ChangingNamespaces<T extends KubernetesObject> {
   #work: DerivedController | undefined;
 
   /** Asks nothing before {@linkcode run}. */
-  constructor(finder: NamespaceFinder, collection: CollectionSync<T>) {
+  constructor(finder: NamespaceFinder, collection: NamespacedCollection) {
     this.#finder = finder;
     this.#collection = collection;
   }

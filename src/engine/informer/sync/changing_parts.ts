@@ -7,11 +7,11 @@
  * @module
  */
 import type { Selection } from "../../api/call_options.ts";
+import type { CacheEntry } from "../../api/entry.ts";
 import { type KubernetesObject, splitKey } from "../../api/object.ts";
 import { isOlder } from "../../api/status.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
-import type { CollectionSync } from "./collection_sync.ts";
 import type { PartSync } from "./part_sync.ts";
 
 /** The time until a list that is older than the cache is repeated, in milliseconds. */
@@ -22,7 +22,7 @@ export class PartLeft extends Error {}
 
 /** Runs the parts of a collection, and exchanges them. */
 export class ChangingParts<T extends KubernetesObject> {
-  readonly #sync: CollectionSync<T>;
+  readonly #sync: ChangingCollection<T>;
   /** Has the parts that have begun and are followed, or are staged. */
   readonly #jobs = new Map<PartSync<T>, DerivedController>();
   /** The ends of the parts that have begun and not ended. */
@@ -33,11 +33,11 @@ export class ChangingParts<T extends KubernetesObject> {
   undo: ((error: Error) => void) | undefined;
   /** The parts that are staged. */
   staging: readonly PartSync<T>[] = [];
-  /** Parts that begin are paused. */
+  /** `true` if parts that begin are paused. */
   isPaused = false;
 
   /** Begins nothing before {@linkcode start}. */
-  constructor(sync: CollectionSync<T>) {
+  constructor(sync: ChangingCollection<T>) {
     this.#sync = sync;
   }
 
@@ -53,20 +53,19 @@ export class ChangingParts<T extends KubernetesObject> {
   }
 
   /**
-   * Follows the parts of `wanted` from now on. Those that stay are not touched. One that comes resumes the watch of a
-   * part that goes and has its objects, or it lists. With `settle`, lists are staged, and committed together once none is
+   * Follows the parts of `wanted` from now on. Parts that stay are not touched. A new part resumes the watch of a part
+   * that leaves and has its objects, or it lists. With `settle`, lists are staged, and committed together once none is
    * older than the cache. It is called once: with `true` in the turn of the exchange, before it, or with `false`.
    *
    * Rejects with the reason of the signal, or the error of {@linkcode undo}; then nothing has changed.
    */
   async change(wanted: readonly Selection[], settle?: (isDone: boolean) => void, signal?: AbortSignal): Promise<void> {
-    const { cache: { entryTransform }, parts, sharesVersions, make, writer } = this.#sync;
+    const { parts, sharesVersions, make } = this.#sync;
     const places = wanted.map(({ namespace = "" }) => namespace);
     const { selection: before = {} } = parts[0].source;
     const isOther = (["labelSelector", "fieldSelector"] as const).some((it) => before[it] !== wanted[0][it]);
-    const isAlone = places.length === 1;
     const stays = (part: PartSync<T>): boolean =>
-      !isOther && places.includes(part.place) && (isAlone || part.namespace !== undefined);
+      !isOther && places.includes(part.place) && (places.length === 1 || part.namespace !== undefined);
     const leaving = parts.filter((part) => !stays(part));
     /** The version at which a part that leaves has all objects of a place. */
     const versionOf = (place: string): string => {
@@ -76,7 +75,7 @@ export class ChangingParts<T extends KubernetesObject> {
     const next = wanted.map((selection, i) => {
       const isStaged = settle !== undefined && this.#run !== undefined && versionOf(places[i]) === "";
       return parts.find((part) => part.place === places[i] && stays(part)) ??
-        make(selection, !isAlone || settle === undefined, isStaged ? () => progress() : undefined);
+        make(selection, places.length > 1 || settle === undefined, isStaged ? () => progress() : undefined);
     });
     const coming = next.filter((part) => !parts.includes(part));
     const staging = this.staging = coming.filter(({ staged }) => staged !== undefined);
@@ -104,17 +103,8 @@ export class ChangingParts<T extends KubernetesObject> {
       if (this.undo !== undo || staging.some(({ staged }) => staged!.version === undefined)) return;
       if (behind().length > 0) return timer.isArmed ? undefined : timer.arm(LATE_MS);
       over(true);
-      // What they have read and not written is above their versions, and is read again.
-      for (const part of leaving) this.#end(part, new PartLeft(`it no longer follows "${part.place}"`));
-      const cached = Map.groupBy(
-        places.includes("") ? [] : leaving.flatMap((part) => part.known.list()),
-        (entry) => splitKey(entryTransform.serverKeyOf(entry)).namespace ?? "",
-      );
-      for (const [place, entries] of cached) {
-        if (coming.some((part) => part.place === place)) continue;
-        for (const entry of entries) writer.moved(entry, settle && "scope");
-      }
-      for (const part of coming) part.join(cached.get(part.place) ?? [], versionOf(part.place), isOther);
+      const taken = this.#take(leaving, coming.map((part) => part.place), settle && "scope");
+      for (const part of coming) part.join(taken.get(part.place) ?? [], versionOf(part.place), isOther);
       this.#sync.replace(next);
       for (const part of next) this.#begin(part);
       done.open();
@@ -127,6 +117,20 @@ export class ChangingParts<T extends KubernetesObject> {
       if (this.undo === undo) undo(error as Error);
       if (!done.isOpen) throw error; // else it was exchanged just before the signal aborted
     }
+  }
+
+  /** Ends parts, and returns what they have cached of `places`, or nothing for all; the rest is removed. */
+  #take(leaving: readonly PartSync<T>[], places: readonly string[], reason?: "scope"): Map<string, CacheEntry<T>[]> {
+    // What they have read and not written is above their versions, and is read again.
+    for (const part of leaving) this.#end(part, new PartLeft(`it no longer follows "${part.place}"`));
+    const cached = Map.groupBy(
+      places.includes("") ? [] : leaving.flatMap((part) => part.known.list()),
+      (entry) => splitKey(leaving[0].serverKeyOf(entry)).namespace ?? "",
+    );
+    for (const [place, entries] of cached) {
+      if (!places.includes(place)) { for (const entry of entries) leaving[0].moved(entry, reason); }
+    }
+    return cached;
   }
 
   #begin(part: PartSync<T>): void {
@@ -147,4 +151,12 @@ export class ChangingParts<T extends KubernetesObject> {
     this.#jobs.delete(part);
     part.end(error);
   }
+}
+
+/** The collection whose parts change. */
+interface ChangingCollection<T extends KubernetesObject> {
+  readonly parts: readonly PartSync<T>[];
+  readonly sharesVersions: boolean;
+  readonly make: (selection: Selection, isShared: boolean, onProgress?: () => void) => PartSync<T>;
+  replace(parts: readonly PartSync<T>[]): void;
 }

@@ -30,14 +30,15 @@ import { InformerError } from "../../errors/informer_error.ts";
 import type { ReflectorOptions } from "../../reflector/reflector.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 import { CacheOverlay } from "../cache/cache_overlay.ts";
-import { type CachedCollection, CacheScope, type ScopeChange, type ScopeReservation } from "../cache/cache_scope.ts";
+import { type CachedCollection, CacheScope, type ScopeChange } from "../cache/cache_scope.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Processor } from "../events/processor.ts";
 import { CacheWriter } from "./cache_writer.ts";
-import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
+import { ChangingNamespaces } from "./changing_namespaces.ts";
 import { ChangingParts } from "./changing_parts.ts";
+import { NamespaceKeys } from "./namespace_keys.ts";
 import { PartSync } from "./part_sync.ts";
 import { PolledSource } from "./polled_source.ts";
 import { StateKeeper } from "./state_keeper.ts";
@@ -104,8 +105,13 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly make: (selection: Selection, isShared: boolean, onProgress?: () => void) => PartSync<T>;
   /** Runs the parts, and exchanges them. */
   readonly changing: ChangingParts<T> = new ChangingParts<T>(this);
+  /**
+   * Reserves the scope that the informer changes to, in a factory. The result is called once, with `true` when it does.
+   * Throws when others use the informer, or another one has that scope.
+   */
+  reserve: ((scope: CacheScope<Resource>) => (isDone: boolean) => void) | undefined;
   /** The namespaces that come and go, if there are such. */
-  readonly #namespaces: ChangingNamespaces<T> | undefined;
+  readonly #namespaces: ChangingNamespaces | undefined;
   /** One for each source, in their order. */
   parts: readonly PartSync<T>[];
   /** `true` once the first list of each part has been applied; parts that come later do not change it. */
@@ -151,7 +157,7 @@ export class CollectionSync<T extends KubernetesObject> {
     this.make = (selection, isShared, onProgress) =>
       part(sources[0].source.selecting!(selection), isShared ? selection.namespace : undefined, onProgress);
     this.parts = sources.map(({ source, namespace }) => part(source, namespace));
-    this.#namespaces = finder && new ChangingNamespaces<T>(finder, this);
+    this.#namespaces = finder && new ChangingNamespaces(finder, this);
   }
 
   /** Follows other parts from now on. */
@@ -165,7 +171,7 @@ export class CollectionSync<T extends KubernetesObject> {
    * Changes the selection. Resolves once the cache has it, and rejects as `SharedIndexInformer.rescope()` does; then
    * nothing has changed.
    */
-  async rescope(change: ScopeChange, signal: AbortSignal | undefined, reserve?: ScopeReservation): Promise<void> {
+  async rescope(change: ScopeChange, signal: AbortSignal | undefined): Promise<void> {
     const { changing, collection, informer, processor, stage } = this;
     const { scope, isOptional, sources: [{ source }] } = collection;
     if (stage === "stopped") throw new Error(`Cannot rescope ${informer}: it has stopped already`);
@@ -183,12 +189,10 @@ export class CollectionSync<T extends KubernetesObject> {
     signal?.throwIfAborted();
     const next = CacheScope.changed(scope as CacheScope<Resource>, change);
     changing.undo?.(new InformerError(`Cannot rescope ${informer}: a later call of rescope() has replaced this one`));
-    const settled = reserve?.(next);
+    const settled = this.reserve?.(next);
     const settle = (isDone: boolean): void => {
       settled?.(isDone);
-      if (!isDone) return;
-      collection.scope = next;
-      processor.deliveryTimes = undefined; // what comes may be old
+      if (isDone) [collection.scope, processor.deliveryTimes] = [next, undefined]; // what comes may be old
     };
     await changing.change(next.parts, settle, signal);
   }

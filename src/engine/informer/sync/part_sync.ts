@@ -27,8 +27,8 @@ import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import { noteListed } from "../events/event.ts";
 import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
-import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
+import type { NamespaceKeys } from "./namespace_keys.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
 import { type StagedChanges, stagedChanges } from "./staged_changes.ts";
 import { type NamespaceStatus, StateKeeper } from "./state_keeper.ts";
@@ -207,9 +207,9 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   }
 
   /**
-   * Takes cached entries over from another part. What is staged replaces them; those that are not in it were deleted,
-   * or left the selection if that `isOther`. A part that is not staged resumes the watch from `version`, up to which the
-   * entries are all; with `""` it begins with a list of the newest state.
+   * Takes cached entries over from another part. What is staged replaces them: the others were deleted, or left the
+   * selection if that `isOther`. Otherwise the watch resumes from `version`, up to which the entries are all. With `""`
+   * the part begins with a list of the newest state.
    */
   join(entries: readonly CacheEntry<T>[], version: string, isOther: boolean): void {
     const { hasSynced, writer } = this.#collection;
@@ -307,8 +307,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     while (this.#queue.pop(this.#process));
   }
 
-  /** Removes a cached object that another process follows from now on, or that does not fit its kind. */
-  moved(entry: CacheEntry<T>, reason?: "invalid"): void {
+  /** Removes a cached object that is not deleted on the server: it moved, or the reason is given. */
+  moved(entry: CacheEntry<T>, reason?: "invalid" | "scope"): void {
     this.#collection.writer.moved(entry, reason);
     this.#keys?.touched(entry.key);
   }

@@ -8,28 +8,22 @@
  */
 import type { ReflectorStore, Replacement } from "../../reflector/requests.ts";
 
-/** The list of a part, and the changes that its watch sends after it. */
-export interface StagedChanges<E> extends ReflectorStore<E> {
-  /** The version up to which they are staged; `undefined` before the first list. */
-  version: string | undefined;
-  /** Passes on what is staged, in one step, and later changes as they come. Call it after the first list. */
-  commit(): void;
-  /** Drops what is staged. */
-  abandon(): void;
-}
+/**
+ * The list of a part, and the changes that its watch sends after it, up to `version`, which is `undefined` before the
+ * first list. `commit` passes them on in one step, and later changes as they come. `abandon` drops them.
+ */
+export type StagedChanges<E> = ReflectorStore<E> & { version?: string; commit(): void; abandon(): void };
 
 /** Stages changes of `store`, and calls `onProgress` whenever they have reached a version. */
 export function stagedChanges<E>(store: ReflectorStore<E>, onProgress: () => void): StagedChanges<E> {
   /** The last complete list, with the changes since; `undefined` before the first one, and after the commit. */
   let list: Replacement<E> | undefined;
-  let pass: Replacement<E>["commit"];
   let isCommitted = false;
   const put = (entry: E): void => {
     list!.delete(entry); // the later state may be one that is kept out
     list!.add([entry]);
   };
   const staged: StagedChanges<E> = {
-    version: undefined,
     add: (entry) => list === undefined ? store.add(entry) : put(entry),
     update: (entry) => list === undefined ? store.update(entry) : put(entry),
     delete: (entry) => (list ?? store).delete(entry),
@@ -40,7 +34,6 @@ export function stagedChanges<E>(store: ReflectorStore<E>, onProgress: () => voi
         if (isCommitted) return commit(version);
         list?.abandon();
         list = next;
-        pass = commit;
       };
       return next;
     },
@@ -52,7 +45,7 @@ export function stagedChanges<E>(store: ReflectorStore<E>, onProgress: () => voi
     room: async (signal) => await store.room?.(signal),
     commit: () => {
       isCommitted = true;
-      pass(staged.version!);
+      list!.commit(staged.version!);
       list = undefined;
     },
     abandon: () => list?.abandon(),

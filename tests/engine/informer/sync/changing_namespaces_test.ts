@@ -1,35 +1,13 @@
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Abortable, Selection } from "../../../../src/engine/api/call_options.ts";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
 import { StatusError } from "../../../../src/engine/api/status.ts";
-import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
+import { ChangingNamespaces } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
 import { ChangingParts } from "../../../../src/engine/informer/sync/changing_parts.ts";
 import type { CollectionSync } from "../../../../src/engine/informer/sync/collection_sync.ts";
-import { Indexer } from "../../../../src/engine/store/indexer.ts";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../../support/times/fake_time.ts";
 import { entry, type Thing } from "../../../support/sources/fixtures.ts";
-
-Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
-  const store = new Indexer<string>({ keyOf: (word) => word[0] });
-  const keys = new NamespaceKeys<string>("shop", store);
-  const state = (): unknown => [[...keys.keys()], keys.size, keys.getByKey("a"), keys.getByKey("b")];
-  const revisions = [keys.revision];
-  store.replace(["ant", "bee"], "1");
-  assertEquals([state(), keys.revision], [[[], 0, undefined, undefined], revisions[0]]);
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [["a"], 1, "ant", undefined]);
-  store.set("a", "ape");
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [["a"], 1, "ape", undefined]);
-  store.deleteByKey("a");
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [[], 0, undefined, undefined]);
-  revisions.reduce((before, after) => (assertNotEquals(before, after), after));
-});
 
 /** A controller of one namespace, which runs until it is ended, and a little longer while a test holds it. */
 class FakePart {
@@ -39,6 +17,7 @@ class FakePart {
   readonly gate = { version: "10" };
   readonly state: { cause?: unknown } = {};
   readonly calls: string[] = [];
+  readonly gone: string[] = [];
   entries: CacheEntry<Thing>[] = [];
   readonly known = { list: (): readonly CacheEntry<Thing>[] => this.entries };
   /** Awaited by its run after the signal has aborted. */
@@ -71,6 +50,14 @@ class FakePart {
   end(): void {
     this.calls.push("end");
   }
+
+  serverKeyOf({ key }: CacheEntry<Thing>): string {
+    return key;
+  }
+
+  moved({ key }: CacheEntry<Thing>): void {
+    this.gone.push(key);
+  }
 }
 
 /** The namespaces of a collection, as a test answers the questions for them. */
@@ -78,13 +65,12 @@ class Changing {
   readonly time = new FakeTime();
   readonly questions: { readonly signal: AbortSignal; readonly answer: PromiseWithResolvers<readonly string[]> }[] = [];
   readonly reports: unknown[] = [];
-  readonly moved: string[] = [];
   readonly failures: unknown[] = [];
   readonly stop = new AbortController();
   parts: readonly FakePart[] = [new FakePart(undefined)];
   make = ({ namespace }: Selection): FakePart => new FakePart(namespace);
   readonly changing: ChangingParts<Thing>;
-  readonly namespaces: ChangingNamespaces<Thing>;
+  readonly namespaces: ChangingNamespaces;
   readonly running: Promise<void>;
   isOver = false;
 
@@ -100,8 +86,6 @@ class Changing {
       get parts() {
         return parts();
       },
-      writer: { moved: ({ key }: CacheEntry<Thing>) => void this.moved.push(key) },
-      cache: { entryTransform: { serverKeyOf: ({ key }: CacheEntry<Thing>) => key } },
       collection: { scope: { parts: [{}] } },
       sharesVersions: true,
       make: (selection: Selection) => this.make(selection),
@@ -109,7 +93,7 @@ class Changing {
       report: (error: unknown) => void this.reports.push(error),
     } as unknown as CollectionSync<Thing>;
     const changing = this.changing = new ChangingParts<Thing>(sync);
-    this.namespaces = new ChangingNamespaces<Thing>(find, Object.assign(sync, { changing }));
+    this.namespaces = new ChangingNamespaces(find, Object.assign(sync, { changing }));
     changing.start([], this.stop.signal, (error) => void this.failures.push(error));
     this.running = this.namespaces.run(this.stop.signal).then(() => changing.ended());
     this.running.then(() => this.isOver = true, () => {});
@@ -190,7 +174,7 @@ Deno.test("ChangingNamespaces removes what a controller has cached, and begins o
   await changing.again();
   changing.changing.isPaused = true;
   await changing.answer("b");
-  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "end"]]);
+  assertEquals([a.gone, a.calls], [["a/late"], ["join", "run", "end"]]);
   assertEquals(changing.parts.map(({ namespace, calls }) => [namespace, calls]), [["b", ["join", "pause", "run"]]]);
 });
 
