@@ -40,6 +40,8 @@ export interface ListerWatcher<T> {
   readonly resource?: Resource;
   /** The selected part of the collection, for request observers. @default {unknown} */
   readonly selection?: Selection;
+  /** Returns the same collection in another selection, for `SharedIndexInformer.rescope()`. @default {it is refused} */
+  selecting?(selection: Selection): ListerWatcher<T>;
   /** The counts of checked and dead connections, for an informer's status. @default {unknown} */
   readonly connections?: ConnectionsStatus;
 }

@@ -115,7 +115,12 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** Returns the same selection in another namespace. */
   namespace(namespace: string): Collection<T> {
-    return new Collection(this.#connection, this.resource, { ...this.selection, namespace }, this.#options);
+    return this.selecting({ ...this.selection, namespace });
+  }
+
+  /** As `ListerWatcher.selecting`. */
+  selecting(selection: Selection): Collection<T> {
+    return new Collection(this.#connection, this.resource, selection, this.#options);
   }
 
   /** As `ListerWatcher.connections`. */

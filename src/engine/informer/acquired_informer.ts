@@ -113,8 +113,8 @@ export class Demand {
    * finite.
    */
   readonly #timer = new LongTimer(() => this.#elapsed());
-  /** `#holders` is above 0 if `state` is `held`, and 0 if it is `idle` or `paused`. */
-  #holders = 0;
+  /** The number of holders: above 0 if `state` is `held`, and 0 if it is `idle` or `paused`. */
+  holders = 0;
   /** The present state. */
   state: DemandState = "idle";
 
@@ -131,7 +131,7 @@ export class Demand {
 
   /** Adds a holder, until the returned function is called. Only the first call of that counts. */
   acquire(): () => void {
-    this.#holders++;
+    this.holders++;
     const before = this.state;
     if (before !== "over") this.#enter("held");
     if (before === "paused") this.#informer.resume();
@@ -139,8 +139,8 @@ export class Demand {
     return () => {
       if (isReleased) return;
       isReleased = true;
-      this.#holders--;
-      if (this.#holders === 0 && this.state === "held") this.#enter("idle");
+      this.holders--;
+      if (this.holders === 0 && this.state === "held") this.#enter("idle");
     };
   }
 

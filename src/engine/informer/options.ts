@@ -174,7 +174,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    *
    * @internal
    */
-  readonly [internals]?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> };
+  readonly [internals]?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder };
 }
 
 /** Selects the namespaces whose labels match. */

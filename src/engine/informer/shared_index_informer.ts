@@ -21,7 +21,7 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
+import { CachedCollection, type NamespaceSource, type ScopeChange } from "./cache/cache_scope.ts";
 import type { Lister } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { ObjectCache } from "./cache/object_cache.ts";
@@ -75,8 +75,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
-  /** The selected parts of the collection, as far as the sources name them. A client's source does. */
-  readonly selections: readonly Selection[];
   /** `true` if the cache holds Secrets with their data. */
   readonly keepsSecretData: boolean;
 
@@ -129,7 +127,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     };
     this.#options = options;
     this.#observe = errorObserver(options.onError, () => `informer of ${subject}`);
-    this.selections = scope.parts;
     this.keepsSecretData = scope.keepsSecretData;
     const cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = budget?.count(scope.resource!, cache);
@@ -157,6 +154,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);
     this.#waits = new InformerWaiter<T>(sync);
+  }
+
+  /**
+   * The selected parts of the collection, as far as the sources name them. A client's source does. {@linkcode rescope}
+   * changes them.
+   */
+  get selections(): readonly Selection[] {
+    return this.#sync.collection.scope.parts;
   }
 
   /** `true` once the cache has matched the server, in each of its namespaces. */
@@ -209,7 +214,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * - The server writes `creationTimestamp` in whole seconds and by its own clock. So a time may be up to a second too
    *   long, and it includes any difference between the clocks.
    * - Handlers with a filter and informers with selectors are not measured, because an old object may be added there.
-   *   Objects without the field, after a `transform`, are not measured either.
+   *   Objects without the field, after a `transform`, are not measured either, and
+   *   nothing is after {@linkcode rescope}, because the objects that come may be old.
    *
    * Each handler reads one field of each new object, without parsing it.
    */
@@ -339,6 +345,56 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       return Promise.reject(new Error(`Cannot run ${this.#sync.informer}: it ${state} already`));
     }
     return this.#running = this.#run(options);
+  }
+
+  /**
+   * Changes what a running informer caches: its namespaces and selectors. Members that you leave out stay as they are,
+   * and `null` means no restriction. Resolves when the cache has the new scope.
+   *
+   * - **Only the difference is listed.** Namespaces that stay keep their watch. From all namespaces to some, the
+   *   watches resume without a list. Unchanged objects are not parsed again.
+   * - **One step.** The old scope is followed until all new lists are there, and are not older than the cache. Then
+   *   both are exchanged: the cache never shows a mixture.
+   * - **A refused list changes nothing.** The informer keeps the old scope and tries again, and `status().rescope` has
+   *   the cause. So pass a signal.
+   * - **Events.** Objects that leave are deleted with `reason: "scope"`, and new objects are added. Objects in both
+   *   scopes have no event, unless they changed.
+   * - **All or nothing.** If the call rejects, the informer has the scope that it had before.
+   * - **The last call wins.** An earlier call that has not resolved rejects. The new call starts from the scope in the
+   *   cache.
+   * - Before {@linkcode run}, it changes the selection immediately.
+   *
+   * If the new selection is quiet and the old one is busy, the exchange may take up to a minute, until a bookmark.
+   *
+   * @throws {WaitError} if the signal aborts, or the informer stops first.
+   * @throws {TypeError} if the source is not a client's, or the informer has a shard, `"readable"` namespaces, `pollMs`
+   * or a handler with a checkpoint. Also if a namespace is not valid, or the kind has no namespaces.
+   * @throws {SyntaxError} if a selector does not parse.
+   * @throws {Error} if the informer has stopped, or other callers of its factory share it.
+   *
+   * @example
+   * ```ts
+   * import { Client, SharedIndexInformer } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const server = new FakeApiServer();
+   * for (const namespace of ["bank", "shop"]) server.create(Pod, pod({ name: "web-0", namespace }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * await using pods = new SharedIndexInformer(client.resource(Pod, { namespace: "shop" }));
+   * pods.run();
+   * await pods.waitForCacheSync();
+   * await pods.rescope({ namespaces: ["shop", "bank"] }); // lists only "bank"
+   * assertEquals([...pods.indexer.keys()].sort(), ["bank/web-0", "shop/web-0"]);
+   * ```
+   */
+  async rescope(change: ScopeChange, options: Abortable = {}): Promise<void> {
+    const action = `rescope ${this.#sync.informer}`;
+    checkNames(action, change, "namespaces labelSelector fieldSelector");
+    checkNames(action, options, "signal");
+    const call = (): Promise<void> => this.#sync.rescope(change, options.signal);
+    await this.#waits.wait(`the new scope of ${this.#sync.collection.subject}`, options.signal, call);
   }
 
   /**

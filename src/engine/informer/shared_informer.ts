@@ -11,6 +11,7 @@ import type { Resource } from "../api/resource.ts";
 import { isPlain } from "../api/selector.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { parsesObjects } from "../entry/path.ts";
+import { internals } from "../errors/internals.ts";
 import type { Settings } from "../errors/option_table.ts";
 import type { IndexFunction } from "../store/value_index.ts";
 import { Demand, type DemandTimes } from "./acquired_informer.ts";
@@ -88,8 +89,6 @@ type Options = SharedIndexInformerOptions<KubernetesObject, string>;
 
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
 export class SharedInformer {
-  /** The objects that are cached. */
-  readonly scope: CacheScope<Resource>;
   /** The informer. */
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   /** The options that the informer was made with, defaults included. */
@@ -98,6 +97,8 @@ export class SharedInformer {
   readonly demand: Demand;
   /** `true` if it runs as long as the factory: then the demand never ends. */
   isKept = false;
+  /** The number of followers that named the informer itself, whatever its scope is. */
+  guests = 0;
   /** The number of its followers, see `SharedInformerFactory`. */
   followers = 0;
   /** Set once it was started. */
@@ -109,19 +110,22 @@ export class SharedInformer {
 
   /** Is not started yet. When its demand is over, it stops, and calls `forget`. */
   constructor(
-    scope: CacheScope<Resource>,
     informer: SharedIndexInformer<KubernetesObject, string>,
     options: Settings<Options, typeof INFORMER_OPTIONS>,
     times: DemandTimes,
     forget: () => void,
   ) {
-    this.scope = scope;
     this.informer = informer;
     this.options = options;
     this.demand = new Demand(informer, times, () => {
       forget();
       this.stop();
     });
+  }
+
+  /** The objects that are cached. `rescope()` changes it. */
+  get scope(): CacheScope<Resource> {
+    return this.informer[internals].sync.collection.scope as CacheScope<Resource>;
   }
 
   /** `true` if it runs with the factory, and not only for its holders. */

@@ -116,6 +116,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * stopped.
    */
   readonly #informers = new Map<string, SharedInformer>();
+  /** The names of the scopes that informers change from and to. */
+  readonly #changing = new Set<string>();
   /** The informers whose kinds the server need not have. */
   readonly #optional = new OptionalKinds(
     (definitions) => this.#client.resource(definitions),
@@ -154,15 +156,18 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: Resource<T> | SharedIndexInformer<T, string>,
       options: Selection & SharedIndexInformerOptions<T, string>,
     ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } => {
+      const guests = "plural" in source ? 0 : 1;
       const shared = "plural" in source ? this.#shared(source, options) : this.#given(source);
       const release = shared.demand.acquire();
       shared.followers++;
+      shared.guests += guests;
       if (this.#run !== undefined) this.#start(shared, this.#run);
       return {
         informer: typed(shared),
         release: (): void => {
           release();
           shared.followers--;
+          shared.guests -= guests;
           if (shared.demand.state === "held") return;
           shared.demand.end();
           this.#informers.delete(shared.scope.name);
@@ -273,7 +278,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   ): [F] extends [never] ? SharedIndexInformer<Cached<T, P, D>, Name> : TieredInformer<Cached<T, never, D>, Name> {
     if (options.full !== undefined) return this.#tiered(resource, options as AnyOptions & FullSelection) as never;
     const shared = this.#shared(resource, options);
-    if (!shared.isKept) shared.demand.acquire(); // never released
+    shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
     return typed(shared) as never;
@@ -307,6 +312,9 @@ export class SharedInformerFactory implements AsyncDisposable {
     const scope = this.#scopeOf(resource, placed);
     this.#defaults.checkForm(scope, placed);
     const known = this.#informers.get(scope.name);
+    if (this.#changing.has(scope.name)) {
+      throw new Error(`Cannot share the informer of "${scope.kind}": its rescope() has not ended. Wait for it first`);
+    }
     if (known !== undefined && isUsable(known.informer)) {
       known.join(options);
       return known;
@@ -609,12 +617,11 @@ export class SharedInformerFactory implements AsyncDisposable {
       given,
       INFORMER_OPTIONS,
     );
-    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> => this.#client.resource(resource, part);
-    const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
-    const finder = readable && {
-      find: (wait: Abortable) => readablePart(this.#client, [resource], wait),
-      sourceOf: (namespace: string) => sourceOf({ ...parts[0], namespace }),
-    };
+    const sources = parts.map((part) => ({
+      namespace: part.namespace ?? "",
+      source: this.#client.resource<KubernetesObject>(resource, part),
+    }));
+    const finder = readable && ((wait: Abortable) => readablePart(this.#client, [resource], wait));
     const informer = new SharedIndexInformer<KubernetesObject, string>(
       sources.length === 1 ? sources[0].source : sources,
       {
@@ -627,9 +634,10 @@ export class SharedInformerFactory implements AsyncDisposable {
       },
     );
     if (this.#measuresDelivery) informer.measureDelivery();
-    const shared = new SharedInformer(scope, informer, options, this.#options, () => {
-      this.#informers.delete(scope.name);
+    const shared = new SharedInformer(informer, options, this.#options, () => {
+      this.#informers.delete(shared.scope.name);
     });
+    informer[internals].sync.reserve = (next) => this.#reserve(shared, next);
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
@@ -637,6 +645,23 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.join({ indexers });
     if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
+  }
+
+  /** As `CollectionSync.reserve`. While the scope changes, nobody gets an informer of either scope. */
+  #reserve(shared: SharedInformer, next: CacheScope<Resource>): (isDone: boolean) => void {
+    const names = [shared.scope.name, next.name];
+    const isTaken = (this.#informers.get(next.name) ?? shared) !== shared;
+    if (isTaken || shared.demand.holders - shared.guests > 1) {
+      const why = isTaken
+        ? `the factory has another informer of "${next.name}"`
+        : "other callers of the factory share it";
+      throw new Error(`Cannot rescope the informer of "${next.kind}": ${why}. Acquire the new scope instead`);
+    }
+    for (const name of names) this.#changing.add(name);
+    return (isDone) => {
+      for (const name of names) this.#changing.delete(name);
+      if (isDone && this.#informers.delete(names[0])) this.#informers.set(next.name, shared);
+    };
   }
 
   /**
@@ -650,7 +675,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { informer, scope, options, options: { graceMs } } = shared;
     const { signal } = by;
     const keepers = options.pollMs === undefined ? this.#keepers : undefined;
-    shared.running ??= (keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))
+    shared.running ??= (keepers?.run(informer, { signal, graceMs }) ?? informer.run({ signal }))
       .then(() => undefined, (error) => ({ error }));
     if (run === undefined) {
       return void shared.running.then((failure) => {

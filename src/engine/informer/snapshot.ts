@@ -452,25 +452,27 @@ const STAGED_ENTRIES = 16;
 /** Writes an informer's cache as bytes, and fills it from them. */
 export class CacheSnapshots<T extends KubernetesObject> {
   readonly #sync: CollectionSync<T>;
-  readonly #parts: CollectionSync<T>["parts"];
-  readonly #scope: CacheScope;
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly #reduction: Reduction | undefined;
 
   /** Reads and writes nothing yet. */
   constructor(sync: CollectionSync<T>) {
     this.#sync = sync;
-    this.#parts = inOrder(sync.parts);
-    const { resource, form } = this.#scope = sync.collection.scope;
+    const { resource, form } = this.#scope;
     this.#reduction = resource && Reduction.of(resource, form);
+  }
+
+  get #scope(): CacheScope {
+    return this.#sync.collection.scope;
   }
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
   write({ cluster = "", secretData }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     const sync = this.#sync;
     const { informer, cache: { entryTransform } } = sync;
+    const parts = inOrder(sync.parts);
     this.#checkFixed("write");
-    if (this.#parts.some(({ gate }) => gate.version === "")) {
+    if (parts.some(({ gate }) => gate.version === "")) {
       throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     }
     if (this.#scope.keepsSecretData && secretData !== "keep") {
@@ -481,10 +483,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
     return snapshotStream(
       {
         scope: this.#scope.record(cluster),
-        versions: this.#parts.map(({ gate }) => gate.version),
+        versions: parts.map(({ gate }) => gate.version),
         at: sync.state.notLiveSince?.getTime() ?? Date.now(),
       },
-      this.#parts.map(({ known }) => ({
+      parts.map(({ known }) => ({
         entries: known.list(),
         originalKey: (entry: CacheEntry<T>) => entryTransform.originalKey(entry),
       })),
@@ -494,18 +496,19 @@ export class CacheSnapshots<T extends KubernetesObject> {
   /** Fills the cache. Rejects as `SharedIndexInformer.restore()` does; then nothing has changed. */
   async restore(snapshot: AsyncIterable<Uint8Array>, { cluster = "" }: SnapshotOptions): Promise<void> {
     this.#checkFixed("restore");
-    this.#checkEmpty();
-    const { parts, header } = await this.#read(snapshot, this.#scope.record(cluster));
+    const scope = this.#scope;
+    this.#checkEmpty(scope);
+    const { parts, header } = await this.#read(snapshot, scope.record(cluster));
     await this.#sync.valid?.load();
-    this.#checkEmpty();
-    const staged = this.#parts.map((part) => part.restoring(header.at));
+    this.#checkEmpty(scope);
+    const staged = inOrder(this.#sync.parts).map((part) => part.restoring(header.at));
     try {
       const pacer = new Pacer(STAGED_MS, 1);
       for (const [index, entries] of parts.entries()) {
         for (let at = 0; at < entries.length; at += STAGED_ENTRIES) {
           staged[index].add(entries.slice(at, at + STAGED_ENTRIES).map(({ entry }) => entry));
           if (pacer.step()) await pacer.turn();
-          this.#checkEmpty();
+          this.#checkEmpty(scope);
         }
       }
       this.#sync.state.restored(header.at);
@@ -549,8 +552,9 @@ export class CacheSnapshots<T extends KubernetesObject> {
     }
   }
 
-  #checkEmpty(): void {
+  #checkEmpty(scope: CacheScope): void {
     const { hasSynced, informer, stage } = this.#sync;
+    if (scope !== this.#scope) throw new Error(`Cannot restore ${informer}: rescope() has changed it meanwhile`);
     if (stage === "new" && !hasSynced) return;
     const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
     throw new Error(`Cannot restore ${informer}: it ${state} already`);

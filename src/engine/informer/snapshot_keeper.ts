@@ -13,6 +13,7 @@ import { isOlder } from "../api/status.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
 import { endsWithin, LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
@@ -30,7 +31,6 @@ const BOOKMARKS_MS = 240_000;
 /** Restores the cache of one informer from its snapshot, and writes the snapshot while and after the informer runs. */
 class SnapshotKeeper {
   readonly #informer: KeptInformer;
-  readonly #scope: CacheScope<Resource>;
   readonly #graceMs: number;
   readonly #keepers: Pick<SnapshotKeepers, "options" | "report">;
   readonly #timer = new LongTimer(() => void this.#tick());
@@ -38,7 +38,7 @@ class SnapshotKeeper {
    * The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was
    * written.
    */
-  #kept = { resourceVersion: "", events: 0, completedLists: 0, differences: 0, atMs: -Infinity };
+  #kept = { name: "", resourceVersion: "", events: 0, completedLists: 0, differences: 0, atMs: -Infinity };
   /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
   #isUseless = false;
   /** `true` while the informer runs. */
@@ -53,14 +53,17 @@ class SnapshotKeeper {
   /** Does nothing before {@linkcode run}. The last snapshot is written within `graceMs`. */
   constructor(
     informer: KeptInformer,
-    scope: CacheScope<Resource>,
     graceMs: number,
     keepers: Pick<SnapshotKeepers, "options" | "report">,
   ) {
     this.#informer = informer;
-    this.#scope = scope;
     this.#graceMs = graceMs;
     this.#keepers = keepers;
+  }
+
+  /** The scope, which `rescope()` changes. */
+  get #scope(): CacheScope<Resource> {
+    return this.#informer[internals].sync.collection.scope as CacheScope<Resource>;
   }
 
   /** Runs the informer, from its snapshot and to its next one, unless it is stopped before it has the former. */
@@ -128,7 +131,7 @@ class SnapshotKeeper {
     const bytes = await store.get(this.#scope.name);
     if (bytes === undefined) return;
     await this.#informer.restore(bytes, { cluster });
-    this.#kept = { ...this.#informer.status(), atMs: -Infinity };
+    this.#kept = { ...this.#informer.status(), name: this.#scope.name, atMs: -Infinity };
   }
 
   async #tick(): Promise<void> {
@@ -142,7 +145,7 @@ class SnapshotKeeper {
     const { resourceVersion, events, unserved } = this.#informer.status();
     if (!this.#informer.hasSynced || unserved) return "nothing";
     const kept = this.#kept;
-    if (this.#isUseless || kept.resourceVersion === "") return "objects";
+    if (this.#isUseless || kept.name !== this.#scope.name) return "objects";
     if (events !== kept.events || this.#isRewritten) return "objects";
     return resourceVersion === kept.resourceVersion ? "nothing" : "version";
   }
@@ -158,12 +161,12 @@ class SnapshotKeeper {
     const { store, cluster, secretData } = this.#keepers.options;
     const { name } = this.#scope;
     const { resourceVersion, events, completedLists, differences } = this.#informer.status();
-    const replacesSame = this.#kept.resourceVersion !== "" && this.#isRewritten;
+    const replacesSame = this.#kept.name === name && this.#isRewritten;
     const replacesNewer = this.#isUseless || isOlder(resourceVersion, this.#kept.resourceVersion);
     try {
       const bytes = this.#informer.snapshot({ cluster, secretData });
       await store.set(name, { bytes, version: resourceVersion, replacesNewer, replacesSame });
-      this.#kept = { resourceVersion, events, completedLists, differences, atMs: monotonicMs() };
+      this.#kept = { name, resourceVersion, events, completedLists, differences, atMs: monotonicMs() };
       this.#isUseless = false;
     } catch (cause) {
       this.#report(new InformerError(`Cannot keep a snapshot of "${name}"`, { cause }));
@@ -178,7 +181,7 @@ class SnapshotKeeper {
 /** The informer of a {@linkcode SnapshotKeeper}. */
 type KeptInformer = Pick<
   SharedIndexInformer<KubernetesObject, string>,
-  "keepsSecretData" | "hasSynced" | "run" | "status" | "snapshot" | "restore"
+  "keepsSecretData" | "hasSynced" | "run" | "status" | "snapshot" | "restore" | typeof internals
 >;
 
 /** Keeps snapshots of the caches of a factory. */
@@ -208,13 +211,13 @@ export class SnapshotKeepers {
    */
   async run(
     informer: KeptInformer,
-    scope: CacheScope<Resource>,
     { signal, graceMs }: Abortable & { readonly graceMs: number },
   ): Promise<void> {
+    const { scope } = informer[internals].sync.collection;
     if (scope.changing !== undefined || (informer.keepsSecretData && this.options.secretData !== "keep")) {
       return await informer.run({ signal });
     }
-    const keeper = new SnapshotKeeper(informer, scope, graceMs, this);
+    const keeper = new SnapshotKeeper(informer, graceMs, this);
     this.#running.add(keeper);
     try {
       await keeper.run({ signal });

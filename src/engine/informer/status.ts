@@ -23,7 +23,7 @@ import type { FollowedCollection } from "./derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError } from "./events/listener.ts";
 import type { HandlerStatus } from "./events/processor.ts";
-import { NamespaceLeft } from "./sync/changing_namespaces.ts";
+import { PartLeft } from "./sync/changing_parts.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
 import type { PartSync } from "./sync/part_sync.ts";
@@ -62,6 +62,8 @@ export interface InformerStatus {
   readonly resourceVersion: string;
   /** The status for each namespace, if the informer follows several. */
   readonly namespaces?: readonly NamespaceStatus[];
+  /** The status of each list that a running `rescope()` waits for. `namespace` is `""` for all namespaces. */
+  readonly rescope?: readonly NamespaceStatus[];
   /** The number of cached objects. */
   readonly objects: number;
   /**
@@ -132,7 +134,7 @@ export function syncStatus<T extends KubernetesObject>(sync: CollectionSync<T>, 
   InformerStatus,
   "cluster" | "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
 > {
-  const { parts, state: { state, since, cause, notLiveSince, retryAt } } = sync;
+  const { parts, changing: { staging }, state: { state, since, cause, notLiveSince, retryAt } } = sync;
   const all = parts.map(({ counters }) => counters);
   const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
   const silentSince = Math.min(...parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []));
@@ -154,6 +156,7 @@ export function syncStatus<T extends KubernetesObject>(sync: CollectionSync<T>, 
     ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
     resourceVersion: sync.resourceVersion,
     ...(parts[0].namespace === undefined ? {} : { namespaces: parts.map(({ status }) => status) }),
+    ...(staging.length === 0 ? {} : { rescope: staging.map(({ status }) => status) }),
     objects,
     ...(sync.valid === undefined ? {} : { invalid: sync.valid.objects }),
     ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
@@ -335,7 +338,7 @@ export class InformerWaiter<T extends KubernetesObject> {
         if (parts.length === 1) return await parts[0].gate.wait(resourceVersion, { signal });
         return await joined((signal) => parts.map(({ gate }) => gate.wait(resourceVersion, { signal })), signal);
       } catch (error) {
-        if (error instanceof NamespaceLeft) continue;
+        if (error instanceof PartLeft) continue;
         const what = `version ${resourceVersion} of ${this.#sync.collection.subject}`;
         throw this.#explain(error, what, beganMs, signal);
       }
@@ -388,7 +391,7 @@ export class InformerWaiter<T extends KubernetesObject> {
       try {
         return await call(this.#sync.partsOf(namespace));
       } catch (error) {
-        if (!(error instanceof NamespaceLeft)) throw error;
+        if (!(error instanceof PartLeft)) throw error;
       }
     }
   }

@@ -44,7 +44,7 @@ Deno.test("From a batch of a watch to the store there are at most 9 functions, a
   assertEquals(delivered.slice(0, 2), ["#call", "#run"]);
 });
 
-Deno.test("From run() of a factory to the store there are at most 14 functions", async () => {
+Deno.test("From run() of a factory to the store there are at most 16 functions", async () => {
   for (const streamingList of ["on", "off"] as const) {
     await using fixture = new FactoryFixture({ reflector: { streamingList } });
     const { replacing } = Indexer.prototype;
@@ -75,6 +75,8 @@ Deno.test("From run() of a factory to the store there are at most 14 functions",
       "#perform",
       "Reflector.run",
       "PartSync.run",
+      "#begin",
+      "ChangingParts.start",
       "CollectionSync.run",
       "#run",
       "SharedIndexInformer.run",

@@ -9,11 +9,13 @@
  */
 import {
   type Abortable,
+  checkSelectors,
   type DecodeOptions,
   namespacesOf,
   type Projection,
   type Selection,
 } from "../../api/call_options.ts";
+import { defined } from "../../api/json.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
@@ -32,6 +34,16 @@ interface ObjectFormOptions extends DecodeOptions {
   readonly shard?: string | ShardSource;
   /** The objects of the namespaces that the client may read. */
   readonly readable?: true;
+}
+
+/** A change of an informer's selection. Members that you leave out stay as they are. */
+export interface ScopeChange {
+  /** The namespaces; `null` for all namespaces. Cluster-scoped resources ignore them. */
+  readonly namespaces?: readonly string[] | null;
+  /** The label selector, as in `Selection`; `null` for any labels. */
+  readonly labelSelector?: string | null;
+  /** The field selector, as in `Selection`; `null` for any fields. */
+  readonly fieldSelector?: string | null;
 }
 
 /** The scope in the head of a snapshot, by names for messages. */
@@ -62,8 +74,8 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   readonly shard: ShardSource | undefined;
   /** `true` if the objects are those of the namespaces that the client may read. */
   readonly isReadable: boolean;
-  /** `true` if a transform changes the objects. */
-  readonly #isTransformed: boolean;
+  /** The options that it was made with. */
+  readonly #options: ObjectFormOptions;
 
   /**
    * @throws {TypeError} when the resource names fields of Secrets that are left out, or is cluster-scoped and the shard
@@ -71,7 +83,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    * @throws {RangeError} when the text of the shard is none.
    */
   constructor(resource: R, parts: readonly Selection[], options: ObjectFormOptions = {}) {
-    const { secretData, managedFields = "drop", secretAnnotations = [], shard, readable, transform } = options;
+    const { secretData, managedFields = "drop", secretAnnotations = [], shard, readable } = options;
     this.resource = resource;
     this.kind = resource === undefined ? "objects" : resourceName(resource);
     this.parts = parts;
@@ -92,7 +104,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
           "one shard would hold all of them. Take the shard by uid",
       );
     }
-    this.#isTransformed = transform !== undefined;
+    this.#options = options;
   }
 
   /**
@@ -102,7 +114,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   static inFactory(
     resource: Resource,
-    own: Selection & Pick<ObjectFormOptions, "secretData" | "shard" | "readable">,
+    own: Selection & ObjectFormOptions,
     defaults: Selection,
   ): CacheScope<Resource> {
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
@@ -110,15 +122,23 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     const given = namespacesOf(where);
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
-    const {
-      labelSelector = defaults.labelSelector,
-      fieldSelector = defaults.fieldSelector,
-      secretData,
-      shard,
-      readable,
-    } = own;
+    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
     const parts = (namespaces ?? [undefined]).map((namespace) => ({ namespace, labelSelector, fieldSelector }));
-    return new CacheScope(resource, parts, { secretData, shard, readable });
+    return new CacheScope(resource, parts, own);
+  }
+
+  /**
+   * Returns the scope of the same kind and form after a change of its selection.
+   *
+   * @throws {TypeError} when the namespaces cannot be part of a path.
+   * @throws {SyntaxError} when a selector does not parse.
+   */
+  static changed(scope: CacheScope<Resource>, change: ScopeChange): CacheScope<Resource> {
+    const { namespaces, labelSelector, fieldSelector }: ScopeChange = { ...scope.selection, ...defined(change) };
+    const selectors = { labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined };
+    checkSelectors(selectors);
+    const own = { ...scope.#options, ...selectors, namespaces: namespaces ?? undefined };
+    return CacheScope.inFactory(scope.resource, own, {});
   }
 
   /** `true` if the cache has data of Secrets. */
@@ -132,7 +152,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   get reduction(): string | undefined {
     const { resource, shard } = this;
-    if (this.#isTransformed) return "the results of a transform";
+    if (this.#options.transform !== undefined) return "the results of a transform";
     if (this.isReadable) return "only the objects of readable namespaces";
     if (shard !== undefined) return `only the objects of shard "${shard.name}"`;
     if (resource === undefined) return "objects of a source that does not say which fields they have";
@@ -204,7 +224,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
         return { namespace, labelSelector, fieldSelector };
       }),
       managedFields,
-      transformed: this.#isTransformed,
+      transformed: this.#options.transform !== undefined,
       shard: this.shard && new ShardFilter(this.shard.by, this.shard.ranges()).selector,
       cluster,
     };
@@ -243,22 +263,18 @@ export interface NamespaceSource<T> {
   readonly source: ListerWatcher<T>;
 }
 
-/** Finds the namespaces of a collection that the client may read. */
-export interface NamespaceFinder<T> {
-  /**
-   * Resolves with their names, which may be none; with `undefined` where one list and watch may read all namespaces.
-   */
-  find(options: Abortable): Promise<readonly string[] | undefined>;
-  /** Returns the collection in a namespace. */
-  sourceOf(namespace: string): ListerWatcher<T>;
-}
+/**
+ * Finds the namespaces of a collection that the client may read. Resolves with their names, which may be none; with
+ * `undefined` where one list and watch may read all namespaces.
+ */
+export type NamespaceFinder = (options: Abortable) => Promise<readonly string[] | undefined>;
 
 /** The collection that an informer caches: its sources, and what is cached of them. */
 export class CachedCollection<T> {
   /** The source of each part: an only one without a namespace, or one for each of several namespaces. */
   readonly sources: readonly { readonly namespace?: string; readonly source: ListerWatcher<T> }[];
-  /** Which objects are cached, and in which form. */
-  readonly scope: CacheScope;
+  /** Which objects are cached, and in which form. `rescope()` changes it. */
+  scope: CacheScope;
   /** The objects in messages: `"pods"`, or `"pods" in cluster "berlin"`. */
   readonly subject: string;
   /** The name of the informer in messages. */
@@ -270,7 +286,7 @@ export class CachedCollection<T> {
   /** `true` if the server may not have the kind. */
   readonly isOptional: boolean;
   /** Finds the namespaces that are followed, where these come and go. */
-  readonly finder: NamespaceFinder<T> | undefined;
+  readonly finder: NamespaceFinder | undefined;
 
   /**
    * Checks sources and options.
@@ -285,7 +301,7 @@ export class CachedCollection<T> {
       readonly optional?: boolean;
       readonly cluster?: string;
     },
-    finder?: NamespaceFinder<T>,
+    finder?: NamespaceFinder,
   ) {
     this.finder = finder;
     this.sources = sourcesOf(source);

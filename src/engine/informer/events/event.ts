@@ -66,8 +66,11 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    * - Its shard range went to another process (`SharedIndexInformerOptions.shard`).
    * - Its namespace left the selection (`namespaces: { labels }` or `"readable"`).
    * - Its cluster was removed from the `ClusterSet`.
+   *
+   * `"scope"` if `SharedIndexInformer.rescope()` took it out of the selection. With new selectors,
+   * `finalStateUnknown` is `true`, because an object that was deleted during the change has this reason too.
    */
-  readonly reason?: "moved" | "invalid";
+  readonly reason?: "moved" | "invalid" | "scope";
 }
 
 /** The end of the initial objects. */
@@ -201,7 +204,7 @@ export class Updated<T extends KubernetesObject> extends EntryEvent<T> implement
 /** See {@linkcode DeletedEvent}. */
 export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implements DeletedEvent<T> {
   readonly finalStateUnknown: boolean;
-  declare readonly reason?: "moved" | "invalid";
+  declare readonly reason?: DeletedEvent<T>["reason"];
   /** The entry that was cached; `entry` may be a later state. */
   readonly before: CacheEntry<T>;
 
@@ -209,7 +212,7 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
     entry: CacheEntry<T>,
     quarantine: Quarantine<T>,
     finalStateUnknown: boolean,
-    reason?: "moved" | "invalid",
+    reason?: DeletedEvent<T>["reason"],
     before: CacheEntry<T> = entry,
   ) {
     super(entry, quarantine);

@@ -133,6 +133,8 @@ export class CacheWriter<T extends KubernetesObject> {
   readonly #compaction: ObjectCache<T>["compaction"];
   /** The number of changes that were dropped because they were older than the cached object. */
   outdated = 0;
+  /** The reason of the deletions that are found now. */
+  reason: DeletedEvent<T>["reason"];
   /** The number of calls of {@linkcode moved} so far. */
   moves = 0;
 
@@ -200,7 +202,7 @@ export class CacheWriter<T extends KubernetesObject> {
       const another = isAnother(known, entry);
       this.#delete(known);
       this.#processor.log.append(
-        new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown, undefined, known),
+        new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown, this.reason, known),
       );
       return;
     }
@@ -219,7 +221,7 @@ export class CacheWriter<T extends KubernetesObject> {
     }
   }
 
-  /** Deletes a cached object that was not deleted on the server: another process follows it, or it does not fit. */
+  /** Deletes a cached object that was not deleted on the server, for `reason`. */
   moved(known: CacheEntry<T>, reason: DeletedEvent<T>["reason"] = "moved"): void {
     this.moves++;
     this.#delete(known);

@@ -11,6 +11,7 @@ import type {
   KnownEntries,
   ListOptions,
   Projection,
+  Selection,
   ShardOption,
   WatchOptions,
 } from "../../api/call_options.ts";
@@ -18,21 +19,26 @@ import type { CacheEntry } from "../../api/entry.ts";
 import { defined } from "../../api/json.ts";
 import type { ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
+import type { Resource } from "../../api/resource.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
 import { isNotFound, oldestVersion } from "../../api/status.ts";
 import type { Latest } from "../../async/iterate.ts";
 import type { DerivedController } from "../../async/signals.ts";
 import { nextTurn } from "../../async/turns.ts";
+import { ArgumentError } from "../../errors/checks.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import type { ReflectorOptions } from "../../reflector/reflector.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 import { CacheOverlay } from "../cache/cache_overlay.ts";
-import type { CachedCollection } from "../cache/cache_scope.ts";
+import { type CachedCollection, CacheScope, type ScopeChange } from "../cache/cache_scope.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Processor } from "../events/processor.ts";
 import { CacheWriter } from "./cache_writer.ts";
-import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
+import { ChangingNamespaces } from "./changing_namespaces.ts";
+import { ChangingParts } from "./changing_parts.ts";
+import { NamespaceKeys } from "./namespace_keys.ts";
 import { PartSync } from "./part_sync.ts";
 import { PolledSource } from "./polled_source.ts";
 import { StateKeeper } from "./state_keeper.ts";
@@ -95,10 +101,17 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly state: StateKeeper = new StateKeeper();
   /** `true` if a watch may resume from the version that another part has reached. */
   readonly sharesVersions: boolean;
-  /** Makes the part of a namespace, or of all. */
-  readonly make: (namespace: string | undefined) => PartSync<T>;
+  /** Makes the part of a selection. Others may fill the same cache if it `isShared`; with `onProgress` it is staged. */
+  readonly make: (selection: Selection, isShared: boolean, onProgress?: () => void) => PartSync<T>;
+  /** Runs the parts, and exchanges them. */
+  readonly changing: ChangingParts<T> = new ChangingParts<T>(this);
+  /**
+   * Reserves the scope that the informer changes to, in a factory. The result is called once, with `true` when it does.
+   * Throws when others use the informer, or another one has that scope.
+   */
+  reserve: ((scope: CacheScope<Resource>) => (isDone: boolean) => void) | undefined;
   /** The namespaces that come and go, if there are such. */
-  readonly #namespaces: ChangingNamespaces<T, PartSync<T>> | undefined;
+  readonly #namespaces: ChangingNamespaces | undefined;
   /** One for each source, in their order. */
   parts: readonly PartSync<T>[];
   /** `true` once the first list of each part has been applied; parts that come later do not change it. */
@@ -127,16 +140,24 @@ export class CollectionSync<T extends KubernetesObject> {
     this.counted = counted;
     this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged, counted);
     this.sharesVersions = pollMs === undefined;
-    const part = ({ namespace, source }: CachedCollection<T>["sources"][number]): PartSync<T> => {
-      if (pollMs === undefined) return this.#part(source, namespace, reflector);
-      const polled = new PolledSource<T>(source, pollMs, reflector?.pageSize);
-      return this.#part(polled, namespace, { ...reflector, streamingList: "off" });
+    const options: ReflectorOptions | undefined = pollMs ? { ...reflector, streamingList: "off" } : reflector;
+    const part = (source: ListerWatcher<T>, namespace?: string, onProgress?: () => void): PartSync<T> => {
+      const { scope: { form, shard } } = collection;
+      const read = pollMs ? new PolledSource<T>(source, pollMs, reflector?.pageSize) : source;
+      const decoded = withDecodeOptions(read, {
+        ...form,
+        ...defined({ shard: shard && new ShardFilter(shard.by, shard.ranges()) }),
+        known: (key) => cache.store.lookUp(key),
+        knownNext: () => cache.store.lookUpNext(),
+      }, this.valid !== undefined);
+      const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, cache.store);
+      return new PartSync<T>(decoded, options, this, keys, onProgress);
     };
     const { finder, sources } = collection;
-    this.make = (namespace) =>
-      part(namespace === undefined ? sources[0] : { namespace, source: finder!.sourceOf(namespace) });
-    this.parts = sources.map(part);
-    this.#namespaces = finder && new ChangingNamespaces<T, PartSync<T>>(finder, this);
+    this.make = (selection, isShared, onProgress) =>
+      part(sources[0].source.selecting!(selection), isShared ? selection.namespace : undefined, onProgress);
+    this.parts = sources.map(({ source, namespace }) => part(source, namespace));
+    this.#namespaces = finder && new ChangingNamespaces(finder, this);
   }
 
   /** Follows other parts from now on. */
@@ -144,6 +165,36 @@ export class CollectionSync<T extends KubernetesObject> {
     this.parts = parts;
     this.#stateChanged();
     this.synced();
+  }
+
+  /**
+   * Changes the selection. Resolves once the cache has it, and rejects as `SharedIndexInformer.rescope()` does; then
+   * nothing has changed.
+   */
+  async rescope(change: ScopeChange, signal: AbortSignal | undefined): Promise<void> {
+    const { changing, collection, informer, processor, stage } = this;
+    const { scope, isOptional, sources: [{ source }] } = collection;
+    if (stage === "stopped") throw new Error(`Cannot rescope ${informer}: it has stopped already`);
+    const kept = processor.status.find(({ checkpoint }) => checkpoint !== undefined);
+    const problem = source.selecting === undefined || source.resource === undefined
+      ? "its source cannot make another selection. Create it from client.resource()"
+      : scope.changing !== undefined || scope.shard !== undefined || !this.sharesVersions || isOptional
+      ? 'it has the option "shard", "pollMs", "optional", or namespaces that are not named. Create it without them'
+      : kept !== undefined
+      ? `objects that leave would count as deleted for the checkpoint of "${kept.name}". Remove that handler`
+      : stage === "new" && this.hasSynced
+      ? "it has the objects of a snapshot. Call run() first"
+      : undefined;
+    if (problem !== undefined) throw new ArgumentError(`Cannot rescope ${informer}: ${problem}`);
+    signal?.throwIfAborted();
+    const next = CacheScope.changed(scope as CacheScope<Resource>, change);
+    changing.undo?.(new InformerError(`Cannot rescope ${informer}: a later call of rescope() has replaced this one`));
+    const settled = this.reserve?.(next);
+    const settle = (isDone: boolean): void => {
+      settled?.(isDone);
+      if (isDone) [collection.scope, processor.deliveryTimes] = [next, undefined]; // what comes may be old
+    };
+    await changing.change(next.parts, settle, signal);
   }
 
   /** The name of the informer in messages. */
@@ -218,21 +269,23 @@ export class CollectionSync<T extends KubernetesObject> {
   /** Ends the lists or watches until {@linkcode resume}. */
   pause(): void {
     this.#namespaces?.pause();
-    for (const part of this.parts) part.pause();
+    this.changing.isPaused = true;
+    for (const part of [...this.parts, ...this.changing.staging]) part.pause();
     this.#stateChanged();
   }
 
   /** Ends a pause: watches resume at their last version, or the collection is listed if there is none. */
   resume(): void {
     this.#namespaces?.resume();
-    for (const part of this.parts) part.resume();
+    this.changing.isPaused = false;
+    for (const part of [...this.parts, ...this.changing.staging]) part.resume();
     this.#stateChanged();
   }
 
   /** Ends the waits before the next attempts. */
   retry(): void {
     this.#namespaces?.retry();
-    for (const part of this.parts) part.retry();
+    for (const part of [...this.parts, ...this.changing.staging]) part.retry();
   }
 
   /** Returns true for the wait after the answer that the server does not have the kind, where it may lack it. */
@@ -258,10 +311,9 @@ export class CollectionSync<T extends KubernetesObject> {
       failure ??= { error };
       job.abort(error); // ends the others too
     };
-    const runs: Promise<void>[] = [];
-    if (this.#namespaces !== undefined) runs.push(this.#namespaces.run(job.signal, failed).catch(failed));
-    else for (const part of this.parts) runs.push(part.run({ signal: job.signal }).catch(failed));
-    await Promise.all(runs);
+    this.changing.start(this.#namespaces === undefined ? this.parts : [], job.signal, failed);
+    await this.#namespaces?.run(job.signal).catch(failed);
+    await this.changing.ended();
     return failure;
   }
 
@@ -270,6 +322,7 @@ export class CollectionSync<T extends KubernetesObject> {
     this.stage = "stopped";
     this.state.stopped(cause);
     const ended = error();
+    this.changing.undo?.(ended);
     for (const part of this.parts) part.end(ended, cause);
     this.changes.changed();
   }
@@ -289,19 +342,6 @@ export class CollectionSync<T extends KubernetesObject> {
     this.hasSynced = true;
     this.processor.synced();
     void this.#checkFields();
-  }
-
-  #part(source: ListerWatcher<T>, namespace: string | undefined, reflector: ReflectorOptions | undefined): PartSync<T> {
-    const { collection: { scope }, cache: { store } } = this;
-    const { shard } = scope;
-    const decoded = withDecodeOptions(source, {
-      ...scope.form,
-      ...defined({ shard: shard && new ShardFilter(shard.by, shard.ranges()) }),
-      known: (key) => store.lookUp(key),
-      knownNext: () => store.lookUpNext(),
-    }, this.valid !== undefined);
-    const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, store);
-    return new PartSync<T>(decoded, reflector, this, keys);
   }
 
   /** Reports paths of fields that lead nowhere, of a kind that the compiler has not checked. */

@@ -436,7 +436,7 @@ export class ConsistencyChecks<T extends KubernetesObject> {
         if (repair === "none" || repair === "objects") return;
       } catch (error) {
         signal.throwIfAborted();
-        if (this.#sync.stage === "stopped" || this.#sync.parts.some(({ phase }) => this.#sync.lacksKind(phase))) return;
+        if (this.#signal.aborted || this.#sync.parts.some(({ phase }) => this.#sync.lacksKind(phase))) return;
         this.#sync.report(error);
       }
       await sleep(backoffMs(failures, {}), { signal });

@@ -27,9 +27,10 @@ import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import { noteListed } from "../events/event.ts";
 import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
-import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
+import type { NamespaceKeys } from "./namespace_keys.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
+import { type StagedChanges, stagedChanges } from "./staged_changes.ts";
 import { type NamespaceStatus, StateKeeper } from "./state_keeper.ts";
 import type { ValidObjects } from "./valid_objects.ts";
 import { VersionGate } from "./version_gate.ts";
@@ -64,11 +65,14 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   readonly gate: VersionGate = new VersionGate();
   /** Decides whether a change that is older than the cached object leads to a list. */
   readonly outdated: OutdatedChanges;
+  /** What it has read, if it was made to be staged. */
+  readonly staged: StagedChanges<CacheEntry<T>> | undefined;
   /** Set while a consistency check runs. */
   check: RunningCheck | undefined;
   readonly #options: ReflectorOptions | undefined;
   readonly #queue: DeltaFIFO<CacheEntry<T>>;
-  readonly #process: (deltas: Deltas<CacheEntry<T>>) => void;
+  /** `#process` writes to the cache, until {@linkcode end}. */
+  #process: (deltas: Deltas<CacheEntry<T>>) => void;
   readonly #reflector: Reflector<T>;
   /** The collection, of which this is a part. */
   readonly #collection: PartOwner<T>;
@@ -83,9 +87,11 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   #hasBegun = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
+  /** `#filling` is the last replacement that would fill the empty store. */
+  #filling: { abandon(): void } | undefined;
 
   /**
-   * Sends no request before it runs. With `keys`, it is one of several namespaces.
+   * Sends no request before it runs. With `keys`, it is one of several namespaces. With `onProgress`, it is staged.
    *
    * @throws {RangeError} if an option of the reflector is out of range.
    */
@@ -94,7 +100,9 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     reflector: ReflectorOptions | undefined,
     collection: PartOwner<T>,
     keys?: NamespaceKeys<CacheEntry<T>>,
+    onProgress?: () => void,
   ) {
+    this.staged = onProgress && stagedChanges<CacheEntry<T>>(this, onProgress);
     this.source = source;
     this.#options = reflector;
     this.#collection = collection;
@@ -104,7 +112,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.outdated = new OutdatedChanges(this, (error) => collection.report(error));
     const { shard } = collection.collection.scope;
     if (shard?.onChange !== undefined) this.#shard = new ChangingShard<T>(shard, source.shard!, this);
-    this.#reflector = new Reflector<T>(source, this, {
+    this.#reflector = new Reflector<T>(source, this.staged ?? this, {
       ...reflector,
       onPhase: (phase) => this.#entered(phase),
       onError: (error) => this.report(error),
@@ -130,6 +138,11 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   /** The namespace, if the informer has several. */
   get namespace(): string | undefined {
     return this.#keys?.namespace;
+  }
+
+  /** The namespace of its selection; `""` for all namespaces. */
+  get place(): string {
+    return this.namespace ?? this.source.selection?.namespace ?? "";
   }
 
   /** The cached entries, of those of an informer. */
@@ -158,7 +171,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
     return withErrorJson({
-      namespace: this.namespace ?? "",
+      namespace: this.place,
       state,
       since,
       ...defined({ cause }),
@@ -194,13 +207,23 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   }
 
   /**
-   * Takes cached entries over from another part, before it runs, and resumes the watch from `version`, up to
-   * which they are all; with `""` it begins with a list of the newest state.
+   * Takes cached entries over from another part. What is staged replaces them: the others were deleted, or left the
+   * selection if that `isOther`. Otherwise the watch resumes from `version`, up to which the entries are all. With `""`
+   * the part begins with a list of the newest state.
    */
-  join(entries: readonly CacheEntry<T>[], version: string): void {
-    if (version !== "") return this.#reflector.restore(entries, version);
+  join(entries: readonly CacheEntry<T>[], version: string, isOther: boolean): void {
+    const { hasSynced, writer } = this.#collection;
+    if (version !== "" && this.staged === undefined) {
+      this.state.restored(Date.now());
+      return this.#reflector.restore(entries, version);
+    }
     for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
-    this.#reflector.listNewest();
+    if (this.staged === undefined) return this.#reflector.listNewest();
+    if (hasSynced) this.#synced.open(); // what comes is not initial
+    writer.reason = isOther ? "scope" : undefined;
+    this.staged.commit();
+    this.flush(this.staged.version!);
+    writer.reason = undefined;
   }
 
   /** Enters a wait, because of `error`, before it runs. */
@@ -239,8 +262,9 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     const collection = this.#collection;
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
-    const fills = this.#keys === undefined && !this.hasSynced && collection.cache.store.size === 0;
-    const counted = this.counted(fills ? collection.writer.replacing() : this.#queue.replacing());
+    const isOnly = this.#keys === undefined && this.staged === undefined;
+    const fills = isOnly && !this.hasSynced && collection.cache.store.size === 0;
+    const counted = this.counted(fills ? this.#filling = collection.writer.replacing() : this.#queue.replacing());
     const replacement = this.#filtered(collection.cache.compaction?.staging(counted) ?? counted);
     return this.#shard?.replacing(replacement) ?? replacement;
   }
@@ -283,8 +307,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     while (this.#queue.pop(this.#process));
   }
 
-  /** Removes a cached object that another process follows from now on, or that does not fit its kind. */
-  moved(entry: CacheEntry<T>, reason?: "invalid"): void {
+  /** Removes a cached object that is not deleted on the server: it moved, or the reason is given. */
+  moved(entry: CacheEntry<T>, reason?: "invalid" | "scope"): void {
     this.#collection.writer.moved(entry, reason);
     this.#keys?.touched(entry.key);
   }
@@ -354,8 +378,11 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     await this.#reflector.run(options);
   }
 
-  /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
-  end(error: Error, cause: unknown): void {
+  /** Enters the state `stopped`, with `cause` if there is one, and writes nothing more. Waits reject with `error`. */
+  end(error: Error, cause?: unknown): void {
+    this.#process = () => {};
+    this.#filling?.abandon();
+    this.staged?.abandon();
     this.state.stopped(cause);
     this.check?.abort(error);
     this.#shard?.emptied();
@@ -516,6 +543,7 @@ interface PartOwner<T extends KubernetesObject> {
   readonly counted: CountedCache<T> | undefined;
   readonly writer: CacheWriter<T>;
   readonly valid: ValidObjects | undefined;
+  readonly hasSynced: boolean;
   lacksKind(phase: ReflectorPhase): boolean;
   entered(phase: ReflectorPhase, changed: boolean): void;
   synced(): void;

@@ -1,41 +1,23 @@
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Abortable, Selection } from "../../../../src/engine/api/call_options.ts";
 import type { CacheEntry } from "../../../../src/engine/api/entry.ts";
-import type { Abortable } from "../../../../src/engine/api/call_options.ts";
 import { StatusError } from "../../../../src/engine/api/status.ts";
-import type { NamespaceFinder } from "../../../../src/engine/informer/cache/cache_scope.ts";
-import { ChangingNamespaces, NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
-import { Indexer } from "../../../../src/engine/store/indexer.ts";
+import { ChangingNamespaces } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
+import { ChangingParts } from "../../../../src/engine/informer/sync/changing_parts.ts";
+import type { CollectionSync } from "../../../../src/engine/informer/sync/collection_sync.ts";
 import { seedGlobals } from "../../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../../support/times/fake_time.ts";
 import { entry, type Thing } from "../../../support/sources/fixtures.ts";
 
-Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
-  const store = new Indexer<string>({ keyOf: (word) => word[0] });
-  const keys = new NamespaceKeys<string>("shop", store);
-  const state = (): unknown => [[...keys.keys()], keys.size, keys.getByKey("a"), keys.getByKey("b")];
-  const revisions = [keys.revision];
-  store.replace(["ant", "bee"], "1");
-  assertEquals([state(), keys.revision], [[[], 0, undefined, undefined], revisions[0]]);
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [["a"], 1, "ant", undefined]);
-  store.set("a", "ape");
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [["a"], 1, "ape", undefined]);
-  store.deleteByKey("a");
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [[], 0, undefined, undefined]);
-  revisions.reduce((before, after) => (assertNotEquals(before, after), after));
-});
-
 /** A controller of one namespace, which runs until it is ended, and a little longer while a test holds it. */
 class FakePart {
+  readonly source: { readonly selection: Selection };
   readonly namespace: string | undefined;
+  readonly place: string;
   readonly gate = { version: "10" };
   readonly state: { cause?: unknown } = {};
   readonly calls: string[] = [];
+  readonly gone: string[] = [];
   entries: CacheEntry<Thing>[] = [];
   readonly known = { list: (): readonly CacheEntry<Thing>[] => this.entries };
   /** Awaited by its run after the signal has aborted. */
@@ -43,6 +25,8 @@ class FakePart {
 
   constructor(namespace: string | undefined) {
     this.namespace = namespace;
+    this.place = namespace ?? "";
+    this.source = { selection: { namespace } };
   }
 
   join(): void {
@@ -66,6 +50,14 @@ class FakePart {
   end(): void {
     this.calls.push("end");
   }
+
+  serverKeyOf({ key }: CacheEntry<Thing>): string {
+    return key;
+  }
+
+  moved({ key }: CacheEntry<Thing>): void {
+    this.gone.push(key);
+  }
 }
 
 /** The namespaces of a collection, as a test answers the questions for them. */
@@ -73,12 +65,12 @@ class Changing {
   readonly time = new FakeTime();
   readonly questions: { readonly signal: AbortSignal; readonly answer: PromiseWithResolvers<readonly string[]> }[] = [];
   readonly reports: unknown[] = [];
-  readonly moved: string[] = [];
   readonly failures: unknown[] = [];
   readonly stop = new AbortController();
   parts: readonly FakePart[] = [new FakePart(undefined)];
-  make = (namespace: string | undefined): FakePart => new FakePart(namespace);
-  readonly namespaces: ChangingNamespaces<Thing, FakePart>;
+  make = ({ namespace }: Selection): FakePart => new FakePart(namespace);
+  readonly changing: ChangingParts<Thing>;
+  readonly namespaces: ChangingNamespaces;
   readonly running: Promise<void>;
   isOver = false;
 
@@ -90,18 +82,20 @@ class Changing {
       return answer.promise;
     };
     const parts = (): readonly FakePart[] => this.parts;
-    this.namespaces = new ChangingNamespaces<Thing, FakePart>({ find } as NamespaceFinder<Thing>, {
+    const sync = {
       get parts() {
         return parts();
       },
-      writer: { moved: ({ key }) => void this.moved.push(key) },
-      cache: { entryTransform: { serverKeyOf: ({ key }) => key } },
+      collection: { scope: { parts: [{}] } },
       sharesVersions: true,
-      make: (namespace) => this.make(namespace),
-      replace: (parts) => void (this.parts = parts),
-      report: (error) => void this.reports.push(error),
-    });
-    this.running = this.namespaces.run(this.stop.signal, (error) => void this.failures.push(error));
+      make: (selection: Selection) => this.make(selection),
+      replace: (parts: readonly FakePart[]) => void (this.parts = parts),
+      report: (error: unknown) => void this.reports.push(error),
+    } as unknown as CollectionSync<Thing>;
+    const changing = this.changing = new ChangingParts<Thing>(sync);
+    this.namespaces = new ChangingNamespaces(find, Object.assign(sync, { changing }));
+    changing.start([], this.stop.signal, (error) => void this.failures.push(error));
+    this.running = this.namespaces.run(this.stop.signal).then(() => changing.ended());
     this.running.then(() => this.isOver = true, () => {});
   }
 
@@ -160,30 +154,27 @@ Deno.test("ChangingNamespaces has ended when its controllers have, and follows n
   const [endA, endB] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   [a.ending, b.ending] = [endA.promise, endB.promise];
   await changing.again();
-  await changing.answer("a", "c"); // waits for the end of the second one
+  await changing.answer("a", "c"); // the second one goes at once, and ends later
+  const [, c] = changing.parts;
   changing.stop.abort();
-  endB.resolve();
-  await changing.tick();
-  assertEquals([changing.parts, changing.isOver, b.calls], [[a, b], false, ["join", "run"]]);
   endA.resolve();
   await changing.tick();
-  assertEquals(changing.isOver, true);
+  assertEquals([changing.parts, changing.isOver, b.calls], [[a, c], false, ["join", "run", "end"]]);
+  endB.resolve();
+  await changing.tick();
+  assertEquals([changing.parts, changing.isOver], [[a, c], true]);
 });
 
-Deno.test("ChangingNamespaces removes what a controller has written until its end, and begins others paused meanwhile", async () => {
+Deno.test("ChangingNamespaces removes what a controller has cached, and begins others paused meanwhile", async () => {
   await using changing = new Changing();
   await changing.tick();
   await changing.answer("a");
   const [a] = changing.parts;
-  const end = Promise.withResolvers<void>();
-  a.ending = end.promise;
-  await changing.again();
-  await changing.answer("b");
   a.entries = [entry("late", 1, { namespace: "a" })];
-  changing.namespaces.pause();
-  end.resolve();
-  await changing.tick();
-  assertEquals([changing.moved, a.calls], [["a/late"], ["join", "run", "end"]]);
+  await changing.again();
+  changing.changing.isPaused = true;
+  await changing.answer("b");
+  assertEquals([a.gone, a.calls], [["a/late"], ["join", "run", "end"]]);
   assertEquals(changing.parts.map(({ namespace, calls }) => [namespace, calls]), [["b", ["join", "pause", "run"]]]);
 });
 
