@@ -1,7 +1,7 @@
 /**
- * A compact cache of 2,000 custom objects that receives a number of events in rollouts. Each rollout renames half of the
- * objects, and changes the constants in all objects. Each fifth one adds a field to the kind, as a new version of its CRD
- * does. Prints the numbers after a tenth of the events and at the end, each after idle time and a collection:
+ * A compact cache of 2,000 custom objects that receives a number of events in rollouts. Each rollout renames half of
+ * the objects, and changes the constants in all objects. Each fifth one adds a field to the kind, as a new version of
+ * its CRD does. Prints the numbers after a tenth of the events and at the end, after idle time and a collection:
  * EVENTS ROLLOUTS.
  *
  * Needs `--v8-flags=--expose-gc`.
