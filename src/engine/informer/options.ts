@@ -19,6 +19,7 @@ import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
 import type { NamespaceFinder } from "./cache/cache_scope.ts";
 import type { MemoryBudget } from "./cache/memory_budget.ts";
+import type { LogTarget } from "./informer_log.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
 /** Options for an informer's cache. On a factory they are the defaults for its informers. */
@@ -50,6 +51,14 @@ export interface CacheOptions extends DecodeOptions {
    * @default {true}
    */
   readonly compact?: boolean;
+  /**
+   * Writes what each informer does: lists, syncs, resumed watches, waits with their reasons, pauses and stops. Use it
+   * to see why a cache is behind. `"console"` writes one line each with `console.debug()`, `info()` or `warn()`. A
+   * function receives {@linkcode LogRecord}s, for your own logger. Errors go to `onError` as well.
+   *
+   * @default {nothing is written}
+   */
+  readonly log?: LogTarget;
   /**
    * If `true`, objects of kinds from `defineKind` that do not fit their schema are neither cached nor delivered. They
    * may be older than the schema, or the CRD in the cluster may allow more. `status().invalid` has them, with causes.
@@ -294,7 +303,7 @@ const CACHE = {
   compact: { default: true },
   validate: { default: false },
   resyncMs: { default: 0, ms: {} },
-  ...plainRows("reflector consistencyCheck"),
+  ...plainRows("reflector consistencyCheck log"),
   graceMs: { default: 10_000, ms: {} },
   managedFields: { default: "drop" },
   secretAnnotations: { default: [] },

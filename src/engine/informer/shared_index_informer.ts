@@ -150,6 +150,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       options.reflector,
       options.pollMs,
       options.validate,
+      options.log,
     );
     this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);

@@ -35,6 +35,7 @@ import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Processor } from "../events/processor.ts";
+import { InformerLog, type LogTarget } from "../informer_log.ts";
 import { CacheWriter } from "./cache_writer.ts";
 import { ChangingNamespaces } from "./changing_namespaces.ts";
 import { ChangingParts } from "./changing_parts.ts";
@@ -118,6 +119,7 @@ export class CollectionSync<T extends KubernetesObject> {
   hasSynced = false;
   /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on. */
   stage: "new" | "running" | "stopped" = "new";
+  readonly #log: InformerLog | undefined;
   /** `true` if and only if the status is to be published in the next turn. */
   #isDue = false;
 
@@ -130,7 +132,9 @@ export class CollectionSync<T extends KubernetesObject> {
     reflector: ReflectorOptions | undefined,
     pollMs?: number,
     validate?: boolean,
+    log?: LogTarget,
   ) {
+    this.#log = log && new InformerLog(collection.informer, log);
     this.valid = validate ? ValidObjects.of(collection.scope.resource) : undefined;
     this.collection = collection;
     this.cache = cache;
@@ -328,7 +332,8 @@ export class CollectionSync<T extends KubernetesObject> {
   }
 
   /** Follows a phase that the reflector of a part has entered; `changed` is true if it changed state or cause. */
-  entered(phase: ReflectorPhase, changed: boolean): void {
+  entered(phase: ReflectorPhase, changed: boolean, namespace: string | undefined): void {
+    this.#log?.entered(phase, namespace);
     this.#follow();
     const failure = phase.name === "waiting" && !this.lacksKind(phase) ? phase.error : undefined;
     if (failure !== undefined && !this.#namespaces?.refused(failure)) this.report(failure);
@@ -340,6 +345,7 @@ export class CollectionSync<T extends KubernetesObject> {
   synced(): void {
     if (this.hasSynced || !this.parts.every(({ hasSynced }) => hasSynced)) return;
     this.hasSynced = true;
+    this.#log?.write({ level: "info", message: "has synced", objects: this.cache.store.size });
     this.processor.synced();
     void this.#checkFields();
   }

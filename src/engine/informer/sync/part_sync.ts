@@ -500,7 +500,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     const changed = this.state.entered(phase, this.hasSynced);
     if (this.#collection.lacksKind(phase) && (!this.hasSynced || wasNotFound)) this.#empty();
     if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.notify(new Refused());
-    this.#collection.entered(phase, changed);
+    this.#collection.entered(phase, changed, this.namespace);
     this.#options?.onPhase?.(phase);
   }
 
@@ -545,7 +545,7 @@ interface PartOwner<T extends KubernetesObject> {
   readonly valid: ValidObjects | undefined;
   readonly hasSynced: boolean;
   lacksKind(phase: ReflectorPhase): boolean;
-  entered(phase: ReflectorPhase, changed: boolean): void;
+  entered(phase: ReflectorPhase, changed: boolean, namespace: string | undefined): void;
   synced(): void;
   report(error: unknown): void;
 }
