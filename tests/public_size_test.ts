@@ -6,10 +6,10 @@ import { deno } from "./support/processes/program.ts";
 const ENTRY = new URL("../mod.ts", import.meta.url).href;
 
 /** The modules that `mod.ts` loads, itself among them: small files; 126 in November 2026. */
-const MODULES = 127;
+const MODULES = 129;
 
-/** Their bytes as one bundle, minified and compressed by brotli; 99,900 in November 2026. */
-const BYTES = 101_000;
+/** Their bytes as one bundle, minified and compressed by brotli; 101,500 in November 2026. */
+const BYTES = 102_000;
 
 Deno.test(`mod.ts loads at most ${MODULES} modules, and none of Node or npm`, async () => {
   const { code, out, err } = await deno(["info", "--json", "--no-lock", ENTRY]);
