@@ -130,7 +130,7 @@ export type {
   NamespacesByLabel,
 } from "./engine/informer/options.ts";
 export type { CheckOptions, CheckResult } from "./engine/informer/sync/consistency_check.ts";
-export type { NamespaceSource } from "./engine/informer/cache/cache_scope.ts";
+export type { NamespaceSource, ScopeChange } from "./engine/informer/cache/cache_scope.ts";
 export type {
   OrderedView,
   RowChange,

@@ -11,8 +11,9 @@ const cluster = clusterTests();
 
 cluster.anywhere(
   "SharedIndexInformer.rescope() follows each scope of 50 random histories, and delivers each object once",
-  async ({ client, namespace: first, newNamespace }) => {
-    const places = [first, await newNamespace(), await newNamespace()];
+  async (setting) => {
+    const { client, namespace: first } = setting;
+    const places = [first, await setting.newNamespace(), await setting.newNamespace()];
     const mine = { rescoped: "yes" };
     const beganMs = performance.now();
     let [changes, events, longestMs] = [0, 0, 0];

@@ -391,7 +391,7 @@ Deno.test("a factory lets the only caller rescope an informer, and shares it by 
 
   const held = informers.acquire(ConfigMap, { namespace: "c" });
   const second = informers.acquire(ConfigMap, { namespace: "c" });
-  using follower = { [Symbol.dispose]: informers[internals].follow(held.informer, {}).release };
+  using _follower = { [Symbol.dispose]: informers[internals].follow(held.informer, {}).release };
   await assertRejects(() => held.informer.rescope({ namespaces: ["b"] }), Error, "other callers");
   second[Symbol.dispose]();
   const other = informers.forResource(ConfigMap, { namespace: "b" });

@@ -41,7 +41,7 @@ export const KINDS = {
   clusters: { seeds: 50, group: 25, least: 40, play: playClusters },
   replicas: { seeds: 25, group: 25, least: 4, play: async (seed) => (await playReplicas(seed)).resumed },
   relays: { seeds: 25, group: 25, least: 15, play: playRelayed },
-  rescope: { seeds: 60, group: 30, least: 30, play: playRescopes },
+  rescope: { seeds: 60, group: 30, least: 20, play: playRescopes },
   logs: { seeds: 4, group: 4, least: 100, play: playLogLines },
   places: { seeds: 6, group: 6, least: 20, play: playPlaces },
   users: { seeds: 2, group: 1, least: 20, play: playUsers },

@@ -57,7 +57,7 @@ class Rescoped {
     this.maps = new SharedIndexInformer(this.client.resource(ConfigMap, { namespace }), {
       compact: seed % 2 === 0,
       reflector: { pageSize: random.pick([2, 500]), streamingList: random.pick(["auto", "auto", "off"]) },
-      onError: (error) => Deno.env.has("SHOW") && console.log("E", error),
+      onError: () => {},
       ...random.next() < 0.3 ? { transform: renamed } : {},
     });
     this.checker = new EventChecker(this.maps);
@@ -129,7 +129,7 @@ export async function playRescopes(seed: number): Promise<number> {
   const rescoped = new Rescoped(seed);
   const { random, server, maps, checker, isCalm } = rescoped;
   using time = rescoped.time;
-  using client = rescoped.client;
+  using _client = rescoped.client;
   const lasting: Disposable[] = [];
   const steps: HistoryStep[] = history(seed, {
     namespaces: NAMES,
