@@ -5,11 +5,11 @@ import { deno } from "./support/processes/program.ts";
 
 const ENTRY = new URL("../mod.ts", import.meta.url).href;
 
-/** The modules that `mod.ts` loads, itself among them: small files; 130 in November 2026. */
-const MODULES = 130;
+/** The modules that `mod.ts` loads, itself among them: small files; 131 in November 2026. */
+const MODULES = 131;
 
-/** Their bytes as one bundle, minified and compressed by brotli; 102,000 in November 2026. */
-const BYTES = 102_000;
+/** Their bytes as one bundle, minified and compressed by brotli; 103,900 in November 2026. */
+const BYTES = 104_500;
 
 /** What README says about them. */
 const [, STATED_MODULES, STATED_KB] = /loads (\d+) small modules, (\d+) kB compressed/.exec(

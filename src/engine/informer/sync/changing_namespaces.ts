@@ -3,7 +3,7 @@
  *
  * {@linkcode ChangingNamespaces} is the entry point: each namespace has a controller. A controller of all namespaces
  * hands its objects and version to the controllers of the namespaces that remain. `client/readable_namespaces.ts` asks
- * for the rights.
+ * for the rights. {@linkcode NamespaceKeys} has the keys of one of several namespaces in a shared store.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import { isForbidden, UnreachableError } from "../../api/status.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep, unreachableBackoffMs } from "../../async/time.ts";
 import type { CacheScope, NamespaceFinder } from "../cache/cache_scope.ts";
+import type { KnownObjects } from "../../queue/delta_fifo.ts";
 
 /** The shortest time between two questions for the namespaces, unless a request is refused, in milliseconds. */
 const PERIOD_MS = 60_000;
@@ -137,5 +138,49 @@ export class ChangingNamespaces {
     this.#row.vain = unexplained.length === 0 ? 0 : this.#row.vain + 1;
     const periodMs = Math.max(PERIOD_MS, TIMES_ASKED * tookMs) * (1 + JITTER * Math.random());
     return { minMs: backoffMs(this.#row.vain, {}), maxMs: names === undefined ? Infinity : periodMs };
+  }
+}
+
+/**
+ * The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these.
+ */
+export class NamespaceKeys<V> implements KnownObjects<V> {
+  /** The namespace's name. */
+  readonly namespace: string;
+  readonly #store: Pick<KnownObjects<V>, "getByKey">;
+  /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
+  readonly #keys = new Set<string>();
+  /** Another number after every change: the number of calls of {@linkcode touched} so far. */
+  revision = 0;
+
+  /** No keys of the store at first. */
+  constructor(namespace: string, store: Pick<KnownObjects<V>, "getByKey">) {
+    this.namespace = namespace;
+    this.#store = store;
+  }
+
+  /** The number of keys. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  keys(): Iterable<string> {
+    return this.#keys;
+  }
+
+  /** The values of the keys. */
+  list(): V[] {
+    return Array.from(this.#keys, (key) => this.#store.getByKey(key)!);
+  }
+
+  getByKey(key: string): V | undefined {
+    return this.#keys.has(key) ? this.#store.getByKey(key) : undefined;
+  }
+
+  /** Records that a change of `key` from this namespace has been applied to the store. */
+  touched(key: string): void {
+    this.revision++;
+    if (this.#store.getByKey(key) === undefined) this.#keys.delete(key);
+    else this.#keys.add(key);
   }
 }

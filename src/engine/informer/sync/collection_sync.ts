@@ -39,7 +39,7 @@ import { InformerLog, type LogTarget } from "../informer_log.ts";
 import { CacheWriter } from "./cache_writer.ts";
 import { ChangingNamespaces } from "./changing_namespaces.ts";
 import { ChangingParts } from "./changing_parts.ts";
-import { NamespaceKeys } from "./namespace_keys.ts";
+import { NamespaceKeys } from "./changing_namespaces.ts";
 import { PartSync } from "./part_sync.ts";
 import { PolledSource } from "./polled_source.ts";
 import { StateKeeper } from "./state_keeper.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { NamespaceKeys } from "../../../../src/engine/informer/sync/namespace_keys.ts";
+import { NamespaceKeys } from "../../../../src/engine/informer/sync/changing_namespaces.ts";
 import { Indexer } from "../../../../src/engine/store/indexer.ts";
 
 Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
