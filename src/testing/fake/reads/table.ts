@@ -13,7 +13,7 @@ import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type JsonObject } from "../../../engine/api/json.ts";
-import { memberAt, objectOr, textOf } from "../../../engine/api/members.ts";
+import { memberAt, objectOr } from "../../../engine/api/members.ts";
 import { age, type Cell, COMMON, KINDS, PLAIN, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */
@@ -106,16 +106,12 @@ export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
 
 /** Serializes a table up to its rows; `metadata` is that of the list. */
 export function tableHead(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
-  const head = tableOf(metadata, withColumns ? columnsOf(definition) : undefined);
-  return `${goJson(head).slice(0, -1)},"rows":[`;
-}
-
-/** Returns a table without its rows. */
-function tableOf(metadata: JsonObject, columns: readonly PrintedColumn[] | undefined): JsonObject {
+  const columns = withColumns ? columnsOf(definition) : undefined;
   const columnDefinitions = columns?.map(({ name, type, format, description, priority }) => {
     return { name, type, format, description, priority };
   });
-  return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: columnDefinitions ?? null };
+  const head = { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: columnDefinitions ?? null };
+  return `${goJson(head).slice(0, -1)},"rows":[`;
 }
 
 /** Serializes one row. */
@@ -146,27 +142,6 @@ export function tableOfOne(
 ): Uint8Array {
   const metadata = { resourceVersion: String(stored.revision) };
   return encoder.encode(`${tableHead(definition, metadata, withColumns)}${tableRow(definition, stored, view)}]}`);
-}
-
-const REPLICAS = [
-  ["Desired", "replicas is the desired number of instances for the scaled object."],
-  ["Available", "replicas is the actual number of observed instances of the scaled object."],
-].map(([name, description]) => ({ ...ABOUT, name, type: "integer", format: "", description }));
-
-/** Returns the table of a scale of that kind. */
-export function tableOfScale(definition: Definition, scale: JsonObject, { include, now }: TableView): JsonObject {
-  const own = (name: string): PrintedColumn => {
-    const { description = "" } = columnsOf(definition).find((column) => column.name === name) ?? {};
-    return { ...ABOUT, name, format: "", description };
-  };
-  const { spec, status } = scale;
-  const metadata = objectOr(scale.metadata);
-  const { name = null, resourceVersion = "", creationTimestamp } = metadata;
-  const [desired, available] = [spec, status].map((part) => objectOr(part).replicas ?? 0);
-  const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
-  const object = include === "None" ? null : include === "Object" ? scale : partial;
-  const rows = [{ cells: [name, desired, available, age(textOf(creationTimestamp), now())], object }];
-  return { ...tableOf({ resourceVersion }, [own("Name"), ...REPLICAS, own("Age")]), rows };
 }
 
 /** Serializes the table of a bookmark: one row without cell values. */
