@@ -15,7 +15,6 @@ import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,
-  newFields,
   ownedBy,
   removeTyped,
   TypedComparison,
@@ -185,33 +184,12 @@ export function managedFieldsAfterUpdate(
   manager: FieldManager,
 ): JsonObject[] | undefined {
   const managers = startingManagers(before, after, manager.subresource);
-  if (before === undefined && managers.size === 0) return ownersOfNew(after, kind, manager);
   // Nobody is recorded again before the next apply where the fields were cleared.
   if (managers.size > 0 || before === undefined) {
     recordUpdate(managers, before ?? emptyObject(kind), after, kind, manager);
     capUpdaters(managers);
   }
   return managedFieldsFrom(managers);
-}
-
-/** The managedFields of a new object: its fields belong to the writer. */
-function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
-  const fixed = fixedFields(kind, manager).below;
-  const fieldsV1: Record<string, Json | undefined> = {};
-  for (
-    const [element, fields] of Object.entries(newFields(emptyObject(kind), object, schemaOfDefinition(kind)) ?? {})
-  ) {
-    const unowned = UNOWNED.below.get(element)?.below;
-    if (fixed.has(element) || unowned?.size === 0) continue;
-    // Copies without some members are faster to write than objects that lost them.
-    const owned = unowned === undefined ? fields : Object.fromEntries(
-      Object.entries(objectOr(fields)).filter(([inner]) => inner !== "." && !unowned.has(inner)),
-    );
-    if (unowned === undefined || Object.keys(owned as JsonObject).length > 0) fieldsV1[element] = owned;
-  }
-  if (Object.keys(fieldsV1).length === 0) return undefined;
-  const { apiVersion } = kind;
-  return [entryOf({ ...manager, manager: manager.name, apiVersion }, fieldsV1)];
 }
 
 function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {
