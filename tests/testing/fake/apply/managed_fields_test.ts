@@ -239,19 +239,6 @@ Deno.test("an object without managedFields has the owner before-first-apply afte
   });
 });
 
-Deno.test("managedFields keep ten managers of updates, and join the oldest ones", async () => {
-  const server = new FakeApiServer();
-  for (let at = 0; at < 12; at++) {
-    const body = { data: { [`k${at}`]: "1" } };
-    if (at === 0) await apply(server, "first", body);
-    else await patch(server, `${PATH}?fieldManager=m${String(at).padStart(2, "0")}`, "merge-patch", body);
-  }
-  const entries = (await ask(server, PATH)).json.metadata.managedFields as Entry[];
-  assertEquals(entries.filter(({ operation }) => operation === "Update").length, 10);
-  const oldest = entries.find(({ manager }) => manager === "ancient-changes");
-  assertEquals(oldest?.fieldsV1, { "f:data": { "f:k1": {}, "f:k2": {} } });
-});
-
 Deno.test("the status is owned by those who write it", async () => {
   const server = new FakeApiServer();
   const path = DEPLOYMENT;
