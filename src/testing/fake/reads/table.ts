@@ -122,15 +122,7 @@ export function tableRow(definition: Definition, stored: StoredObject, { include
   const carried = include === "None"
     ? "null"
     : decoder.decode(include === "Object" ? stored.bytes : partialOf(definition, stored));
-  return `{"cells":${cells}${conditionsOf(definition, object)},"object":${carried}}`;
-}
-
-/** The conditions of a row: that of pods which are completed. */
-function conditionsOf({ plural, custom }: Definition, { status }: JsonObject): string {
-  const { phase } = objectOr(status);
-  if (plural !== "pods" || custom || (phase !== "Succeeded" && phase !== "Failed")) return "";
-  const message = phase === "Failed" ? "The pod failed." : "The pod has completed successfully.";
-  return `,"conditions":${goJson([{ type: "Completed", status: "True", reason: phase, message }])}`;
+  return `{"cells":${cells},"object":${carried}}`;
 }
 
 /** Serializes a table of one object. */
