@@ -83,12 +83,6 @@ function since(path: string, fallback: string): ReadCell {
   };
 }
 
-/** The names of a list, at most `max`; then how many more. */
-function some(names: readonly string[], fallback: string, max = 3, all = names.length): string {
-  if (names.length > max) return `${names.slice(0, max).join(",")} + ${all - max} more...`;
-  return names.join(",") || fallback;
-}
-
 /** Labels, sorted. */
 function labels(value: unknown): string {
   const pairs = Object.entries(objectOr(value)).map(([key, value]) => `${key}=${value}`);
@@ -283,12 +277,14 @@ function subjects(kind: string): ReadCell {
 /** Kinds that have only a name and an age here, by group and plural name: a real server prints more of them. */
 export const PLAIN: ReadonlySet<string> = new Set([
   "/endpoints",
+  "/persistentvolumes",
   "/podtemplates",
   "/replicationcontrollers",
   "/resourcequotas",
   "apiregistration.k8s.io/apiservices",
   "autoscaling/horizontalpodautoscalers",
   "certificates.k8s.io/certificatesigningrequests",
+  "discovery.k8s.io/endpointslices",
   "networking.k8s.io/ingressclasses",
 ]);
 
@@ -317,17 +313,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
     Volume: field("spec.volumeName"),
     Capacity: (object) => text(object, "spec", "volumeName") && (text(object, "status", "capacity", "storage") || "0"),
-    "Access Modes": (object) => text(object, "spec", "volumeName") && accessModes(object, "status"),
-  },
-  "/persistentvolumes": {
-    Capacity: asText("spec.capacity.storage", "0"),
-    "Access Modes": (object) => accessModes(object, "spec"),
-    "Reclaim Policy": field("spec.persistentVolumeReclaimPolicy"),
-    Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
-    Claim: (object) => {
-      const claim = memberAt(object, "spec", "claimRef");
-      return isObject(claim) ? `${textOf(claim.namespace ?? "")}/${textOf(claim.name ?? "")}` : "";
-    },
+    "Access Modes": (object) => text(object, "spec", "volumeName") && accessModes(object),
   },
   "/pods": {
     Ready: (object) => printPod(object, 0).ready,
@@ -381,10 +367,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   },
   "batch/jobs": { Status: jobStatus, Completions: jobCompletions, Duration: jobDuration },
   "coordination.k8s.io/leases": { Holder: field("spec.holderIdentity") },
-  "discovery.k8s.io/endpointslices": {
-    Ports: (object) => some(objects(object, "ports").map(({ port, name }) => textOf(port ?? name ?? "*")), UNSET),
-    Endpoints: (object) => some(objects(object, "endpoints").flatMap((it) => strings(it, "addresses")), UNSET),
-  },
   "events.k8s.io/events": Object.fromEntries(
     Object.entries(EVENT).map(([name, cell]): [string, ReadCell] => [
       name,
@@ -458,8 +440,8 @@ const MODES: Readonly<Record<string, string>> = {
   ReadWriteOncePod: "RWOP",
 };
 
-function accessModes(object: JsonObject, part: "spec" | "status"): string {
-  const modes = strings(object, part, "accessModes");
+function accessModes(object: JsonObject): string {
+  const modes = strings(object, "status", "accessModes");
   return Object.keys(MODES).filter((mode) => modes.includes(mode)).map((mode) => MODES[mode]).join(",");
 }
 
