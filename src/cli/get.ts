@@ -7,13 +7,12 @@
  */
 import type { KubernetesObject } from "../engine/api/object.ts";
 import { type Resource, resourceName } from "../engine/api/resource.ts";
-import { DecodeError, isNotFound, StatusError } from "../engine/api/status.ts";
+import { isNotFound } from "../engine/api/status.ts";
 import type { Client } from "../engine/client/client.ts";
 import { errorLine } from "../engine/errors/errors.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
 import { EXIT_CODE } from "./shared/usage.ts";
 import {
-  builtInTargets,
   collectionsOf,
   explainRefusal,
   type FoundTarget,
@@ -68,13 +67,11 @@ export async function get(flags: GetFlags, args: readonly string[], context: Com
   const named = targets.some(({ names }) => names.length > 0);
   using clients = await clientsFor(flags, terminal);
   const form = formOf(flags.output);
-  const builtIn = clients.all[0].cluster === undefined ? builtInTargets(targets, form) : undefined;
-  let answers = builtIn && await readAll(clients.all, builtIn, flags, context);
-  if (answers === undefined || isDoubtful(answers)) {
-    const wanted = await clients.ask((...asked) => targetsFor(targets, "list", { terminal, form }, ...asked), signal);
-    answers = await readAll(clients.all, wanted, flags, context);
-  }
-  const { reads, missing } = answers;
+  const wanted = await clients.ask((...asked) => targetsFor(targets, "list", { terminal, form }, ...asked), signal);
+  const missing: { readonly cluster: string | undefined; readonly error: unknown }[] = [];
+  const reads = await Promise.allSettled(clients.all.map((member) => {
+    return read(member, wanted, flags, context, (error) => missing.push({ error, cluster: member.cluster }));
+  }));
   const found: Found[] = [];
   let hasFailed = false;
   for (const [i, read] of reads.entries()) {
@@ -104,34 +101,6 @@ export async function get(flags: GetFlags, args: readonly string[], context: Com
     await printAll(found, flags, selectionFor(flags, clients.all[0].client).namespace, terminal);
   }
   return missing.length > 0 || hasFailed ? EXIT_CODE.failed : EXIT_CODE.done;
-}
-
-/** What the clusters answered, and the errors about named objects that do not exist. */
-interface Answers {
-  readonly reads: readonly PromiseSettledResult<readonly Found[]>[];
-  readonly missing: readonly { readonly cluster: string | undefined; readonly error: unknown }[];
-}
-
-async function readAll(
-  clients: readonly ClusterClient[],
-  wanted: readonly FoundTarget[],
-  flags: GetFlags,
-  context: CommandContext,
-): Promise<Answers> {
-  const missing: Answers["missing"][number][] = [];
-  const reads = await Promise.allSettled(clients.map((member) => {
-    return read(member, wanted, flags, context, (error) => missing.push({ error, cluster: member.cluster }));
-  }));
-  return { reads, missing };
-}
-
-/** Returns `true` if the server may lack a kind, or may be no API server, which discovery finds out. */
-function isDoubtful({ reads, missing }: Answers): boolean {
-  const rejected = reads.flatMap((read) => read.status === "rejected" ? [{ error: read.reason }] : []);
-  return [...missing, ...rejected].some(({ error }) => {
-    if (!(error instanceof StatusError)) return error instanceof DecodeError;
-    return error.status.code >= 500 || (isNotFound(error) && error.status.details?.name === undefined);
-  });
 }
 
 /** Reads the objects of one cluster; two names of one kind list it once. */

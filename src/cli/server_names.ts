@@ -9,11 +9,11 @@ import { inBestVersion, onlyMetadata } from "../engine/api/resource.ts";
 import { timedController } from "../engine/async/time.ts";
 import type { Client } from "../engine/client/client.ts";
 import { findResource } from "../engine/client/find_resource.ts";
+import { Namespace } from "../engine/kinds/core/v1.ts";
 import { thisHost } from "../host/connect/host.ts";
 import { loadKubeconfig } from "../host/connect/plan.ts";
 import { COMMANDS, REPEATED } from "./commands.ts";
 import type { ClusterNames } from "./completions.ts";
-import { builtInResource } from "./shared/built_in.ts";
 import { clientFor, type ClustersFlags } from "./shared/connect.ts";
 import { byShortName, type SelectionFlags } from "./shared/targets.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -60,7 +60,7 @@ export class ServerNames implements ClusterNames {
 
   namespaces(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const { items } = await client.resource(onlyMetadata(builtInResource("ns")!)).list({ limit: LIMIT, signal });
+      const { items } = await client.resource(onlyMetadata(Namespace)).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);
     });
   }
@@ -68,7 +68,7 @@ export class ServerNames implements ClusterNames {
   /** Returns the names of objects of a kind, in the namespace of the command line. */
   names(kind: string): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const resource = builtInResource(kind) ?? findResource(await client.discover({ signal }), kind);
+      const resource = findResource(await client.discover({ signal }), kind);
       const namespace = this.#flags.namespace ?? (client.namespace || "default");
       const { items } = await client.resource(onlyMetadata(resource), { namespace }).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);

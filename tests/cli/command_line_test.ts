@@ -277,7 +277,7 @@ Deno.test("a missing permission of Deno is reported in one line that names the f
   assertEquals(await informer(read), [
     3,
     "",
-    `error: Cannot reach "http://127.0.0.1:9" to list "pods" in namespace "default": missing permission: run this program with --allow-net=127.0.0.1:9\n`,
+    `error: Cannot reach "http://127.0.0.1:9" to discover "/api": missing permission: run this program with --allow-net=127.0.0.1:9\n`,
   ]);
 });
 

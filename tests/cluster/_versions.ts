@@ -28,7 +28,7 @@ const DIFFERENCES: Readonly<Record<"resources" | "columns" | "cells", Readonly<R
     36: ["storage.k8s.io/v1 CSINode"],
   },
   columns: {
-    32: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ResourceQuota", "v1 ServiceAccount"],
+    32: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ServiceAccount"],
     33: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ServiceAccount"],
     34: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ServiceAccount"],
     36: ["apiextensions.k8s.io/v1 CustomResourceDefinition"],

@@ -329,10 +329,6 @@ const OBJECTS: readonly (readonly [Resource<Written>, object])[] = [
       resources: { requests: { storage: "1Gi" } },
     },
   }],
-  [core("replicationcontrollers", "ReplicationController"), {
-    metadata: { name: "old" },
-    spec: { replicas: 2, selector: { app: "web" }, template },
-  }],
   node("ready", { labels: { "node-role.kubernetes.io/worker": "" } }, {
     conditions: [{ type: "Ready", status: "True" }],
     addresses: [{ type: "InternalIP", address: "10.0.0.1" }],

@@ -214,9 +214,6 @@ function loginFinding(status: number, text: string): Finding {
     }
     return { status: "ok", what: "accepted; the server does not say for which user" };
   }
-  if (status === 404 || status === 405) {
-    return { status: "ok", what: "accepted; only Kubernetes 1.28 or later tells the user name" };
-  }
   if (status >= 300) {
     return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW_SERVER_ADVICE };
   }
@@ -241,7 +238,7 @@ interface Target {
 /** No object has this name, so a watch of it is cheap, however many objects there are. */
 const NOBODY = "metadata.name=informer-doctor-looks-for-nothing";
 
-/** Duration of watches, in seconds: bookmarks come 2 s before the end (apiserver `cacheWatcher.nextBookmarkTime`). */
+/** Duration of watches, in seconds. */
 const WATCH_SECONDS = 3;
 
 const OVERLOADED = "tell the people who run the server: the server or its etcd is overloaded";
@@ -249,7 +246,7 @@ const HELD_BACK =
   "look for a proxy or load balancer on the way that buffers whole responses: a watch needs its response line " +
   "by line";
 
-/** Checks that an informer can run on the resource `name`: list, watch, streaming list, bookmarks. */
+/** Checks that an informer can run on the resource `name`: list, watch, streaming list. */
 export async function checkResource(
   checkup: Checkup,
   server: CheckedServer,
@@ -296,9 +293,7 @@ export async function checkResource(
     await watchUntil(target, { timeoutSeconds: WATCH_SECONDS }, signal, () => true);
     return (ms) => `open after ${ms} ms`;
   });
-  if (!isWatched) return;
-  const ended = await checkStreaming(checkup, target);
-  await checkBookmarks(checkup, target, ended);
+  if (isWatched) await checkStreaming(checkup, target);
 }
 
 /** Checks a permission, and that its use works: `attempt` returns the words for the milliseconds that it took. */
@@ -330,9 +325,7 @@ async function checkVerb(
   });
 }
 
-/** Returns `true` if a bookmark marked the end of the streaming list. */
-async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean> {
-  let ended = false;
+async function checkStreaming(checkup: Checkup, target: Target): Promise<void> {
   const name = `streaming list ${resourceName(target.resource)}`;
   const endless: Finding = {
     status: "warn",
@@ -344,28 +337,13 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
       const isEnd = (change: WatchChange<KubernetesObject>): boolean =>
         change.type === "BOOKMARK" && change.initialEventsEnd;
       const options = { sendInitialEvents: true, timeoutSeconds: 3 * WATCH_SECONDS };
-      ended = await watchUntil(target, options, signal, (batch) => batch.some(isEnd));
+      const ended = await watchUntil(target, options, signal, (batch) => batch.some(isEnd));
+      return ended ? { status: "ok", what: "offered: the first list arrives object by object" } : endless;
     } catch (error) {
       // The feature gate is off, or the server is older.
       if (!(error instanceof StatusError) || ![400, 422].includes(error.status.code)) throw error;
       return { status: "ok", what: "not offered (it needs Kubernetes 1.32), so informers list in pages instead" };
     }
-    return ended ? { status: "ok", what: "offered: the first list arrives object by object" } : endless;
-  });
-  return ended;
-}
-
-async function checkBookmarks(checkup: Checkup, target: Target, ended: boolean): Promise<void> {
-  const name = `bookmarks ${resourceName(target.resource)}`;
-  if (ended) return checkup.note(name, { status: "ok", what: "sent: the streaming list ended with one" });
-  const none: Finding = { status: "skip", what: `none in ${WATCH_SECONDS} s, which is usual if little changes` };
-  const options = { late: none, advice: "look in the server's log", limitMs: checkup.limits.stepMs * 4 / 3 };
-  await checkup.check(name, options, async (signal) => {
-    const isBookmark = (change: WatchChange<KubernetesObject>): boolean => change.type === "BOOKMARK";
-    const watched = { timeoutSeconds: WATCH_SECONDS };
-    return await watchUntil(target, watched, signal, (batch) => batch.some(isBookmark))
-      ? { status: "ok", what: "sent" }
-      : none;
   });
 }
 

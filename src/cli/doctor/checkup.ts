@@ -41,7 +41,7 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
     "server answers at this address",
   ],
   [
-    /certificate not valid for name/,
+    /certificate not valid for name|does not match certificate/,
     undefined,
     "use one of these names as the address, or set tls-server-name to one of them",
   ],

@@ -25,7 +25,6 @@ import { readablePart } from "../../engine/client/readable_namespaces.ts";
 import type { ResourceClient } from "../../engine/client/resource_client.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { builtInResource } from "./built_in.ts";
 import { UsageError } from "./usage.ts";
 
 /** One kind to get, as it is named on the command line. */
@@ -111,23 +110,6 @@ export async function targetsFor(
       throw new UsageError(`"${kind}" is a category, and its objects can only be listed; name the kind of ${names[0]}`);
     }
     for (const resource of resources) found.push({ resource, names });
-  }
-  return found;
-}
-
-/**
- * Finds the resources of what {@linkcode getTargets} returns without a request, if each name is one of a built-in kind.
- * Otherwise returns `undefined`. The server may lack the kinds.
- */
-export function builtInTargets(
-  targets: readonly GetTarget[],
-  form: ResourceOptions["form"],
-): FoundTarget[] | undefined {
-  const found: FoundTarget[] = [];
-  for (const { kind, names } of targets) {
-    const resource = builtInResource(kind);
-    if (resource === undefined) return undefined;
-    found.push({ resource: FORMS[form](resource), names });
   }
   return found;
 }

@@ -1,8 +1,8 @@
 /**
  * Impersonation: requests that a client sends as another user.
  *
- * {@linkcode impersonating} sets the headers on a request, and {@linkcode copyLines} keeps them in a copy. This file
- * does not check whether the client may impersonate: the API server does.
+ * {@linkcode impersonating} sets the headers on a request. This file does not check whether the client may impersonate:
+ * the API server does.
  *
  * @module
  */
@@ -74,17 +74,6 @@ export function appendLines(request: Request, lines: readonly Line[]): void {
 /** Returns the lines that {@linkcode appendLines} has added, one by one. */
 export function linesOf(request: Request): readonly Line[] {
   return LINES.get(request) ?? [];
-}
-
-/**
- * Copies the lines that {@linkcode appendLines} has added to a copied request. `Request` joins lines when it copies
- * them, and this function separates them again.
- */
-export function copyLines(request: Request, copy: Request): void {
-  const lines = linesOf(request);
-  if (lines.some(([name]) => isImpersonation(name))) withoutUser(copy);
-  for (const [name] of lines) copy.headers.delete(name);
-  if (lines.length > 0) appendLines(copy, lines);
 }
 
 /** Returns a function that sends a request as this user. It replaces any other impersonation in the request. */

@@ -28,14 +28,7 @@ import {
 import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
 import { validityOf } from "./kubeconfig/certificates.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
-import {
-  proxyHref,
-  proxyName,
-  proxyPort,
-  resolveContext,
-  serverProblem,
-  withoutBrackets,
-} from "./kubeconfig/resolve_context.ts";
+import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "./kubeconfig/resolve_context.ts";
 import { KubeconfigLogin } from "./kubeconfig_login.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
@@ -87,6 +80,7 @@ function originOf(plan: ConnectionPlan, material: TlsMaterial, host: RecordingHo
   const { login, proxy, tlsServerName, insecure } = plan;
   const plugin = login?.type === "exec" ? login.command : undefined;
   const run = plugin === undefined ? [] : [runFlag(plugin)];
+  const alsoReached = proxy === undefined ? [] : [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
   const validity = material.cert === undefined ? undefined : validityOf(material.cert);
   return defined({
     ...plan.origin,
@@ -97,16 +91,8 @@ function originOf(plan: ConnectionPlan, material: TlsMaterial, host: RecordingHo
     proxy: proxy && proxyName(proxy),
     tlsServerName,
     insecure: insecure || undefined,
-    permissions: [...host.permissions, ...run, netFlag(plan.server, ...alsoReached(plan))],
+    permissions: [...host.permissions, ...run, netFlag(plan.server, ...alsoReached)],
   });
-}
-
-/** Additional hosts for `--allow-net`: the proxy, or that of the server name, and the name. */
-function alsoReached({ server, proxy, tlsServerName }: ConnectionPlan): string[] {
-  if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
-  if (tlsServerName === undefined) return [];
-  const name = tlsServerName.includes(":") ? `[${withoutBrackets(tlsServerName)}]` : tlsServerName;
-  return [`${name}:${server.port || "443"}`, "127.0.0.1"];
 }
 
 /**
@@ -175,9 +161,8 @@ export async function findInClusterConnection(
  * 5. the service account of your program's pod, unless you set `context`
  *
  * See the guide: [Connect](../../../docs/operations/connect.md). It applies every kubeconfig field, or throws an error
- * that names the file, the entry and the field. It rejects `auth-provider`, `tls-server-name` together with
- * `proxy-url`, and fields that contradict each other. The options `token` and `tokenFile` replace the user in the
- * kubeconfig, including `exec`.
+ * that names the file, the entry and the field. It rejects `auth-provider`, and fields that contradict each other. The
+ * options `token` and `tokenFile` replace the user in the kubeconfig, including `exec`.
  *
  * - **Files are read again.** Token files every 50 s and after a 401. CA, certificate and key files every 5 minutes,
  *   after a failed request, and after a 401 for a certificate.
@@ -191,7 +176,6 @@ export async function findInClusterConnection(
  *   `HTTPS_PROXY` or `HTTP_PROXY`. Deno reads these variables itself, with or without permission. Unlike in kubectl,
  *   `NO_PROXY` applies to both, and must list `https://` addresses on this machine. Plain HTTP to this machine never
  *   uses the environment's proxy.
- * - **`tls-server-name` uses a local proxy.** The client still verifies the certificate.
  * - **`insecure-skip-tls-verify` needs a Deno flag**, `--unsafely-ignore-certificate-errors=HOST`. Without it, requests
  *   to a server with an invalid certificate fail with an error that names the flag.
  * - **Credentials only go to `https://` servers**, or over plain HTTP to `localhost`, `127.0.0.0/8` and `[::1]` without

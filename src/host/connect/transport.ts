@@ -48,9 +48,8 @@ export interface HttpTransportOptions extends TlsMaterial {
    */
   readonly proxyUrl?: string;
   /**
-   * The name that the server's certificate must have. By default the URL's host. On Deno, all requests must then go to
-   * one server, and pass through a local proxy. It cannot be combined with `proxyUrl`, and turns the environment's
-   * proxies off.
+   * The name that the server's certificate must have. By default the URL's host. On Deno, a transport with a name
+   * uses HTTP/1.1 and no SOCKS.
    */
   readonly tlsServerName?: string;
   /**
@@ -141,7 +140,7 @@ export class HttpTransport implements Transport, Disposable {
     const { http2, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } = options;
     checkDurations("connect", { answerTimeoutMs });
     this.#headers = headers;
-    this.#fixed = { http2, proxy: proxyOf(proxyUrl), serverName: serverNameOf(tlsServerName, proxyUrl), insecure };
+    this.#fixed = { http2, proxy: proxyOf(proxyUrl), serverName: serverNameOf(tlsServerName), insecure };
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#limit = new SharedLimit(answerTimeoutMs);
     this.#files = files;
@@ -262,10 +261,8 @@ function proxyOf(text: string | undefined): ProxyAddress | undefined {
   return proxy;
 }
 
-function serverNameOf(name: string | undefined, proxyUrl: string | undefined): string | undefined {
-  if (name === undefined) return undefined;
-  const problem = serverNameProblem(name);
+function serverNameOf(name: string | undefined): string | undefined {
+  const problem = name === undefined ? undefined : serverNameProblem(name);
   if (problem !== undefined) throw new ArgumentError(`Cannot use tlsServerName: it ${problem}`);
-  if (proxyUrl === undefined) return name;
-  throw new ArgumentError(`Cannot use tlsServerName: it cannot be combined with proxyUrl. Remove one of them`);
+  return name;
 }

@@ -26,7 +26,7 @@ import {
 const SHORT = { stepMs: 400, pluginMs: 400 };
 
 const ALL = ["configuration", "address", "credentials", "certificate", "server", "clock", "login", "discovery"];
-const PODS = ["list pods", "watch pods", "streaming list pods", "bookmarks pods"];
+const PODS = ["list pods", "watch pods", "streaming list pods"];
 
 Deno.test("informer doctor reports no problem where there is none", async () => {
   await using certificates = await makeCertificates();
@@ -255,14 +255,12 @@ Deno.test("informer doctor lists and watches where the server does not answer ac
   assertMatch(ill["list pods"], /^fail: not allowed in namespace "default"/);
 });
 
-Deno.test("informer doctor reports how informers work without streaming lists and bookmarks", async () => {
+Deno.test("informer doctor reports how informers work without streaming lists", async () => {
   await using server = await fakeServed({ streamingList: false });
-  server.fake.sendBookmarks(false);
-  const { code, report, ill } = await examine({ server: server.url }, { limits: SHORT });
+  const { code, report } = await examine({ server: server.url }, { limits: SHORT });
   const streaming = report.steps.find(({ name }) => name === "streaming list pods");
   assertEquals([code, streaming?.status], [0, "ok"]);
   assertMatch(streaming!.what, /^not offered .*, so informers list in pages instead$/);
-  assertMatch(ill["bookmarks pods"], /^skip: none in 3 s/);
 });
 
 Deno.test("informer doctor notices watches whose answers are buffered on the way", async () => {
@@ -402,7 +400,7 @@ Deno.test("informer doctor exits with 2 for a resource that does not exist, and 
   const { code, ill, report } = await examine({ fake: true }, { resources: ["podz", "cm"] });
   assertEquals([code, Object.keys(ill)], [2, ["list podz"]]);
   assertMatch(ill["list podz"], /Did you mean "pods"\?; correct the name/);
-  assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
+  assertEquals(report.steps.some(({ name }) => name === "streaming list configmaps"), true);
 });
 
 /** A server with a resource that can only be listed, whose aggregated server can be down. */

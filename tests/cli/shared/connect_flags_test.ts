@@ -59,6 +59,8 @@ Deno.test("informer get --verbose prints a line about each request to standard e
     const { code, out, err } = await get(flag);
     assertEquals([code, out], [0, plain.out]);
     assertEquals(err.map((line) => line.replace(/in \d+ ms, \d+ bytes$/, "in time")), [
+      `GET ${served.url}/api 200 in time`,
+      `GET ${served.url}/apis 200 in time`,
       `GET ${served.url}/api/v1/namespaces/default/pods?pretty=false&limit=500 200 in time`,
     ]);
   }
@@ -88,7 +90,7 @@ Deno.test("--verbose of each command prints the requests that it sends, those th
   }
   const { code, err } = await run("get", "pods", "-v", "--server", "http://127.0.0.1:1");
   assertEquals(code, 3);
-  assertMatch(err[0], /^GET http:\/\/127\.0\.0\.1:1\/api\/v1\/\S+ no answer in \d+ ms, 0 bytes, Cannot reach /);
+  assertMatch(err[0], /^GET http:\/\/127\.0\.0\.1:1\/api no answer in \d+ ms, 0 bytes, Cannot reach /);
 });
 
 Deno.test("informer serve --verbose prints the watches that it begins", async () => {

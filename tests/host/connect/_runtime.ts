@@ -5,5 +5,5 @@ export const ON_DENO: boolean = process.versions.deno !== undefined;
 
 /** Reasons of failed connections, as TLS and the network of the runtime say them. */
 export const REASONS = ON_DENO
-  ? { untrusted: "UnknownIssuer", otherName: "not valid for name", refused: "onnection refused" } as const
-  : { untrusted: "unable to verify", otherName: "does not match", refused: "ECONNREFUSED" } as const;
+  ? { untrusted: "UnknownIssuer", refused: "onnection refused" } as const
+  : { untrusted: "unable to verify", refused: "ECONNREFUSED" } as const;

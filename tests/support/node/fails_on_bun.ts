@@ -39,9 +39,10 @@ export const FAILS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "host/connect/runtime/connections_test.ts": {
     "connect uses the proxy of proxy-url": PROXY,
   },
-  "host/connect/runtime/tls_name_proxy_test.ts": {
+  "host/connect/runtime/node_connections_test.ts": {
     "connect verifies the certificate against tls-server-name": CERTIFICATE,
     "connect uses a CA file that changes": FAKE_TIME,
+    "httpTransport with tlsServerName sends bodies": PROXY,
   },
   "host/connect/connect_secrets_test.ts": { "connect and SharedIndexInformer never show a secret": CERTIFICATE },
   "host/connect/tls_files_test.ts": { "connect accepts client keys of every form": CERTIFICATE },

@@ -17,16 +17,11 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, string>>>
     "connect with insecure-skip-tls-verify verifies certificates": "Node needs no flag",
     "connect uses the proxy of the environment": "asks for this machine, for which Node uses no proxy",
     "connect uses no proxy of the environment": "flags of Deno",
-    "connect explains that NO_PROXY conflicts with tls-server-name": "Node needs no proxy for tls-server-name",
   },
   "host/connect/run_manager_test.ts": {
     "a FetchServer that fails closes its connections": "replaces Deno.serve",
     "runManager goes on and answers probes again after idle": "Node's server does not end where no file is left",
     [`httpTransport carries 20 watches and 200 lists at once over HTTP/2`]: "node:https has no HTTP/2",
-  },
-  "host/connect/runtime/tls_name_proxy_test.ts": {
-    "httpTransport with tlsServerName sends bodies, and connects to one server only": "Node has no such limit",
-    "TlsNameProxy": "Node needs no proxy for tls-server-name",
   },
   "host/connect/transport_test.ts": {
     "httpTransport offers HTTP/2 only when that is enabled": "node:https has no HTTP/2",

@@ -185,12 +185,6 @@ function resolveCluster(entry: KubeconfigEntry, override: string | undefined): R
   const proxy = readProxy(fields);
   const tlsServerName = readServerName(fields, server, override);
   const authority = readMaterial(fields, "certificate-authority", certificateProblem);
-  if (tlsServerName !== undefined && proxy !== undefined) {
-    throw fields.error(
-      "tls-server-name",
-      `is set together with "proxy-url", and Deno offers no way to do both: use a server URL whose host is in the certificate`,
-    );
-  }
   if (authority !== undefined && insecureSkipTlsVerify) {
     throw fields.error(
       "insecure-skip-tls-verify",

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { copyLines } from "../../../engine/api/impersonation.ts";
 import { causesOf, messageOf, withoutAddress } from "../../../engine/errors/errors.ts";
 import {
   isLoopback,
@@ -17,8 +16,7 @@ import {
   withoutBrackets,
 } from "../kubeconfig/resolve_context.ts";
 import { type Connections, type ConnectionsOptions, proxyVariables } from "./connections.ts";
-import { mayReadEnv, netFlag } from "./permissions.ts";
-import { TlsNameProxy } from "./tls_name_proxy.ts";
+import { mayReadEnv, netDenial, netFlag } from "./permissions.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
@@ -29,7 +27,7 @@ const MOST_STREAMS = 90;
 /** By what is read: paths of requests that last. Slow readers of logs would hold watches up on their connection. */
 const LONG = { watch: /[?&]watch=(?:1|true)/, log: /\/(?:log|attach|exec|portforward|proxy)(?:[/?]|$)/ };
 
-/** Connections of Deno. None is opened before the first request. */
+/** Connections of Deno, to servers with the names in their URLs. None is opened before the first request. */
 export class DenoConnections implements Connections {
   readonly #options: ConnectionsOptions;
   /** `undefined` until the first request with a proxy. */
@@ -41,31 +39,20 @@ export class DenoConnections implements Connections {
    * out is replaced.
    */
   readonly #long = new Map<string, { readonly client: Deno.HttpClient; sent: number }>();
-  /** The proxy of the server's name; `undefined` before the first request. */
-  #nameProxy: TlsNameProxy | undefined;
 
   /** @throws {TypeError} when TLS refuses the certificates or the key. */
   constructor(options: ConnectionsOptions) {
     this.#options = options;
-    // With a proxy the client is created by the first request: it needs permission, and that of a name the address.
+    // With a proxy the client is created by the first request, as it needs permission.
     const client = createHttpClient(options, undefined);
-    if (options.serverName === undefined && options.proxy === undefined) this.#client = client;
+    if (options.proxy === undefined) this.#client = client;
     else client.close();
   }
 
   async fetch(request: Request, signal: AbortSignal): Promise<Response> {
-    const { serverName } = this.#options;
     try {
-      if (serverName === undefined) {
-        const client = this.#longClientFor(request) ?? this.#clientFor(request);
-        return await fetch(request, { client, signal });
-      }
-      const proxy = this.#nameProxyFor(request);
-      const client = this.#client ??= createHttpClient(this.#options, proxy.address);
-      const response = await fetch(renamed(request, serverName), { client, signal });
-      if (proxy.carried > 0) return response;
-      await response.body?.cancel();
-      throw new TypeError("the request bypassed the proxy on loopback");
+      const client = this.#longClientFor(request) ?? this.#clientFor(request);
+      return await fetch(request, { client, signal });
     } catch (cause) {
       throw signal.aborted ? cause : this.#explain(cause, new URL(request.url));
     }
@@ -75,7 +62,6 @@ export class DenoConnections implements Connections {
     this.#client?.close();
     for (const client of this.#direct.values()) client.close();
     for (const { client } of this.#long.values()) client.close();
-    this.#nameProxy?.retire();
   }
 
   /** Returns the client for a request that lasts, over HTTP/2. A closed client's responses go on. */
@@ -106,41 +92,17 @@ export class DenoConnections implements Connections {
     return client;
   }
 
-  #nameProxyFor(request: Request): TlsNameProxy {
-    const url = new URL(request.url);
-    if (this.#nameProxy === undefined || this.#nameProxy.isEnded) {
-      this.#client?.close();
-      this.#client = undefined;
-      this.#nameProxy = new TlsNameProxy(url);
-    }
-    const { host } = this.#nameProxy.target;
-    if (host === url.host) return this.#nameProxy;
-    throw new TypeError(`a transport with tlsServerName serves only one server, "${host}"`);
-  }
-
   /** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
   #explain(error: unknown, url: URL): unknown {
     if (error instanceof Deno.errors.NotCapable) return this.#withoutPermission(error, url);
     if (!(error instanceof TypeError)) return error;
     // The innermost cause, without the address, which the caller adds.
     const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
-    const { serverName, insecure } = this.#options;
-    if (insecure && /certificate/i.test(reason)) {
-      const host = withoutBrackets(serverName ?? url.hostname);
-      return new TypeError(
-        `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
-          `--unsafely-ignore-certificate-errors=${host}`,
-      );
-    }
-    if (this.#nameProxy === undefined) return error;
-    const { problem, carried } = this.#nameProxy;
-    if (problem instanceof Deno.errors.NotCapable) return this.#withoutPermission(problem, url);
-    if (carried === 0) {
-      return new TypeError(
-        `${reason}; "tls-server-name" needs a proxy on loopback, which NO_PROXY bypasses: remove "${serverName}" from it`,
-      );
-    }
-    return problem instanceof Error ? new TypeError(`${reason}: ${problem.message}`) : error;
+    if (!this.#options.insecure || !/certificate/i.test(reason)) return error;
+    return new TypeError(
+      `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
+        `--unsafely-ignore-certificate-errors=${withoutBrackets(url.hostname)}`,
+    );
   }
 
   /** Deno names the host that needs permission, which after a redirect is not the host of the request. */
@@ -148,11 +110,8 @@ export class DenoConnections implements Connections {
     if (PROXY_DENIALS.has(cause)) return cause;
     // Words of Deno: the error has no member for the host.
     const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
-    // The port of a name's proxy differs each time.
-    const isOwn = this.#options.serverName !== undefined && missed?.startsWith("127.0.0.1:");
-    const flag = missed === undefined ? netFlag(url) : `--allow-net=${isOwn ? "127.0.0.1" : missed}`;
-    // The caller says which address it cannot reach.
-    return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
+    const flag = missed === undefined ? netFlag(url) : `--allow-net=${missed}`;
+    return netDenial(flag, cause);
   }
 }
 
@@ -166,7 +125,7 @@ const PROXY_DENIALS = new WeakSet<Error>();
  * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
  */
 function createHttpClient(
-  { caCerts, cert, key, http2 = false, serverName }: ConnectionsOptions,
+  { caCerts, cert, key, http2 = false }: ConnectionsOptions,
   proxy: ProxyAddress | undefined,
 ): Deno.HttpClient {
   try {
@@ -175,7 +134,6 @@ function createHttpClient(
       ...(cert === undefined || key === undefined ? {} : { cert, key }),
       ...(proxy && { proxy: denoProxy(proxy) }),
       http2,
-      allowHost: serverName !== undefined,
       poolIdleTimeout: IDLE_MS,
     });
   } catch (cause) {
@@ -215,15 +173,4 @@ function denoProxy(proxy: ProxyAddress): Deno.Proxy {
   if (url.protocol === "socks5:") return { transport: "socks5", url: proxyHref(proxy) };
   const basicAuth = login && { username: login.username, password: login.password.reveal() };
   return { transport: url.protocol === "https:" ? "https" : "http", url: url.href, ...(basicAuth && { basicAuth }) };
-}
-
-/** Returns the request with the host replaced by `serverName`; the `Host` header keeps the original host. */
-function renamed(request: Request, serverName: string): Request {
-  const url = new URL(request.url);
-  const { host } = url;
-  url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
-  const copy = new Request(url, request);
-  copyLines(request, copy);
-  if (!copy.headers.has("host")) copy.headers.set("host", host);
-  return copy;
 }

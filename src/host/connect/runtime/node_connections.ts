@@ -1,8 +1,9 @@
 /**
- * HTTP connections of Node and Bun, with certificates and proxies.
+ * HTTP connections of Node and Bun, with certificates and proxies; on Deno, those to servers with another name.
  *
  * {@linkcode NodeConnections} is the entry point: `fetch` over `node:https`, as the `fetch` of Node takes no
- * certificates. It speaks HTTP/1.1 and follows no redirects. `transport.ts` decides when certificates are read again.
+ * certificates, and that of Deno no name. It speaks HTTP/1.1 and follows no redirects. `transport.ts` decides when
+ * certificates are read again.
  *
  * @module
  */
@@ -22,7 +23,8 @@ import {
   withoutBrackets,
 } from "../kubeconfig/resolve_context.ts";
 import { type Connections, type ConnectionsOptions, environmentProxy } from "./connections.ts";
-import { builtin, nodeProcess } from "./runtime.ts";
+import { netDenial, netFlag, permittedEnv } from "./permissions.ts";
+import { builtin, isDeno } from "./runtime.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
@@ -47,7 +49,9 @@ export class NodeConnections implements Connections {
   constructor({ caCerts, cert, key, proxy, serverName, insecure }: ConnectionsOptions) {
     if (proxy !== undefined) refuseSocks(proxy);
     const { checkServerIdentity, createSecureContext } = builtin("tls");
-    const material = { ca: caCerts && [...caCerts], cert, key };
+    // Deno asks for a permission to read its own authorities, unless their place is null.
+    const ca = caCerts ? [...caCerts] : isDeno() ? null! : undefined;
+    const material = { ca, cert, key };
     const { X509Certificate } = builtin("crypto");
     try {
       createSecureContext(material);
@@ -82,7 +86,13 @@ export class NodeConnections implements Connections {
       } catch (error) {
         signal.throwIfAborted();
         if (exchange.wasClosed && (request.method === "GET" || request.method === "HEAD")) continue;
-        const reason = messageOf(error) || (error as { code?: string }).code;
+        const { name, code } = error as { readonly name?: string; readonly code?: string };
+        // Deno reports a name that it may not look up as EPERM.
+        if (isDeno() && (name === "NotCapable" || code === "EPERM")) {
+          const url = new URL(request.url);
+          throw netDenial(netFlag(this.#proxyFor(url)?.url ?? url), error);
+        }
+        const reason = messageOf(error) || code;
         throw new TypeError(`error sending request: ${reason}`, { cause: error });
       }
     }
@@ -297,11 +307,9 @@ function loginOf({ login }: ProxyAddress): Record<string, string> {
  */
 function namedProxy(url: URL): ProxyAddress | undefined {
   const name = environmentProxy(url);
-  const { env } = nodeProcess();
-  if (name === undefined || isLoopback(url.hostname) || isExcluded(url, env.NO_PROXY ?? env.no_proxy ?? "")) {
-    return undefined;
-  }
-  const proxy = parseProxy(env[name]!);
+  const excluded = permittedEnv("NO_PROXY") ?? permittedEnv("no_proxy") ?? "";
+  if (name === undefined || isLoopback(url.hostname) || isExcluded(url, excluded)) return undefined;
+  const proxy = parseProxy(permittedEnv(name)!);
   if (typeof proxy === "string") throw new TypeError(`Cannot use ${name}: it ${proxy}`);
   refuseSocks(proxy);
   return proxy;
@@ -311,7 +319,8 @@ function namedProxy(url: URL): ProxyAddress | undefined {
 function refuseSocks(proxy: ProxyAddress): void {
   if (!proxy.url.protocol.startsWith("socks")) return;
   throw new TypeError(
-    `Cannot use proxy "${proxyName(proxy)}": Node does not support SOCKS. Use a proxy with http or https`,
+    `Cannot use proxy "${proxyName(proxy)}": ${isDeno() ? "tls-server-name" : "Node"} does not support SOCKS. ` +
+      `Use a proxy with http or https`,
   );
 }
 

@@ -28,7 +28,9 @@ export function openConnections(options: ConnectionsOptions): Connections {
     const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
     throw new ArgumentError(`Cannot use client ${has}: ${lacks} is missing`);
   }
-  return isDeno() ? new DenoConnections(options) : new NodeConnections(options);
+  // The clients of Deno verify a certificate for the host of the URL only.
+  const isOfDeno = isDeno() && options.serverName === undefined;
+  return isOfDeno ? new DenoConnections(options) : new NodeConnections(options);
 }
 
 function refuse(what: string, problem: string | undefined): void {

@@ -28,6 +28,11 @@ export function netFlag(server: URL, ...more: readonly string[]): string {
   return `--allow-net=${[host, ...more].join(",")}`;
 }
 
+/** Returns the error for a request that the program may not send; the caller says which address it cannot reach. */
+export function netDenial(flag: string, cause: unknown): Error {
+  return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
+}
+
 function shellWord(text: string): string {
   return /^[\w./,:@%+=~\\-]*$/.test(text) ? text : JSON.stringify(text);
 }

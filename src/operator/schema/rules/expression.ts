@@ -72,8 +72,6 @@ const OWN = new Set(
 const CONVERSIONS = new Set(["bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint"]);
 /** Operations whose results can be too large, which the library does not find. */
 const BOUNDED = /^int,int \/$|(?:Duration|Timestamp) [+-]$/;
-/** Marks the next element of a list or map as optional. */
-const MARK = "_optional";
 const DOUBLE = new Set(["all", "exists", "existsOne", "transformList", "transformMap", "transformMapEntry"]);
 
 /** The cost of a macro's first value, of its condition and step without the body, and of its result. */
@@ -96,7 +94,7 @@ const MACROS: Readonly<Record<string, readonly [first: number, step: number, res
  */
 export function rewrite(source: string, environment: Environment, self: Declared, twoVariables: boolean): Rewritten {
   const rewriter = new Rewriter(self, twoVariables);
-  const { text, cost } = rewriter.part(environment.parse(markOptional(source)).ast, { environment, locals: new Map() });
+  const { text, cost } = rewriter.part(environment.parse(source).ast, { environment, locals: new Map() });
   const type = typeIn(environment, text);
   return { text, type, cost, usesOldSelf: rewriter.usesOldSelf, missing: rewriter.missing };
 }
@@ -175,27 +173,19 @@ class Rewriter {
     }
   }
 
-  /** A list literal. `present` takes what is there of one with optional elements. */
-  #list(node: ASTNode, nodes: readonly ASTNode[], scope: Scope, present = "_present"): Part {
-    const isOptional = nodes.some(isMark);
-    const items = nodes.flatMap((item, at) => {
-      if (isMark(item)) return [];
-      const part = this.part(item, scope);
-      return [isOptional && !isMark(nodes[at - 1]) ? { ...part, text: `optional.of(${part.text})` } : part];
-    });
+  #list(node: ASTNode, nodes: readonly ASTNode[], scope: Scope): Part {
+    const items = nodes.map((item) => this.part(item, scope));
     const cost = add([isConstant(node) ? 0 : 10, 10], ...items.map((item) => item.cost));
     const sizes = items.map((item) => this.#size(item, scope));
     const entry: Range = sizes.length === 0 ? [0, 0] : sizes.reduce(union);
-    const text = `[${items.map(({ text }) => text)}]`;
-    return { text: isOptional ? `${present}(${text})` : text, cost, size: [items.length, items.length], entry };
+    return { text: `[${items.map(({ text }) => text)}]`, cost, size: [items.length, items.length], entry };
   }
 
   #map(node: ASTNode, pairs: readonly [ASTNode, ASTNode][], scope: Scope): Part {
-    const isOptional = pairs.some(([key]) => isMark(key));
-    const keys = this.#list(node, pairs.flatMap(([key]) => isMark(key) ? [] : key), scope);
-    const values = this.#list(node, pairs.map(([key, value]) => isMark(key) ? key : value), scope, "");
+    const keys = this.#list(node, pairs.map(([key]) => key), scope);
+    const values = this.#list(node, pairs.map(([, value]) => value), scope);
     const cost = add(keys.cost, values.cost, isConstant(node) ? [0, 10] : [10, 10]);
-    const text = pairs.length === 0 ? "{}" : `_map(${keys.text}, ${values.text}${isOptional ? ", true" : ""})`;
+    const text = pairs.length === 0 ? "{}" : `_map(${keys.text}, ${values.text})`;
     return { text, cost, size: keys.size, keys: keys.entry, entry: values.entry };
   }
 
@@ -445,29 +435,7 @@ class Rewriter {
   }
 }
 
-const isMark = (node: ASTNode | undefined): boolean => node?.op === "id" && node.args === MARK;
 const fieldName = (name: string): string => RESERVED.has(name) ? `__${name}__` : name;
-
-const TOKEN =
-  /\/\/.*|[bB]?[rR][bB]?(?:"""[^]*?"""|'''[^]*?'''|"[^"]*"|'[^']*')|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\.|[^\\"])*"|'(?:\\.|[^\\'])*'|\w+|\s+|[^]/g;
-
-/** Writes optional elements, `[?a]` and `{?"k": a}`, as the library can parse: after an element that marks them. */
-function markOptional(source: string): string {
-  if (!/[[{,]\s*\?/.test(source)) return source;
-  const open: string[] = [];
-  let last = "";
-  return Array.from(source.matchAll(TOKEN), ([token]) => {
-    if (/^\s|^\/\//.test(token)) return token;
-    const [before, place] = [last, open.at(-1)];
-    last = token;
-    // A bracket after a value is an index.
-    if (token === "[" && /[\w)\]}"']$/.test(before) && before !== "in") open.push("index");
-    else if (/^[[{(]$/.test(token)) open.push(token);
-    else if (/^[\]})]$/.test(token)) open.pop();
-    if (token !== "?" || !/^[[{,]$/.test(before) || place === "index" || place === "(") return token;
-    return place === "{" ? `${MARK}: 0, ` : `${MARK}, `;
-  }).join("");
-}
 
 function chain(node: ASTNode, op: "&&" | "||"): ASTNode[] {
   if (node.op !== op) return [node];

@@ -393,9 +393,6 @@ function slice(list: readonly unknown[], from: bigint, to: bigint): unknown[] {
 
 const subset = (all: readonly unknown[], some: readonly unknown[]): boolean => some.every((item) => within(item, all));
 
-const present = (values: readonly Optional[]): unknown[] =>
-  values.flatMap((one) => one.hasValue() ? [one.value()] : []);
-
 function merged(maps: readonly object[]): Map<unknown, unknown> {
   const sum = new Map<unknown, unknown>();
   for (const [key, value] of maps.flatMap((map) => [...entriesOf(map)])) {
@@ -459,9 +456,6 @@ const FUNCTIONS: Readonly<Record<number, Functions>> = {
     "_bounded(A): A": bounded,
     "_rest(int, int): int": (a, b) => (b === 0n || bounded(a / b), a % b),
     "_order(bytes): string": ordinal,
-    "_present(list<optional<A>>): list<A>": present,
-    "_map(list<K>, list<optional<V>>, bool): map<K, V>": (keys, values) =>
-      new Map(keys.flatMap((key: unknown, at: number) => present([values[at]]).map((value) => [key, value]))),
     "_indexOf(string, string): int": (text, part) => positionOf(text, part, 0n, "indexOf"),
     "_indexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "indexOf"),
     "_lastIndexOf(string, string): int": (text, part) =>

@@ -15,7 +15,6 @@ import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,
-  newFields,
   ownedBy,
   removeTyped,
   TypedComparison,
@@ -170,9 +169,6 @@ function fixedFields(
   return plural === "certificatesigningrequests" ? FieldSet.of(STATUS, SPEC) : FieldSet.of(STATUS);
 }
 
-/** The number of managers of updates above which the oldest become one. */
-const MAXIMUM_UPDATERS = 10;
-
 /**
  * Returns the managedFields after a write that is no apply, `undefined` for none: the writer gains what it changed,
  * others lose that, and all lose what is gone. `before` is undefined for a new object. Those that `after` brings are
@@ -185,33 +181,11 @@ export function managedFieldsAfterUpdate(
   manager: FieldManager,
 ): JsonObject[] | undefined {
   const managers = startingManagers(before, after, manager.subresource);
-  if (before === undefined && managers.size === 0) return ownersOfNew(after, kind, manager);
   // Nobody is recorded again before the next apply where the fields were cleared.
   if (managers.size > 0 || before === undefined) {
     recordUpdate(managers, before ?? emptyObject(kind), after, kind, manager);
-    capUpdaters(managers);
   }
   return managedFieldsFrom(managers);
-}
-
-/** The managedFields of a new object: its fields belong to the writer. */
-function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
-  const fixed = fixedFields(kind, manager).below;
-  const fieldsV1: Record<string, Json | undefined> = {};
-  for (
-    const [element, fields] of Object.entries(newFields(emptyObject(kind), object, schemaOfDefinition(kind)) ?? {})
-  ) {
-    const unowned = UNOWNED.below.get(element)?.below;
-    if (fixed.has(element) || unowned?.size === 0) continue;
-    // Copies without some members are faster to write than objects that lost them.
-    const owned = unowned === undefined ? fields : Object.fromEntries(
-      Object.entries(objectOr(fields)).filter(([inner]) => inner !== "." && !unowned.has(inner)),
-    );
-    if (unowned === undefined || Object.keys(owned as JsonObject).length > 0) fieldsV1[element] = owned;
-  }
-  if (Object.keys(fieldsV1).length === 0) return undefined;
-  const { apiVersion } = kind;
-  return [entryOf({ ...manager, manager: manager.name, apiVersion }, fieldsV1)];
 }
 
 function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {
@@ -300,32 +274,6 @@ function setFields(managers: Managers, id: string, fields: FieldSet): void {
   const entry = managers.get(id)!;
   if (fields.empty) managers.delete(id);
   else if (fields !== entry.fields) managers.set(id, { ...entry, fields });
-}
-
-/** Joins the oldest managers of updates under one name, by API version, where there are too many. */
-function capUpdaters(managers: Managers): void {
-  if (managers.size <= MAXIMUM_UPDATERS) return;
-  const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
-  let count = updaters.length;
-  if (count <= MAXIMUM_UPDATERS) return;
-  const age = ([id, { time }]: [string, Entry]): string => `${time ?? ""}${id}`;
-  updaters.sort((a, b) => age(a) < age(b) ? -1 : 1);
-  const first = new Map<string, string>();
-  for (const [id, { apiVersion, fields, time }] of updaters) {
-    if (count <= MAXIMUM_UPDATERS) return;
-    const oldest = first.get(apiVersion);
-    if (oldest === undefined) {
-      first.set(apiVersion, id);
-      continue;
-    }
-    const identity = { manager: "ancient-changes", operation: "Update", apiVersion, subresource: "" } as const;
-    const bucket = identityOf(identity);
-    const joined = managers.get(bucket)?.fields ?? managers.get(oldest)!.fields;
-    managers.delete(oldest);
-    managers.delete(id);
-    managers.set(bucket, { ...identity, time, fields: fields.union(joined) });
-    count--;
-  }
 }
 
 /** A field of another manager that an apply would change. */

@@ -24,7 +24,7 @@ import {
   type MutableJson,
   setMember,
 } from "../../../engine/api/json.ts";
-import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
+import { FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;
 
@@ -87,9 +87,6 @@ function elementOf(list: ListOf, item: Json, typed: boolean): PathElement | Erro
   }
   if (item === null) return new Error("associative list with keys may not have a null element");
   if (!isObject(item)) return new Error("associative list with keys may not have non-map elements");
-  const [key] = list.keys;
-  const only = list.keys.length === 1 ? item[key] : undefined;
-  if (typeof only === "string") return keyedElement(key, only);
   const fields = list.items.type === "struct" ? list.items.fields : undefined;
   const zeros = typed && list.items.type === "struct" ? zerosOf(list.items) : NO_ZEROS;
   const members: [name: string, value: Json][] = [];
@@ -234,88 +231,6 @@ export class TypedComparison {
     else if (!equalJson(before, after)) this.modified.insert(this.#path);
     return true;
   }
-}
-
-const OWN: JsonObject = {};
-
-/**
- * Returns what a {@linkcode TypedComparison} of `zero` and `value` adds and modifies, as FieldsV1; undefined for
- * nothing. It serves new objects, which are many, and builds no sets. `zero` is absent, or the value that Go gives an
- * absent field.
- */
-export function newFields(zero: Value, value: Value, declared: Schema): JsonObject | undefined {
-  const schema = schemaFor(declared, value);
-  let fields: MutableJson | undefined;
-  if (schema.type === "list") {
-    const list = listOf(value);
-    if (schema.list !== "atomic" && list !== undefined && list.length > 0) fields = newElements(list, schema);
-  } else if (schema.type === "struct" || schema.type === "map") {
-    const zeros = zerosOf(schema);
-    const object = objectOf(value);
-    if (!schema.atomic && !(isEmpty(objectOf(zero), zeros) && isEmpty(object, zeros))) {
-      fields = newMembers(objectOf(zero), object, schema);
-    }
-  }
-  if (fields === undefined) return zero !== undefined && equalJson(zero, value) ? undefined : OWN;
-  if (zero === undefined) return { ".": OWN, ...fields };
-  for (const _ in fields) return fields;
-  return undefined;
-}
-
-function newMembers(zero: JsonObject | undefined, object: JsonObject | undefined, schema: ObjectSchema): MutableJson {
-  const zeros = zerosOf(schema);
-  const names = Object.keys(object ?? {}).filter((name) => object![name] !== undefined);
-  if (zero === undefined) { for (const name of zeros.keys()) if (object?.[name] === undefined) names.push(name); }
-  const fields: MutableJson = {};
-  for (const name of names.sort()) {
-    let [old, next]: Value[] = [zero?.[name], object?.[name]];
-    if (old === undefined && zero !== undefined) old = zeros.get(name);
-    if (next === undefined) next = zeros.get(name);
-    if (old === next) continue;
-    const inner = newFields(old, next, memberSchema(schema, name));
-    if (inner !== undefined) fields[fieldElement(name)] = inner;
-  }
-  return fields;
-}
-
-/** Returns a function that makes path elements: one text for equal names, which is faster as a key than a new one. */
-function recent(make: (name: string) => PathElement): (name: string) => PathElement {
-  const elements = new Map<string, PathElement>();
-  return (name) => {
-    let element = elements.get(name);
-    if (element === undefined) {
-      if (elements.size === 10_000) elements.clear();
-      elements.set(name, element = make(name));
-    }
-    return element;
-  };
-}
-
-const fieldElement = recent((name) => `f:${name}`);
-
-/** The elements of lists with one key, by the key, whose value is a text. */
-const KEYED = new Map<string, (value: string) => PathElement>();
-
-function keyedElement(key: string, value: string): PathElement {
-  let elements = KEYED.get(key);
-  if (elements === undefined) KEYED.set(key, elements = recent((value) => keyElement([[key, value]])));
-  return elements(value);
-}
-
-function newElements(list: readonly Json[], schema: ListOf): MutableJson {
-  const fields: MutableJson = {};
-  if (list.length === 1) {
-    const element = elementOf(schema, list[0], true);
-    if (typeof element === "string") fields[element] = newFields(undefined, list[0], schema.items) ?? OWN;
-    return fields;
-  }
-  const elements = elementsOf(schema, list, true);
-  const order = elements.size > 1 ? [...elements.keys()].sort(compareElements) : elements.keys();
-  for (const element of order) {
-    const items = elements.get(element)!;
-    fields[element] = items.length > 1 ? OWN : newFields(undefined, items[0], schema.items) ?? OWN;
-  }
-  return fields;
 }
 
 function isEmpty(object: JsonObject | undefined, zeros: ReadonlyMap<string, Json>): boolean {

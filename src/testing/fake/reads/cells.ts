@@ -83,12 +83,6 @@ function since(path: string, fallback: string): ReadCell {
   };
 }
 
-/** The names of a list, at most `max`; then how many more. */
-function some(names: readonly string[], fallback: string, max = 3, all = names.length): string {
-  if (names.length > max) return `${names.slice(0, max).join(",")} + ${all - max} more...`;
-  return names.join(",") || fallback;
-}
-
 /** Labels, sorted. */
 function labels(value: unknown): string {
   const pairs = Object.entries(objectOr(value)).map(([key, value]) => `${key}=${value}`);
@@ -220,7 +214,6 @@ export const COMMON: Readonly<Record<string, ReadCell>> = {
     text(object, "spec", "storageClassName"),
   VolumeAttributesClass: asText("spec.volumeAttributesClassName", UNSET),
   VolumeMode: asText("spec.volumeMode", UNSET),
-  SignerName: asText("spec.signerName", NONE),
 };
 
 /** The cells of events (kubernetes `pkg/printers/internalversion`, `printEvent`). */
@@ -281,13 +274,26 @@ function subjects(kind: string): ReadCell {
     ).join(", ");
 }
 
+/** Kinds that have only a name and an age here, by group and plural name: a real server prints more of them. */
+export const PLAIN: ReadonlySet<string> = new Set([
+  "/endpoints",
+  "/persistentvolumes",
+  "/podtemplates",
+  "/replicationcontrollers",
+  "/resourcequotas",
+  "apiregistration.k8s.io/apiservices",
+  "autoscaling/horizontalpodautoscalers",
+  "certificates.k8s.io/certificatesigningrequests",
+  "discovery.k8s.io/endpointslices",
+  "networking.k8s.io/ingressclasses",
+]);
+
 /**
  * Cells by group, plural name and column. Left out are those of {@linkcode COMMON}, and those of members that have the
  * name of their column.
  */
 export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>> = {
   "/configmaps": { Data: (object) => size(object, "data", "binaryData") },
-  "/endpoints": { Endpoints: endpoints },
   "/events": EVENT,
   "/namespaces": { Status: field("status.phase") },
   "/nodes": {
@@ -307,17 +313,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
     Volume: field("spec.volumeName"),
     Capacity: (object) => text(object, "spec", "volumeName") && (text(object, "status", "capacity", "storage") || "0"),
-    "Access Modes": (object) => text(object, "spec", "volumeName") && accessModes(object, "status"),
-  },
-  "/persistentvolumes": {
-    Capacity: asText("spec.capacity.storage", "0"),
-    "Access Modes": (object) => accessModes(object, "spec"),
-    "Reclaim Policy": field("spec.persistentVolumeReclaimPolicy"),
-    Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
-    Claim: (object) => {
-      const claim = memberAt(object, "spec", "claimRef");
-      return isObject(claim) ? `${textOf(claim.namespace ?? "")}/${textOf(claim.name ?? "")}` : "";
-    },
+    "Access Modes": (object) => text(object, "spec", "volumeName") && accessModes(object),
   },
   "/pods": {
     Ready: (object) => printPod(object, 0).ready,
@@ -327,12 +323,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Node: field("spec.nodeName", NONE),
     "Nominated Node": field("status.nominatedNodeName", NONE),
     "Readiness Gates": readinessGates,
-  },
-  "/podtemplates": { "Pod Labels": (object) => labels(memberAt(object, "template", "metadata", "labels")) },
-  "/replicationcontrollers": { ...REPLICAS, Selector: (object) => labels(memberAt(object, "spec", "selector")) },
-  "/resourcequotas": {
-    Request: (object) => quotas(object, (name) => !name.startsWith("limits.")),
-    Limit: (object) => quotas(object, (name) => name.startsWith("limits.")),
   },
   "/secrets": { Data: (object) => size(object, "data") },
   "/services": {
@@ -350,17 +340,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     ShortNames: (object) => strings(object, "spec", "names", "shortNames").join(",") || NONE,
     Established: (object) => isTrue(object, "Established"),
   },
-  "apiregistration.k8s.io/apiservices": {
-    Service: (object) => {
-      const service = memberAt(object, "spec", "service");
-      return isObject(service) ? `${textOf(service.namespace)}/${textOf(service.name)}` : "Local";
-    },
-    Available: (object) => {
-      const available = condition(object, "Available");
-      if (available === undefined) return "Unknown";
-      return available.status === "True" ? "True" : `${textOf(available.status)} (${textOf(available.reason)})`;
-    },
-  },
   "apps/daemonsets": {
     Desired: field("status.desiredNumberScheduled", 0),
     Current: field("status.currentNumberScheduled", 0),
@@ -377,16 +356,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   },
   "apps/replicasets": REPLICAS,
   "apps/statefulsets": { Ready: READY_OF_REPLICAS },
-  "autoscaling/horizontalpodautoscalers": {
-    Reference: (object) => {
-      const { kind, name } = objectOr(memberAt(object, "spec", "scaleTargetRef"));
-      return `${textOf(kind)}/${textOf(name)}`;
-    },
-    Targets: targets,
-    MinPods: asText("spec.minReplicas", UNSET),
-    MaxPods: field("spec.maxReplicas", 0),
-    Replicas: field("status.currentReplicas", 0),
-  },
   "batch/cronjobs": {
     Timezone: field("spec.timeZone", NONE),
     Suspend: (object) => {
@@ -397,41 +366,13 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Selector: (object) => selector(memberAt(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
   },
   "batch/jobs": { Status: jobStatus, Completions: jobCompletions, Duration: jobDuration },
-  "certificates.k8s.io/certificatesigningrequests": {
-    Requestor: field("spec.username"),
-    RequestedDuration: (object) => {
-      const seconds = memberAt(object, "spec", "expirationSeconds");
-      return typeof seconds === "number" ? humanDuration(seconds * 1_000) : NONE;
-    },
-    Condition: (object) => {
-      const has = (type: string): boolean => condition(object, type) !== undefined;
-      const verdict = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
-      return verdict + (has("Failed") ? ",Failed" : "") + (text(object, "status", "certificate") ? ",Issued" : "");
-    },
-  },
   "coordination.k8s.io/leases": { Holder: field("spec.holderIdentity") },
-  "discovery.k8s.io/endpointslices": {
-    Ports: (object) => some(objects(object, "ports").map(({ port, name }) => textOf(port ?? name ?? "*")), UNSET),
-    Endpoints: (object) => some(objects(object, "endpoints").flatMap((it) => strings(it, "addresses")), UNSET),
-  },
   "events.k8s.io/events": Object.fromEntries(
     Object.entries(EVENT).map(([name, cell]): [string, ReadCell] => [
       name,
       (object, now) => cell(convertEvent(object, "/v1/events"), now),
     ]),
   ),
-  "networking.k8s.io/ingressclasses": {
-    Name: (object) =>
-      text(object, "metadata", "name") +
-      (text(object, "metadata", "annotations", "ingressclass.kubernetes.io/is-default-class") === "true"
-        ? " (default)"
-        : ""),
-    Controller: field("spec.controller"),
-    Parameters: (object) => {
-      const { kind, apiGroup, name } = objectOr(memberAt(object, "spec", "parameters"));
-      return kind === undefined ? NONE : `${textOf(kind)}${apiGroup ? `.${textOf(apiGroup)}` : ""}/${textOf(name)}`;
-    },
-  },
   "networking.k8s.io/ingresses": {
     Class: field("spec.ingressClassName", NONE),
     Hosts: (object) => {
@@ -492,16 +433,6 @@ function servicePorts(object: JsonObject): string {
   ).join(",") || NONE;
 }
 
-function endpoints(object: JsonObject): string {
-  const all = objects(object, "subsets").flatMap((subset) => {
-    const addresses = objects(subset, "addresses").map(({ ip }) => textOf(ip));
-    const ports = objects(subset, "ports");
-    const host = (ip: string): string => ip.includes(":") ? `[${ip}]` : ip;
-    return ports.length === 0 ? addresses : ports.flatMap(({ port }) => addresses.map((ip) => `${host(ip)}:${port}`));
-  });
-  return objects(object, "subsets").length === 0 ? NONE : some(all, "");
-}
-
 const MODES: Readonly<Record<string, string>> = {
   ReadWriteOnce: "RWO",
   ReadOnlyMany: "ROX",
@@ -509,16 +440,9 @@ const MODES: Readonly<Record<string, string>> = {
   ReadWriteOncePod: "RWOP",
 };
 
-function accessModes(object: JsonObject, part: "spec" | "status"): string {
-  const modes = strings(object, part, "accessModes");
+function accessModes(object: JsonObject): string {
+  const modes = strings(object, "status", "accessModes");
   return Object.keys(MODES).filter((mode) => modes.includes(mode)).map((mode) => MODES[mode]).join(",");
-}
-
-function quotas(object: JsonObject, wanted: (name: string) => boolean): string {
-  const hard = objectOr(memberAt(object, "status", "hard"));
-  const used = objectOr(memberAt(object, "status", "used"));
-  return Object.keys(hard).filter(wanted).sort()
-    .map((name) => `${name}: ${textOf(used[name] ?? "0")}/${textOf(hard[name])}`).join(", ");
 }
 
 /** The conditions of a job that its status names, the first that is true. */
@@ -542,34 +466,4 @@ function jobDuration(object: JsonObject, now: number): string {
   const { startTime, completionTime } = objectOr(object.status);
   if (startTime === undefined) return "";
   return age(startTime, completionTime === undefined ? now : Date.parse(textOf(completionTime)));
-}
-
-/** Names of a metric's member by type. */
-const METRICS: Readonly<Record<string, string>> = {
-  Resource: "resource",
-  ContainerResource: "containerResource",
-  Pods: "pods",
-  Object: "object",
-  External: "external",
-};
-
-function targets(object: JsonObject): string {
-  const currents = objects(object, "status", "currentMetrics");
-  const all = objects(object, "spec", "metrics").map((metric, i) => {
-    const member = METRICS[textOf(metric.type)];
-    const { name, target } = objectOr(metric[member]);
-    const current = memberAt(currents[i], member, "current");
-    const measured = (from: unknown, unit: string): string => {
-      const value = memberAt(from, unit);
-      return value === undefined ? UNKNOWN : `${value}${unit === "averageUtilization" ? "%" : ""}`;
-    };
-    const wanted = objectOr(target);
-    const isResource = member === "resource" || member === "containerResource";
-    const unit = wanted.averageValue !== undefined ? "averageValue" : isResource ? "averageUtilization" : "value";
-    const pair = `${measured(current, unit)}/${measured(wanted, unit)}`;
-    if (isResource) return `${textOf(name)}: ${pair}`;
-    return `${pair}${unit === "averageValue" && member !== "pods" ? " (avg)" : ""}`;
-  });
-  const more = all.length > 2 ? ` + ${all.length - 2} more...` : "";
-  return all.length === 0 ? NONE : `${all.slice(0, 2).join(", ")}${more}`;
 }

@@ -13,8 +13,8 @@ import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type JsonObject } from "../../../engine/api/json.ts";
-import { memberAt, objectOr, textOf } from "../../../engine/api/members.ts";
-import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
+import { memberAt, objectOr } from "../../../engine/api/members.ts";
+import { age, type Cell, COMMON, KINDS, PLAIN, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */
 interface Column extends PrintedColumn {
@@ -35,9 +35,10 @@ const columnsOf = oncePer((definition: Definition): readonly Column[] => {
     });
     return [NAME, ...own];
   }
-  const cells = { ...COMMON, ...KINDS[`${definition.group}/${definition.plural}`] };
-  return definition.table?.map((column) => ({ ...column, cell: cells[column.name] ?? memberNamed(column) })) ??
-    [NAME, AGE];
+  const kind = `${definition.group}/${definition.plural}`;
+  if (definition.table === undefined || PLAIN.has(kind)) return [NAME, AGE];
+  const cells = { ...COMMON, ...KINDS[kind] };
+  return definition.table.map((column) => ({ ...column, cell: cells[column.name] ?? memberNamed(column) }));
 });
 
 /** Reads the member of the column's name: "Global-Default" is `globalDefault` of the object, its spec or its status. */
@@ -105,16 +106,12 @@ export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
 
 /** Serializes a table up to its rows; `metadata` is that of the list. */
 export function tableHead(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
-  const head = tableOf(metadata, withColumns ? columnsOf(definition) : undefined);
-  return `${goJson(head).slice(0, -1)},"rows":[`;
-}
-
-/** Returns a table without its rows. */
-function tableOf(metadata: JsonObject, columns: readonly PrintedColumn[] | undefined): JsonObject {
+  const columns = withColumns ? columnsOf(definition) : undefined;
   const columnDefinitions = columns?.map(({ name, type, format, description, priority }) => {
     return { name, type, format, description, priority };
   });
-  return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: columnDefinitions ?? null };
+  const head = { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: columnDefinitions ?? null };
+  return `${goJson(head).slice(0, -1)},"rows":[`;
 }
 
 /** Serializes one row. */
@@ -125,15 +122,7 @@ export function tableRow(definition: Definition, stored: StoredObject, { include
   const carried = include === "None"
     ? "null"
     : decoder.decode(include === "Object" ? stored.bytes : partialOf(definition, stored));
-  return `{"cells":${cells}${conditionsOf(definition, object)},"object":${carried}}`;
-}
-
-/** The conditions of a row: that of pods which are completed. */
-function conditionsOf({ plural, custom }: Definition, { status }: JsonObject): string {
-  const { phase } = objectOr(status);
-  if (plural !== "pods" || custom || (phase !== "Succeeded" && phase !== "Failed")) return "";
-  const message = phase === "Failed" ? "The pod failed." : "The pod has completed successfully.";
-  return `,"conditions":${goJson([{ type: "Completed", status: "True", reason: phase, message }])}`;
+  return `{"cells":${cells},"object":${carried}}`;
 }
 
 /** Serializes a table of one object. */
@@ -145,27 +134,6 @@ export function tableOfOne(
 ): Uint8Array {
   const metadata = { resourceVersion: String(stored.revision) };
   return encoder.encode(`${tableHead(definition, metadata, withColumns)}${tableRow(definition, stored, view)}]}`);
-}
-
-const REPLICAS = [
-  ["Desired", "replicas is the desired number of instances for the scaled object."],
-  ["Available", "replicas is the actual number of observed instances of the scaled object."],
-].map(([name, description]) => ({ ...ABOUT, name, type: "integer", format: "", description }));
-
-/** Returns the table of a scale of that kind. */
-export function tableOfScale(definition: Definition, scale: JsonObject, { include, now }: TableView): JsonObject {
-  const own = (name: string): PrintedColumn => {
-    const { description = "" } = columnsOf(definition).find((column) => column.name === name) ?? {};
-    return { ...ABOUT, name, format: "", description };
-  };
-  const { spec, status } = scale;
-  const metadata = objectOr(scale.metadata);
-  const { name = null, resourceVersion = "", creationTimestamp } = metadata;
-  const [desired, available] = [spec, status].map((part) => objectOr(part).replicas ?? 0);
-  const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
-  const object = include === "None" ? null : include === "Object" ? scale : partial;
-  const rows = [{ cells: [name, desired, available, age(textOf(creationTimestamp), now())], object }];
-  return { ...tableOf({ resourceVersion }, [own("Name"), ...REPLICAS, own("Age")]), rows };
 }
 
 /** Serializes the table of a bookmark: one row without cell values. */

@@ -243,25 +243,10 @@ const service: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
-const accessModes = rulesOf({
+const volume = rulesOf({
   "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
+  "capacity!": anyJson,
 });
-const volume = allOf(accessModes, rulesOf({ "capacity!": anyJson }));
-
-/** The rule of a volume that one attachment describes. */
-const inlineVolume: Rule = (spec, at, causes) => {
-  const context = "in the context of inline volumes";
-  const forbid = (name: string, why: string): void =>
-    void causes.push(fieldCause.forbidden(`${at}.${name}`, `${why} ${context}`));
-  for (const name of ["claimRef", "capacity", "nodeAffinity", "storageClassName"]) {
-    if (spec[name] !== undefined) forbid(name, "may not be specified");
-  }
-  const { csi, persistentVolumeReclaimPolicy: policy = "Retain", volumeMode: mode = "Filesystem" } = spec;
-  if (policy !== "Retain") forbid("persistentVolumeReclaimPolicy", "may only be Retain");
-  if (mode !== "Filesystem") forbid("volumeMode", "may not specify volumeMode other than Filesystem");
-  if (csi === undefined) causes.push(fieldCause.required(`${at}.csi`, `has to be specified ${context}`));
-  accessModes(spec, at, causes);
-};
 
 /** The rules of kinds of the core group but pods. */
 const CORE_RULES: Readonly<Record<string, Rule>> = {
@@ -269,13 +254,7 @@ const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
   "core/v1.PersistentVolumeClaimSpec": allOf(claimSpec, rulesOf({ storageClassName: "subdomain" })),
-  "core/v1.PersistentVolumeSpec": (spec, at, causes) =>
-    (at.endsWith("inlineVolumeSpec") ? inlineVolume : volume)(spec, at, causes),
-  "storage/v1.VolumeAttachmentSource": ({ inlineVolumeSpec: spec, persistentVolumeName: name }, at, causes) => {
-    const why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-    if (spec === undefined && !name) causes.push(fieldCause.required(at, why));
-    else if (spec !== undefined && name) causes.push(fieldCause.forbidden(at, why));
-  },
+  "core/v1.PersistentVolume": ({ spec }, _at, causes) => volume(objectOr(spec), "spec", causes),
   "core/v1.Node": node,
   "core/v1.NodeSpec": rulesOf({ "podCIDRs[]": "addressRange" }),
   "core/v1.LoadBalancerIngress": rulesOf({ ip: "address", hostname: "subdomain" }),

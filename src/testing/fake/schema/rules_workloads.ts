@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../engine/api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../engine/api/selector.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
@@ -15,7 +14,6 @@ import {
   anyJson,
   atLeast,
   between,
-  type Check,
   checkAnnotations,
   checkLabels,
   checkOneOf,
@@ -100,64 +98,12 @@ function selects(selector: Json | undefined, labels: Json | undefined): boolean 
   }
 }
 
-/** The reference of a scaled or measured object. */
-const reference: Rule = ({ apiVersion }, at, causes) => {
-  const slashes = textOf(apiVersion).split("/").length - 1;
-  if (slashes === 1 || at !== "spec.scaleTargetRef") return;
-  const why = slashes > 1
-    ? `unexpected GroupVersion string: ${textOf(apiVersion)}`
-    : "apiVersion must specify API group";
-  refuseValue(causes, `${at}.apiVersion`, apiVersion ?? "", why);
-};
-
-const bounds: Rule = ({ minReplicas, maxReplicas, metrics }, at, causes) => {
+/** The rules of an autoscaler; its metrics have none here. */
+const autoscaler: Rule = ({ minReplicas, maxReplicas }, at, causes) => {
   const most = numberOf(maxReplicas);
-  if (typeof minReplicas === "number" && most < minReplicas) {
-    refuseValue(causes, `${at}.maxReplicas`, most, "must be greater than or equal to `minReplicas`");
-  }
-  const toZero = objectsOf(metrics).some(({ type }) => type === "Object" || type === "External");
-  if (minReplicas === 0 && !toZero) {
-    const why = "must specify at least one Object or External metric to support scaling to zero replicas";
-    causes.push(fieldCause.forbidden(`${at}.metrics`, why));
-  }
+  if (typeof minReplicas !== "number" || most >= minReplicas) return;
+  refuseValue(causes, `${at}.maxReplicas`, most, "must be greater than or equal to `minReplicas`");
 };
-
-/** The members of a metric, by its type, and members of its target, of which it needs one. */
-const SOURCES: Readonly<Record<string, readonly [member: string, one: string, other?: string]>> = {
-  Object: ["object", "averageValue", "value"],
-  External: ["external", "averageValue", "value"],
-  Pods: ["pods", "averageValue"],
-  Resource: ["resource", "averageUtilization", "averageValue"],
-  ContainerResource: ["containerResource", "averageUtilization", "averageValue"],
-};
-
-const metric: Rule = (spec, at, causes) => {
-  const [expected, one, other = one] = SOURCES[textOf(spec.type)] ?? [];
-  if (expected === undefined) return;
-  for (const [member] of Object.values(SOURCES)) {
-    if (member === expected || !isObject(spec[member])) continue;
-    causes.push(fieldCause.forbidden(`${at}.${member}`, "must populate the given metric source only"));
-  }
-  const source = spec[expected];
-  if (!isObject(source)) {
-    causes.push(fieldCause.required(`${at}.${expected}`, "must populate information for the given metric source"));
-    return;
-  }
-  const target = objectOr(source.target);
-  const place = `${at}.${expected}.target`;
-  if (target[one] === undefined && target[other] === undefined) {
-    causes.push(fieldCause.required(`${place}.${one}`, `must set ${one} or ${other}`));
-  } else if (one !== other && target[one] !== undefined && target[other] !== undefined && expected !== "object") {
-    causes.push(fieldCause.forbidden(`${place}.${other}`, `may not set both ${one} and ${other}`));
-  }
-};
-
-const positive: Check = (value, at, causes) => {
-  if (Number(parseQuantity(value as string | number)) <= 0) refuseValue(causes, at, value, "must be positive");
-};
-
-const name = formed("pathSegment");
-const target = allOf(reference, rulesOf({ kind: name, name }));
 
 /** The rules of selector and template, which pods are made from. */
 const podsOf: Rule = ({ selector, template }, at, causes) => {
@@ -269,20 +215,14 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.StatefulSetStatus": counts("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
   "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", rollingStatefulSet),
   "core/v1.PodTemplateSpec": template,
-  "autoscaling/v1.CrossVersionObjectReference": target,
-  "autoscaling/v1.HorizontalPodAutoscalerSpec": bounds,
-  "autoscaling/v2.CrossVersionObjectReference": target,
-  "autoscaling/v2.ContainerResourceMetricSource": rulesOf({ container: "dnsLabel" }),
+  "autoscaling/v1.HorizontalPodAutoscalerSpec": autoscaler,
   "autoscaling/v2.HPAScalingPolicy": rulesOf({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
   "autoscaling/v2.HPAScalingRules": rulesOf({
     stabilizationWindowSeconds: between(0, 3_600),
     selectPolicy: textIn("Disabled", "Max", "Min"),
     "policies!": anyJson,
   }),
-  "autoscaling/v2.HorizontalPodAutoscalerSpec": bounds,
-  "autoscaling/v2.MetricIdentifier": rulesOf({ name }),
-  "autoscaling/v2.MetricSpec": metric,
-  "autoscaling/v2.MetricTarget": rulesOf({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),
+  "autoscaling/v2.HorizontalPodAutoscalerSpec": autoscaler,
 };
 
 const jobModes: Rule = (spec, at, causes) => {

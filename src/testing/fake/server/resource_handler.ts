@@ -20,7 +20,7 @@ import {
 import { applyPatch, type MergeType, patchType, repeatedInPatch } from "../apply/patches.ts";
 import { CollectionLister, type ListPage, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import type { PodLogs } from "../reads/pod_logs.ts";
-import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
+import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
 import { loadDefinitionChecks } from "../schema/definition_checks.ts";
@@ -445,11 +445,8 @@ export class ResourceHandler {
 
   #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
     const { context, definition, route } = request;
+    if (route.subresource === "scale") return answerJson(context, scaleOf(definition, parseStored(stored)), code);
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
-    if (route.subresource === "scale") {
-      const scale = scaleOf(definition, parseStored(stored));
-      return answerJson(context, view.as === "table" ? tableOfScale(definition, scale, view) : scale, code);
-    }
     const bytes = view.as === "object"
       ? stored.bytes
       : view.as === "partial"

@@ -11,8 +11,8 @@ import { readAddress } from "../../../operator/schema/values/network.ts";
 import { refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
-import { isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import type { Json, JsonObject, MutableJson } from "../../../engine/api/json.ts";
+import { listOr, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { memberObject, memberObjects } from "../schema/members.ts";
 
 const FIRST_ADDRESS = 10;
@@ -88,7 +88,7 @@ export class ServiceAddresses {
     if (has(spec, "ExternalName")) delete spec.internalTrafficPolicy;
     else {
       check(familyCauses(spec));
-      check(setFamilies(spec));
+      setFamilies(spec);
       if (spec.clusterIP !== "None") check(this.#setAddress(spec, before, holder, dryRun));
     }
     const balances = spec.allocateLoadBalancerNodePorts !== false;
@@ -191,33 +191,9 @@ function keepPorts(before: JsonObject, spec: MutableJson): void {
   }
 }
 
-function setFamilies(spec: MutableJson): Causes {
-  const causes: Causes = [];
-  const hasSelector = Object.keys(objectOr(spec.selector)).length > 0;
-  const isFree = spec.clusterIP === "None" && !hasSelector;
+/** Fills in the families of addresses: those of all but a headless Service without a selector are IPv4 alone. */
+function setFamilies(spec: MutableJson): void {
+  const isFree = spec.clusterIP === "None" && Object.keys(objectOr(spec.selector)).length === 0;
   spec.ipFamilyPolicy ??= isFree ? "RequireDualStack" : "SingleStack";
-  const policy = "spec.ipFamilyPolicy";
-  const given = textsOf(spec.ipFamilies);
-  if (spec.ipFamilyPolicy === "SingleStack") {
-    for (const [list, what] of [[spec.clusterIPs, "cluster IPs"], [spec.ipFamilies, "IP families"]] as const) {
-      if (!isList(list) || list.length !== 2) continue;
-      const why = `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`;
-      refuseValue(causes, policy, spec.ipFamilyPolicy, why);
-    }
-  }
-  if (causes.length > 0) return causes;
-  if (!isFree) {
-    if (spec.ipFamilyPolicy === "RequireDualStack") {
-      refuseValue(causes, policy, spec.ipFamilyPolicy, "this cluster is not configured for dual-stack services");
-    }
-    given.forEach((family, index) => {
-      if (family !== "IPv4") refuseValue(causes, `spec.ipFamilies[${index}]`, family, "not configured on this cluster");
-    });
-    if (given.length === 0) spec.ipFamilies = ["IPv4"];
-  } else if (given.length < 2) {
-    const [first = "IPv4"] = given;
-    const isSingle = spec.ipFamilyPolicy === "SingleStack";
-    spec.ipFamilies = isSingle ? [first] : [first, first === "IPv4" ? "IPv6" : "IPv4"];
-  }
-  return causes;
+  spec.ipFamilies ??= isFree && spec.ipFamilyPolicy !== "SingleStack" ? ["IPv4", "IPv6"] : ["IPv4"];
 }

@@ -13,9 +13,9 @@ import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { listOr, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
-import { memberObject, memberObjects } from "../schema/members.ts";
+import { memberObject } from "../schema/members.ts";
 
 /** The means of preparing a request. */
 export interface Surroundings {
@@ -77,16 +77,6 @@ function setPriority(spec: MutableJson, name: string): void {
   spec.priority = priority;
 }
 
-/** Adds what `matchLabelKeys` stand for to a selector of pods. */
-function mergeLabelKeys(term: MutableJson, labels: JsonObject): void {
-  const keys = textsOf(term.matchLabelKeys);
-  const added = keys.filter((key) => labels[key] !== undefined)
-    .map((key) => ({ key, operator: "In", values: [labels[key] as Json] }));
-  if (added.length === 0 || !isObject(term.labelSelector)) return;
-  const { matchExpressions } = term.labelSelector;
-  term.labelSelector = { ...term.labelSelector, matchExpressions: [...objectsOf(matchExpressions), ...added] };
-}
-
 function admitPod(object: MutableJson): void {
   const spec = memberObject(object, "spec");
   addTolerations(spec);
@@ -95,11 +85,7 @@ function admitPod(object: MutableJson): void {
 
 function createPod(object: MutableJson): void {
   admitPod(object);
-  const metadata = objectOr(object.metadata);
   const spec = memberObject(object, "spec");
-  for (const constraint of memberObjects(spec.topologySpreadConstraints)) {
-    mergeLabelKeys(constraint, objectOr(metadata.labels));
-  }
   const gated = {
     type: "PodScheduled",
     status: "False",
@@ -126,39 +112,15 @@ function keepQuality(old: JsonObject, object: MutableJson): void {
   if (qosClass !== undefined && isObject(object.status)) object.status = { qosClass, ...object.status };
 }
 
-function protectedBy(
-  finalizer: string,
-  status?: (time: string) => JsonObject,
-  more?: (object: MutableJson) => void,
-): Strategy {
+function protectedBy(finalizer: string, status?: (time: string) => JsonObject): Strategy {
   return {
     create: (object, { time }) => {
-      more?.(object);
       const metadata = memberObject(object, "metadata");
       const given = listOr(metadata.finalizers);
       if (!given.includes(finalizer)) metadata.finalizers = [...given, finalizer];
       if (status !== undefined) object.status = status(time);
     },
   };
-}
-
-const SOURCES: Readonly<Record<string, string>> = {
-  PersistentVolumeClaim: "",
-  VolumeSnapshot: "snapshot.storage.k8s.io",
-};
-
-/** Keeps the older field of a claim's source in step with the newer one. */
-function alignSources(object: MutableJson): void {
-  const spec = memberObject(object, "spec");
-  const { dataSource, dataSourceRef } = spec;
-  if (isObject(dataSource)) {
-    const { apiGroup, kind } = dataSource;
-    if (SOURCES[textOf(kind)] !== (apiGroup ?? "")) delete spec.dataSource;
-    else spec.dataSourceRef ??= { ...dataSource };
-  } else if (isObject(dataSourceRef) && !dataSourceRef.namespace) {
-    const { apiGroup, kind } = dataSourceRef;
-    if (SOURCES[textOf(kind)] === (apiGroup ?? "")) spec.dataSource = { ...dataSourceRef };
-  }
 }
 
 const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
@@ -232,11 +194,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
     update: timeConditions,
     status: timeConditions,
   },
-  "core/v1.PersistentVolumeClaim": protectedBy(
-    "kubernetes.io/pvc-protection",
-    () => ({ phase: "Pending" }),
-    alignSources,
-  ),
+  "core/v1.PersistentVolumeClaim": protectedBy("kubernetes.io/pvc-protection", () => ({ phase: "Pending" })),
   "core/v1.PersistentVolume": protectedBy(
     "kubernetes.io/pv-protection",
     (time) => ({ phase: "Pending", lastPhaseTransitionTime: time }),

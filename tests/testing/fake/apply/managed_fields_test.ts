@@ -1,11 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
-import { newFields, TypedComparison } from "../../../../src/testing/fake/apply/typed.ts";
-import { schemaOf, structNamed } from "../../../../src/testing/fake/schema/schema.ts";
-import { schemaOfKind, type Struct } from "../../../../src/operator/schema/values/object_schema.ts";
-import type { JsonObject } from "../../../../src/engine/api/json.ts";
+import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/servers/fake_server.ts";
-import { readDrafts } from "../../../support/twin/drafts.ts";
 
 const PATH = `${MAPS}/settings`;
 const DEPLOYMENT = "/apis/apps/v1/namespaces/answers/deployments/web";
@@ -244,19 +239,6 @@ Deno.test("an object without managedFields has the owner before-first-apply afte
   });
 });
 
-Deno.test("managedFields keep ten managers of updates, and join the oldest ones", async () => {
-  const server = new FakeApiServer();
-  for (let at = 0; at < 12; at++) {
-    const body = { data: { [`k${at}`]: "1" } };
-    if (at === 0) await apply(server, "first", body);
-    else await patch(server, `${PATH}?fieldManager=m${String(at).padStart(2, "0")}`, "merge-patch", body);
-  }
-  const entries = (await ask(server, PATH)).json.metadata.managedFields as Entry[];
-  assertEquals(entries.filter(({ operation }) => operation === "Update").length, 10);
-  const oldest = entries.find(({ manager }) => manager === "ancient-changes");
-  assertEquals(oldest?.fieldsV1, { "f:data": { "f:k1": {}, "f:k2": {} } });
-});
-
 Deno.test("the status is owned by those who write it", async () => {
   const server = new FakeApiServer();
   const path = DEPLOYMENT;
@@ -282,40 +264,4 @@ Deno.test("kubectl takes over what its own client-side apply has set", async () 
   const taken = await apply(server, "kubectl", { data: { a: "2" } });
   const left = JSON.parse(taken.json.metadata.annotations[name]);
   assertEquals([taken.status, taken.json.data, left.data], [200, { a: "2" }, { a: "2" }]);
-});
-
-function assertSame(object: JsonObject, schema: Struct): void {
-  const empty = { apiVersion: object.apiVersion, kind: object.kind };
-  const { added, modified } = new TypedComparison(empty, object, schema);
-  assertEquals(JSON.stringify(newFields(empty, object, schema) ?? {}), JSON.stringify(modified.union(added).toJSON()));
-}
-
-Deno.test("the fields of a new object are those by which it differs from an empty one", () => {
-  let count = 0;
-  for (const { apiVersion, kind, custom, object, change, status } of readDrafts().kinds) {
-    if (custom) continue;
-    const [version, group = ""] = apiVersion.split("/").reverse();
-    const schema = schemaOf(group, version, kind);
-    assert(schema !== undefined, kind);
-    for (const members of [object, ...change, ...status ?? []]) {
-      assertSame({ ...object, ...members, apiVersion, kind }, schema);
-      count++;
-    }
-  }
-  assert(count > 100, String(count));
-});
-
-Deno.test("a null of a custom kind, and absent lists of a built-in one, count as they do in a comparison", () => {
-  const rules = {
-    type: "object",
-    properties: {
-      spec: { type: "object", properties: { note: { type: "string", nullable: true }, size: { type: "integer" } } },
-    },
-  };
-  const custom = schemaOfKind(rules, structNamed("meta/v1.ObjectMeta"));
-  const metadata = { name: "a", finalizers: [] };
-  assertSame({ apiVersion: "x/v1", kind: "X", metadata, spec: { note: null, size: 0 } }, custom);
-  const role = schemaOf("rbac.authorization.k8s.io", "v1", "Role")!;
-  assertSame({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata, rules: null }, role);
-  assertSame({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata, rules: [] }, role);
 });

