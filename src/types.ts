@@ -144,7 +144,7 @@ export type {
 export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./engine/informer/derived_collection.ts";
 export type { ReadQuery } from "./engine/informer/derivation.ts";
 export type { FullSelection, MetadataOnly, TieredInformer } from "./engine/informer/tiered_informer.ts";
-export type { LogRecord, LogTarget } from "./engine/informer/informer_log.ts";
+export type { LogRecord, LogTarget } from "./engine/informer/sync/informer_log.ts";
 export type { OnChangeOptions } from "./engine/informer/on_change.ts";
 export type { InformerOfFactory, MemoryOfInformer } from "./engine/informer/shared_informer_factory.ts";
 export type { Cached, CachedOptions } from "./engine/informer/options.ts";

@@ -119,7 +119,7 @@ const ENTRY_POINTS: readonly string[] = Object.values(config.exports).map((path)
 const CONSOLE = "engine/errors/errors.ts";
 
 /** The file that writes to the console what users turn on. */
-const LOG = "engine/informer/informer_log.ts";
+const LOG = "engine/informer/sync/informer_log.ts";
 
 /** The bundle of the page, which has that file. */
 const BUNDLE = "cli/page_html.ts";

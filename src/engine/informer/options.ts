@@ -19,7 +19,7 @@ import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
 import type { NamespaceFinder } from "./cache/cache_scope.ts";
 import type { MemoryBudget } from "./cache/memory_budget.ts";
-import type { LogTarget } from "./informer_log.ts";
+import type { LogTarget } from "./sync/informer_log.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
 /** Options for an informer's cache. On a factory they are the defaults for its informers. */

@@ -2,8 +2,8 @@
  * The parts of an informer, which run, come and go.
  *
  * {@linkcode ChangingParts} is the entry point: it begins the lists and watches, and exchanges parts in one turn, so
- * that the cache shows the objects of the parts before or of those after. Until then, {@linkcode stagedChanges} keeps
- * what the new parts have read. It does not decide which parts are wanted.
+ * that the cache shows the objects of the parts before or of those after. It does not decide which parts are
+ * wanted.
  *
  * @module
  */
@@ -13,7 +13,6 @@ import { type KubernetesObject, splitKey } from "../../api/object.ts";
 import { isOlder } from "../../api/status.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
-import type { ReflectorStore, Replacement } from "../../reflector/requests.ts";
 import type { PartSync } from "./part_sync.ts";
 
 /** The time until a list that is older than the cache is repeated, in milliseconds. */
@@ -161,49 +160,4 @@ interface ChangingCollection<T extends KubernetesObject> {
   readonly sharesVersions: boolean;
   readonly make: (selection: Selection, isShared: boolean, onProgress?: () => void) => PartSync<T>;
   replace(parts: readonly PartSync<T>[]): void;
-}
-
-/**
- * The list of a part, and the changes that its watch sends after it, up to `version`, which is `undefined` before the
- * first list. `commit` passes them on in one step, and later changes as they come. `abandon` drops them.
- */
-export type StagedChanges<E> = ReflectorStore<E> & { version?: string; commit(): void; abandon(): void };
-
-/** Stages changes of `store`, and calls `onProgress` whenever they have reached a version. */
-export function stagedChanges<E>(store: ReflectorStore<E>, onProgress: () => void): StagedChanges<E> {
-  /** The last complete list, with the changes since; `undefined` before the first one, and after the commit. */
-  let list: Replacement<E> | undefined;
-  let isCommitted = false;
-  const put = (entry: E): void => {
-    list!.delete(entry); // the later state may be one that is kept out
-    list!.add([entry]);
-  };
-  const staged: StagedChanges<E> = {
-    add: (entry) => list === undefined ? store.add(entry) : put(entry),
-    update: (entry) => list === undefined ? store.update(entry) : put(entry),
-    delete: (entry) => (list ?? store).delete(entry),
-    replacing: () => {
-      const next = store.replacing();
-      const commit = next.commit.bind(next);
-      next.commit = (version) => {
-        if (isCommitted) return commit(version);
-        list?.abandon();
-        list = next;
-      };
-      return next;
-    },
-    flush: (version) => {
-      if (isCommitted) return store.flush?.(version);
-      staged.version = version;
-      onProgress();
-    },
-    room: async (signal) => await store.room?.(signal),
-    commit: () => {
-      isCommitted = true;
-      list!.commit(staged.version!);
-      list = undefined;
-    },
-    abandon: () => list?.abandon(),
-  };
-  return staged;
 }

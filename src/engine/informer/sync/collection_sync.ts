@@ -35,7 +35,7 @@ import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Processor } from "../events/processor.ts";
-import { InformerLog, type LogTarget } from "../informer_log.ts";
+import { InformerLog, type LogTarget } from "./informer_log.ts";
 import { CacheWriter } from "./cache_writer.ts";
 import { ChangingNamespaces } from "./changing_namespaces.ts";
 import { ChangingParts } from "./changing_parts.ts";

@@ -3,7 +3,7 @@
  *
  * {@linkcode PartSync} is the entry point. It has a reflector and a queue, and decides where a list is staged. It
  * drains its queue after each change, so events keep the order of the server. Store, log and handlers are the
- * informer's.
+ * informer's. {@linkcode stagedChanges} keeps what a part has read before its objects may be cached.
  *
  * @module
  */
@@ -30,7 +30,6 @@ import { type CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import type { NamespaceKeys } from "./changing_namespaces.ts";
 import { reachNewest, snapshotMismatch } from "./server_state.ts";
-import { type StagedChanges, stagedChanges } from "./changing_parts.ts";
 import { type NamespaceStatus, StateKeeper } from "./state_keeper.ts";
 import type { ValidObjects } from "./valid_objects.ts";
 import { VersionGate } from "./version_gate.ts";
@@ -557,3 +556,48 @@ type KnownPart<T extends KubernetesObject> =
 
 /** Interrupts waits for the first sync, so that they check the server's refusal. */
 class Refused extends Error {}
+
+/**
+ * The list of a part, and the changes that its watch sends after it, up to `version`, which is `undefined` before the
+ * first list. `commit` passes them on in one step, and later changes as they come. `abandon` drops them.
+ */
+type StagedChanges<E> = ReflectorStore<E> & { version?: string; commit(): void; abandon(): void };
+
+/** Stages changes of `store`, and calls `onProgress` whenever they have reached a version. */
+function stagedChanges<E>(store: ReflectorStore<E>, onProgress: () => void): StagedChanges<E> {
+  /** The last complete list, with the changes since; `undefined` before the first one, and after the commit. */
+  let list: Replacement<E> | undefined;
+  let isCommitted = false;
+  const put = (entry: E): void => {
+    list!.delete(entry); // the later state may be one that is kept out
+    list!.add([entry]);
+  };
+  const staged: StagedChanges<E> = {
+    add: (entry) => list === undefined ? store.add(entry) : put(entry),
+    update: (entry) => list === undefined ? store.update(entry) : put(entry),
+    delete: (entry) => (list ?? store).delete(entry),
+    replacing: () => {
+      const next = store.replacing();
+      const commit = next.commit.bind(next);
+      next.commit = (version) => {
+        if (isCommitted) return commit(version);
+        list?.abandon();
+        list = next;
+      };
+      return next;
+    },
+    flush: (version) => {
+      if (isCommitted) return store.flush?.(version);
+      staged.version = version;
+      onProgress();
+    },
+    room: async (signal) => await store.room?.(signal),
+    commit: () => {
+      isCommitted = true;
+      list!.commit(staged.version!);
+      list = undefined;
+    },
+    abandon: () => list?.abandon(),
+  };
+  return staged;
+}

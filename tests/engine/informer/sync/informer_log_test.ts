@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import type { LogRecord, LogTarget } from "../../../src/engine/informer/informer_log.ts";
-import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
-import { Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { pod } from "../../../src/testing/mod.ts";
-import { FactoryFixture } from "./_factory_fixture.ts";
+import type { LogRecord, LogTarget } from "../../../../src/engine/informer/sync/informer_log.ts";
+import { SharedInformerFactory } from "../../../../src/engine/informer/shared_informer_factory.ts";
+import { Pod } from "../../../../src/engine/kinds/core/v1.ts";
+import { pod } from "../../../../src/testing/mod.ts";
+import { FactoryFixture } from "../_factory_fixture.ts";
 
 /** What an informer of one pod writes through a first list, a lost watch, a refusal, a pause and its end. */
 async function written(log: LogTarget, namespaces?: readonly string[]): Promise<void> {

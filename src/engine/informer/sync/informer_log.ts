@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { defined } from "../api/json.ts";
-import { callObserver } from "../async/signals.ts";
-import { errorLine } from "../errors/errors.ts";
-import type { ReflectorPhase } from "../reflector/transition.ts";
+import { defined } from "../../api/json.ts";
+import { callObserver } from "../../async/signals.ts";
+import { errorLine } from "../../errors/errors.ts";
+import type { ReflectorPhase } from "../../reflector/transition.ts";
 
 /** One line of an informer's log, as the option `log` receives it. */
 export interface LogRecord {
@@ -31,7 +31,7 @@ export interface LogRecord {
   readonly error?: unknown;
 }
 
-/** Where the records go: `"console"`, or a function, which is called during the change and must not throw. */
+/** The place for records: `"console"`, or a function, which is called during the change. */
 export type LogTarget = "console" | ((record: LogRecord) => unknown);
 
 /** Writes what one informer does. */
