@@ -72,7 +72,7 @@ let next = Promise.withResolvers<void>();
 
 function watch(signal: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream({
-    async pull(controller) {
+    async pull(controller): Promise<void> {
       if (sent >= (rollout + 1) * perRollout) await next.promise;
       if (signal.aborted) return controller.close();
       controller.enqueue(encoder.encode([...lines(sent)].join("")));
