@@ -220,7 +220,7 @@ export type DefaultOptions<T extends KubernetesObject> =
   & CachedSelection
   & Omit<
     SharedIndexInformerOptions<Cached<T>>,
-    "cluster" | "deliverUnchanged" | "indexers" | "secretData" | "shard" | typeof internals
+    "cluster" | "deliverUnchanged" | "indexers" | "secretData" | "shard" | symbol
   >;
 
 /** The options for one kind's informers, from {@linkcode defaultsFor}. */

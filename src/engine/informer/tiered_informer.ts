@@ -18,10 +18,10 @@ import { DerivedCollection, type DeriveOptions } from "./derived_collection.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /** An object of which only the metadata is cached, see {@linkcode TieredInformer}. */
-export type MetadataOnly<T extends KubernetesObject> = Pick<T, "metadata"> & Reduced & PartialKind;
-
-/** The kind by which the server marks such objects. */
-type PartialKind = { readonly kind: "PartialObjectMetadata" };
+export type MetadataOnly<T extends KubernetesObject> = Pick<T, "metadata"> & Reduced & {
+  /** The kind by which the server marks such objects. */
+  readonly kind: "PartialObjectMetadata";
+};
 
 /**
  * What `forResource()` returns with the option `full`: a collection in which objects are whole, or only their metadata.
