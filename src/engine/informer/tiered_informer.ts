@@ -13,6 +13,7 @@ import { LabelSelector } from "../api/selector.ts";
 import { isOlder } from "../api/status.ts";
 import { Latch } from "../async/signals.ts";
 import { internals } from "../errors/internals.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { DerivationInput } from "./derivation.ts";
 import { DerivedCollection, type DeriveOptions } from "./derived_collection.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
@@ -65,7 +66,8 @@ export function tiered<T extends KubernetesObject, Name extends string>(
     return seen.reduce((a, b) => isOlder(a.resourceVersion, b.resourceVersion) ? b : a, seen[0]);
   }
   const reads = new Map<ObjectKey, { readonly job: AbortController; readonly result: Promise<T>; readers: number }>();
-  const read = async (key: ObjectKey, { signal }: Abortable = {}): Promise<T> => {
+  const read = async (key: ObjectKey, options: Abortable = {}): Promise<T> => {
+    checkNames("read an object", options, "signal");
     const cached = joined.lister.get(key);
     if (cached !== undefined && cached.kind !== "PartialObjectMetadata") return cached as T;
     const job = new AbortController();
@@ -77,7 +79,7 @@ export function tiered<T extends KubernetesObject, Name extends string>(
     const done = new Latch();
     shared.result.then(() => done.open(), (error) => done.fail(error));
     try {
-      return await done.wait({ signal }).then(() => shared.result);
+      return await done.wait(options).then(() => shared.result);
     } finally {
       if (--shared.readers === 0 && reads.delete(key)) shared.job.abort();
     }

@@ -19,6 +19,7 @@ import { derive } from "../../../src/engine/informer/derived_collection.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../../src/engine/informer/shared_informer_factory.ts";
 import { onChange } from "../../../src/engine/informer/on_change.ts";
+import { perObject } from "../../../src/engine/informer/per_object.ts";
 import { Job } from "../../../src/engine/kinds/batch/v1.ts";
 import { ConfigMap, Pod } from "../../../src/engine/kinds/core/v1.ts";
 import { Reflector } from "../../../src/engine/reflector/reflector.ts";
@@ -238,6 +239,14 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(20_000);
       stop.abort();
       await ended;
+    },
+  },
+  "engine/informer/per_object.ts": {
+    "a job of an object": async ({ client, onError, pass }) => {
+      await using maps = new SharedIndexInformer(client.resource(ConfigMap));
+      await using _jobs = perObject(maps, fail, { onError, backoff: { initialMs: 60_000 } });
+      void maps.run();
+      await pass(5_000);
     },
   },
   "engine/informer/on_change.ts": {

@@ -36,7 +36,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +
     "IndexedCollection.view, IndexedCollection.waitForCacheSync, ReadableCollection.events, " +
     "ReadableCollection.until, ReadableCollection.waitForCacheSync, ListerWatcher.listEntries, " +
-    "ListerWatcher.watchChanges, OrderedView.changes, OrderedView.rows, ResourceClients.resource",
+    "ListerWatcher.watchChanges, ListerWatcher.selecting, OrderedView.changes, OrderedView.rows, ResourceClients.resource",
   "It needs programs of a control plane; it passes the options to `new Client`": "ControlPlane.client",
 };
 
@@ -109,6 +109,7 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
 function callsOfInformers(client: core.Client, informers: core.SharedInformerFactory): Calls {
   const source = client.resource(Pod);
   const pods = informers.forResource(Pod);
+  const tiers = informers.forResource(Secret, { full: { labelSelector: "app=web" } });
   const derived = core.derive(pods, () => []);
   const view = pods.view();
   const acquired = informers.acquire(ConfigMap, { namespace: "idle" });
@@ -148,10 +149,15 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "SharedIndexInformer.waitForVersion": () => pods.waitForVersion("1", { ...typo }),
     "SharedIndexInformer.checkConsistency": () => pods.checkConsistency({ ...typo }),
     "SharedIndexInformer.restore": () => pods.restore(new ReadableStream(), { ...typo }),
+    "SharedIndexInformer.rescope": () => pods.rescope({ ...typo }),
+    "SharedIndexInformer.rescope (second argument)": () => pods.rescope({}, { ...typo }),
     "SharedIndexInformer.run": () => pods.run({ ...typo }),
     "SharedIndexInformer.snapshot": () => pods.snapshot({ ...typo }),
     "SharedInformerFactory.acquire": () => informers.acquire(Pod, { ...typo }),
     "SharedInformerFactory.forResource": () => informers.forResource(Pod, { ...typo }),
+    "TieredInformer.read": () => tiers.read(key, { ...typo }),
+    "objectMetrics": () => reconcile.objectMetrics(pods, { name: "pods", labels: {}, ...typo }),
+    "perObject": () => reconcile.perObject(pods, () => {}, { ...typo }),
     "SharedInformerFactory.missingRights": () => informers.missingRights({ ...typo }),
     "SharedInformerFactory.run": () => informers.run({ ...typo }),
     "SharedInformerFactory.start": () => informers.start({ ...typo }),
