@@ -16,6 +16,7 @@ import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { checkNamespaceOf } from "../api/resource.ts";
 import { Latest } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
+import { ArgumentError } from "../errors/checks.ts";
 import { errorObserver } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";
@@ -190,6 +191,23 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#sync.cache.addIndexers(indexers);
     this.#sync.counted?.wrote("list");
     return this as SharedIndexInformer<T, Name | More>;
+  }
+
+  /**
+   * Removes an index that you have added, and frees its memory. Later look-ups in it throw a `RangeError`, also those of
+   * other callers who share the informer. You may add an index of that name again.
+   *
+   * @throws {RangeError} if there is no such index.
+   * @throws {TypeError} for the index `namespace`, which the informer needs itself.
+   */
+  removeIndexer(name: Name): void {
+    if (name as string === "namespace") {
+      throw new ArgumentError(
+        'Cannot remove the index "namespace": the informer needs it. Remove only indexes of yours',
+      );
+    }
+    this.#sync.cache.store.removeIndexer(name as never);
+    this.#sync.counted?.wrote("list");
   }
 
   /** Returns the current status. It takes a few microseconds, whatever the cache size. */

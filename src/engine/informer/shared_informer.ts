@@ -145,7 +145,8 @@ export class SharedInformer {
     }
     const added: [string, IndexFunction<KubernetesObject>][] = [];
     for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
-      const known = this.#indexers.get(index);
+      const isThere = this.informer[internals].sync.cache.store[internals].has(index);
+      const known = isThere ? this.#indexers.get(index) : undefined;
       if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
       if (known !== undefined) throw refused(`the index "${index}" already has another function. Choose another name`);
       added.push([index, valuesOf]);

@@ -46,7 +46,7 @@ export class StoreReplacement<V> {
     this.#known = known;
     this.#swap = swap;
     this.#options = options;
-    this.#staged = new Table(known().indexes, known().sizeOf);
+    this.#staged = new Table(known().indexes, known().sizeOf, known());
   }
 
   /** The bytes of the staged values and indexes, if the store counts them. */
@@ -168,6 +168,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   #revision = 0;
   /** @internal */
   readonly [internals] = {
+    /** Returns `true` if there is an index of this name. */
+    has: (name: string): boolean => this.#numbers.has(name),
     /** Counts the stored value of a key again: it takes more or less memory than before. */
     resized: (key: string): void => this.#table.resized(key),
     /** The index values that the stored value of a key is filed under, without a call of the index function. */
@@ -305,6 +307,19 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   withIndexers<More extends string>(indexers: Indexers<V, More>): Indexer<V, Name | More> {
     this.#addIndexers(indexers, []);
     return this as unknown as Indexer<V, Name | More>;
+  }
+
+  /**
+   * Removes an index, and frees its memory. Later look-ups in it throw.
+   *
+   * @throws {RangeError} if there is no such index.
+   */
+  removeIndexer(name: Name): void {
+    this.#index(name);
+    const removed = this.#numbers.get(name)!;
+    this.#numbers.delete(name);
+    for (const [other, number] of this.#numbers) if (number > removed) this.#numbers.set(other, number - 1);
+    this.#table.removeIndex(removed);
   }
 
   #addIndexers(indexers: Indexers<V, string>, byKey: readonly string[]): void {

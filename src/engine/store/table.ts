@@ -31,6 +31,10 @@ export class Table<V> {
   #allByKey = true;
   /** `#complete` is the number of indexes that `addIndexes()` has added; staging adds the others. */
   #complete = 0;
+  /** The numbers of the indexes that were removed, in order: one array of all tables of a store. */
+  readonly #removed: number[];
+  /** The number of removals that this table has repeated. */
+  #applied: number;
   /** Returns the bytes of a value; `undefined` if they are not counted. */
   readonly sizeOf: ((value: V) => number) | undefined;
   /** `#sizes[row]` has what `sizeOf` returned as the value was stored, or since then; 0 if the row is free. */
@@ -38,9 +42,14 @@ export class Table<V> {
   /** `#bytes` is the sum of `#sizes`. */
   #bytes = 0;
 
-  /** An empty table with these indexes. It counts the bytes of its values where `sizeOf` is given. */
-  constructor(definitions: readonly IndexDefinition<V>[], sizeOf?: (value: V) => number) {
+  /**
+   * An empty table with these indexes. It counts the bytes of its values where `sizeOf` is given. With `known`, it is to
+   * replace that table.
+   */
+  constructor(definitions: readonly IndexDefinition<V>[], sizeOf?: (value: V) => number, known?: Table<V>) {
     this.sizeOf = sizeOf;
+    this.#removed = known === undefined ? [] : known.#removed;
+    this.#applied = this.#removed.length;
     this.addIndexes(definitions);
   }
 
@@ -115,7 +124,7 @@ export class Table<V> {
    * computed again. If an index function throws, nothing changes.
    */
   stage(key: string, value: V, known: Table<V>): void {
-    if (this.#indexes.length < known.#indexes.length) this.#catchUp(known);
+    if (this.#indexes.length !== known.#indexes.length || this.#applied !== known.#applied) this.#catchUp(known);
     const there = known.rowOf(key);
     const filed = new Array<readonly string[]>(this.#indexes.length);
     for (let i = 0; i < filed.length; i++) filed[i] = known.#valuesFor(i, there, value);
@@ -156,7 +165,23 @@ export class Table<V> {
     });
   }
 
+  /** Removes the index of a number, here and in tables that are to replace this one. */
+  removeIndex(number: number): void {
+    this.#removed.push(number);
+    this.#repeatRemovals();
+  }
+
+  #repeatRemovals(): void {
+    while (this.#applied < this.#removed.length) {
+      const number = this.#removed[this.#applied++];
+      this.#indexes.splice(number, 1); // none, if the index came after the values of this table
+      if (number < this.#complete) this.#complete--;
+    }
+    this.#allByKey = this.#indexes.every((index) => index.byKey);
+  }
+
   #catchUp(known: Table<V>): void {
+    this.#repeatRemovals();
     const later = known.#indexes.slice(this.#indexes.length);
     this.#add(later.map((definition) => new Index(definition, this.#values.length)));
   }

@@ -5,6 +5,9 @@ import { field } from "../../../src/engine/entry/path.ts";
 import type { InformerEvent, SyncedEvent } from "../../../src/engine/informer/events/event.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import type { Indexer, Indexers } from "../../../src/engine/store/indexer.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
+import { pod } from "../../../src/testing/mod.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 import { FakeTime } from "../../support/times/fake_time.ts";
 import {
   added,
@@ -166,6 +169,24 @@ Deno.test("SharedIndexInformer fills an index that is added later, and keeps all
   assertThrows(() => late.indexer.byIndex("fresh", "x"), RangeError, 'index "fresh"');
   await run.informer[Symbol.asyncDispose]();
   assertThrows(() => late.withIndexers({ later: () => [] }), Error, "it has stopped already");
+});
+
+Deno.test("SharedIndexInformer removes indexes, and a factory adds one again that was removed", async () => {
+  await using fixture = new FactoryFixture();
+  fixture.server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "n1" }));
+  const indexers = { node: field("spec.nodeName") };
+  const pods = fixture.informers.forResource(Pod, { indexers });
+  fixture.informers.start();
+  await fixture.tick(100);
+  assertEquals(pods.indexer.indexKeys("node", "n1"), ["shop/cart-0"]);
+  pods.removeIndexer("node");
+  assertThrows(() => pods.indexer.indexKeys("node", "n1"), RangeError, 'The indexes are "namespace"');
+  assertThrows(() => pods.removeIndexer("node"), RangeError, '"node"');
+  assertThrows(() => pods.removeIndexer("namespace" as never), TypeError, "Remove only indexes of yours");
+  fixture.server.forceRelist();
+  await fixture.tick(5_000);
+  const again = fixture.informers.forResource(Pod, { indexers });
+  assertEquals(again.indexer.indexKeys("node", "n1"), ["shop/cart-0"]);
 });
 
 Deno.test("SharedIndexInformer leaves an object out of an index whose function throws, and reports it", async () => {

@@ -24,7 +24,8 @@ type Name = "tag" | "count" | "late";
 type Operation =
   | { readonly do: "add" | "update" | "set" | "delete" | "deleteByKey" | "again" | "unstage"; readonly thing: Thing }
   | { readonly do: "replace" | "stage"; readonly things: readonly Thing[] }
-  | { readonly do: "stageStored" | "begin" | "commit" | "abandon" | "more" };
+  | { readonly do: "stageStored" | "begin" | "commit" | "abandon" }
+  | { readonly do: "more" | "less"; readonly index: Name };
 
 const name = fc.constantFrom("a", "b", "c", "d", "e", "f");
 const thing: fc.Arbitrary<Thing> = fc.record({
@@ -44,7 +45,11 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("replace", "stage"), things }) },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constantFrom("stageStored", "begin", "commit", "abandon", "more") }),
+    arbitrary: fc.record({ do: fc.constantFrom("stageStored", "begin", "commit", "abandon") }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom("more", "less"), index: fc.constantFrom("tag", "count", "late") }),
   },
 );
 
@@ -144,12 +149,16 @@ class Run {
         this.#replacements.pop()?.real.abandon();
         break;
       case "more": {
-        if (this.#indexes.has("late")) {
-          assertThrows(() => this.#store.withIndexers({ late: filing("late") }), Error, `Cannot add index "late"`);
-          break;
-        }
-        const add = (): unknown => this.#store.withIndexers({ late: filing("late") });
-        if (this.#can(add, this.#model.values(), "late")) this.#indexes.add("late");
+        const { index } = operation;
+        const add = (): unknown => this.#store.withIndexers({ [index]: filing(index) });
+        if (this.#indexes.has(index)) assertThrows(add, Error, `Cannot add index "${index}"`);
+        else if (this.#can(add, this.#model.values(), index)) this.#indexes.add(index);
+        break;
+      }
+      case "less": {
+        const { index } = operation;
+        if (this.#indexes.delete(index)) this.#store.removeIndexer(index);
+        assertThrows(() => this.#store.removeIndexer(index), RangeError, `Cannot look up index "${index}"`);
         break;
       }
       default:

@@ -267,6 +267,21 @@ Deno.test("Indexer replacing transforms each value once, and calls onCommit when
   assertEquals(committed.length, 1);
 });
 
+Deno.test("Indexer removes an index also from values that are staged, though another one was added since", () => {
+  const indexer = new Indexer<Thing, string>({
+    keyOf: (thing) => thing.name,
+    indexers: { tag: byTag, size: ({ tags }) => [String(tags.length)] },
+  });
+  const replacement = indexer.replacing();
+  replacement.add([thing("a", "red")]);
+  indexer.removeIndexer("tag");
+  indexer.withIndexers({ name: ({ name }) => [name] });
+  replacement.add([thing("b", "red", "blue")]);
+  replacement.commit("1");
+  assertEquals([indexer.indexValues("size").sort(), indexer.indexValues("name").sort()], [["1", "2"], ["a", "b"]]);
+  assertThrows(() => indexer.byIndex("tag", "red"), RangeError, 'The indexes are "size", "name"');
+});
+
 Deno.test("Indexer replacing reuses the index values of stored values, also for an index added meanwhile", () => {
   const kept = thing("kept", "red");
   const indexer = tagged(kept);
