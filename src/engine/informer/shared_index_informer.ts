@@ -194,8 +194,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Removes an index that you have added, and frees its memory. Later look-ups in it throw a `RangeError`, also those of
-   * other callers who share the informer. You may add an index of that name again.
+   * Removes an index that you have added, and frees its memory. Later look-ups in it throw a `RangeError`, also for
+   * other callers who share the informer. You may add an index with that name again.
    *
    * @throws {RangeError} if there is no such index.
    * @throws {TypeError} for the index `namespace`, which the informer needs itself.

@@ -43,8 +43,8 @@ export class Table<V> {
   #bytes = 0;
 
   /**
-   * An empty table with these indexes. It counts the bytes of its values where `sizeOf` is given. With `known`, it is to
-   * replace that table.
+   * An empty table with these indexes. It counts the bytes of its values where `sizeOf` is given. With `known`, it is
+   * to replace that table.
    */
   constructor(definitions: readonly IndexDefinition<V>[], sizeOf?: (value: V) => number, known?: Table<V>) {
     this.sizeOf = sizeOf;
