@@ -97,8 +97,10 @@ export function perObject<T>(
       }
     }
   };
+  const end = (): void => registration.remove();
   const registration = source.addEventHandler({
     onAdd: ({ key, uid }, { signal }) => {
+      signal.addEventListener("abort", end, { once: true }); // with the run of the informer
       const controller = new DerivedController(signal);
       const ended = live(key, uid, controller.signal, jobs.get(key)?.ended).finally(() => {
         controller.release();

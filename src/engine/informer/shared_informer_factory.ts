@@ -11,7 +11,7 @@ import { onlyFields } from "../api/fields.ts";
 import { defined } from "../api/json.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type ApiResource, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
-import { callObserver } from "../async/signals.ts";
+import { callObserver, DerivedController } from "../async/signals.ts";
 import { type AccessRight, rightsTo } from "../client/access_reviews.ts";
 import { selectedName } from "../client/access_used.ts";
 import type { Client } from "../client/client.ts";
@@ -362,7 +362,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): AcquiredInformer<Cached<T, P, D>, Name> {
-    const shared = this.#shared(resource, options, (informer) => informer.status().state !== "stopped");
+    const shared = this.#shared(resource, options, (informer) => !informer[internals].sync.isFinal);
     const release = shared.demand.acquire();
     this.#start(shared, {});
     return new AcquiredInformer(typed<Cached<T, P, D>, Name>(shared), shared.scope.kind, release);
@@ -643,7 +643,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
     shared.join({ indexers });
-    if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
   }
 
@@ -665,30 +664,31 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Starts an informer, unless it was started. It stops with a run of the factory; without one nobody awaits its end,
-   * and its failure is reported.
+   * Starts an informer, unless it runs; after its last run, if that is ending. It stops with a run of the factory;
+   * without one nobody awaits its end, and its failure is reported.
    */
   #start(shared: SharedInformer, by: Abortable | FactoryRun): void {
     const run = by instanceof FactoryRun ? by : undefined;
-    const wasStarted = shared.running !== undefined;
-    if (run === undefined ? wasStarted : shared.run === run) return;
-    const { informer, scope, options, options: { graceMs } } = shared;
-    const { signal } = by;
-    const keepers = options.pollMs === undefined ? this.#keepers : undefined;
-    shared.running ??= (keepers?.run(informer, { signal, graceMs }) ?? informer.run({ signal }))
-      .then(() => undefined, (error) => ({ error }));
+    const { informer, scope, options, options: { graceMs, optional }, running: before } = shared;
+    const isOver = shared.job?.signal.aborted && !informer[internals].sync.isFinal;
+    const isStarted = before !== undefined && !isOver;
+    if (run === undefined ? isStarted : shared.run === run) return;
+    if (!isStarted) {
+      const job = shared.job = new DerivedController(by.signal);
+      const { signal } = job;
+      const keepers = options.pollMs === undefined ? this.#keepers : undefined;
+      shared.running = (keepers?.run(informer, { signal, graceMs }) ?? informer.run({ signal }))
+        .then(() => undefined, (error) => ({ error })).finally(() => job.release());
+      if (optional) void Promise.resolve(before).then(() => this.#optional.follow(scope.resource, informer));
+    } else if (run !== undefined) shared.job!.follow(run.signal);
+    const running = shared.running!;
     if (run === undefined) {
-      return void shared.running.then((failure) => {
+      return void running.then((failure) => {
         if (failure !== undefined) this.#report(failure.error, scope.resource);
       });
     }
     shared.run = run;
-    run.add(shared.running);
-    if (!wasStarted) return;
-    if (run.signal.aborted) return shared.stop();
-    const ended = (): void => shared.stop();
-    run.signal.addEventListener("abort", ended, { once: true });
-    void shared.running.then(() => run.signal.removeEventListener("abort", ended));
+    run.add(running);
   }
 }
 

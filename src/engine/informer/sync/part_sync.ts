@@ -225,6 +225,13 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     writer.reason = undefined;
   }
 
+  /** Takes the place of a part that has ended, with its objects, as {@linkcode join}. */
+  succeed(before: PartSync<T>): void {
+    this.#isRestored = before.#isRestored;
+    this.join(before.known.list(), before.gate.version, false);
+    if (this.hasSynced) this.#shard?.changed();
+  }
+
   /** Enters a wait, because of `error`, before it runs. */
   delay(error: unknown, delayMs: number): void {
     const next = { name: "listing", resourceVersion: "0", by: "pages", history: NO_HISTORY } as const;
