@@ -335,9 +335,23 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Lists and watches until the signal aborts or you dispose the informer. Resolves when the running handler calls have
-   * returned. You can run an informer once.
+   * returned.
    *
-   * @throws {Error} if it runs or has run already, or if a handler call has not returned within `graceMs`.
+   * **You can run it again** after its signal has aborted, for example each time that your process becomes the leader:
+   *
+   * - The watch resumes at the cache's version, without a list. If the server no longer has the version, the informer
+   *   lists, and handlers receive the difference.
+   * - Handlers stay, with the events that they have not received. Nothing is delivered between two runs, or twice.
+   * - A handler with a checkpoint is removed at the end of a run. Add it again after the next call of `run()`.
+   * - Event streams, status iterators, views, waits, derived collections and jobs of `perObject()` end with a run.
+   *   Create new ones after the next call.
+   * - Between two runs you can read the cache, and you cannot add handlers. The cache keeps its memory.
+   * - If the last run is still ending, the next one begins after it.
+   *
+   * Disposal is final: it removes the handlers. A run that rejects is final, too.
+   *
+   * @throws {Error} if it is running, was disposed or has failed. Also if a handler call has not returned within
+   * `graceMs`.
    */
   run(options: Abortable = {}): Promise<void> {
     checkNames(`run ${this.#sync.informer}`, options, "signal");
@@ -499,9 +513,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Stops the informer and waits for running handler calls. If you call it inside a handler, it does not wait for that
-   * call. After an `await` the informer cannot detect the handler: abort the signal of `run()` there instead. It
-   * rejects with the same error as `run()`, unless `run()` has rejected already.
+   * Stops the informer for good, removes its handlers, and waits for running handler calls.
+   *
+   * If you call it inside a handler, it does not wait for that call. After an `await` the informer cannot detect the
+   * handler: abort the signal of `run()` there instead. It rejects with the same error as `run()`, unless `run()` has
+   * rejected already.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const { processor, isFinal } = this.#sync;

@@ -112,8 +112,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** Keeps snapshots of the caches, if the factory does. */
   readonly #keepers: SnapshotKeepers | undefined;
   /**
-   * Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it has
-   * stopped.
+   * Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it was
+   * disposed or has failed.
    */
   readonly #informers = new Map<string, SharedInformer>();
   /** The names of the scopes that informers change from and to. */
@@ -334,7 +334,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *    difference.
    * 3. After `cacheTtlMs` the cache is dropped. The next holder starts with a list.
    *
-   * If the informer has stopped, you get a new one.
+   * If its signal has ended the informer, it runs again. If it was disposed or has failed, you get a new one.
    *
    * @throws the same errors as {@linkcode forResource}.
    *
@@ -369,8 +369,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers from `forResource()` that do not run yet. They stop when the signal aborts, or at
-   * `shutdown()`.
+   * Starts the informers from `forResource()` that do not run. They stop when the signal aborts, or at `shutdown()`.
+   * After the signal has aborted, another call runs them again, see {@linkcode SharedIndexInformer.run}.
    *
    * @throws {Error} if the factory was shut down.
    */
@@ -383,6 +383,9 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It also
    * starts informers that `forResource()` creates later. Acquired informers follow their holders instead.
+   *
+   * After the signal has ended a run, you can call it again: informers keep their handlers, and resume at their versions.
+   * See {@linkcode SharedIndexInformer.run}.
    *
    * If the server refuses or cannot be reached, the run continues: informers retry and report to `onError`. If your
    * program should end in that case, use {@linkcode waitForCacheSync}, or set `syncTimeoutMs`: the longest time for the
@@ -517,8 +520,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running handler calls. If you call it
-   * inside a handler, it does not wait for that call.
+   * Stops all informers for good, ends {@linkcode run}, and then waits up to `graceMs` for running handler calls. If you
+   * call it inside a handler, it does not wait for that call.
    *
    * @throws {Error} if handler calls have not returned by then. It names the handlers. `run()` throws it instead, if it
    * runs.

@@ -6,7 +6,7 @@ import { perObject } from "../../../src/engine/informer/per_object.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
 import { WaitError } from "../../../src/engine/informer/status.ts";
 import { ConfigMap, Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { configMap, pod } from "../../../src/testing/mod.ts";
+import { configMap, namespace, pod } from "../../../src/testing/mod.ts";
 import {
   added,
   bookmark,
@@ -375,8 +375,9 @@ Deno.test("A check ends with its run, and the regular checks of the next run beg
 Deno.test("An informer whose namespaces changed between two runs removes what left as moved, and lists only what came", async () => {
   await using fixture = new FactoryFixture({ namespaces: { labels: "team=web" } });
   const { informers, server } = fixture;
-  const ofTeam = (name: string, team: string): Namespace => ({ metadata: { name, labels: { team } } });
-  for (const [name, team] of [["a", "web"], ["b", "web"], ["c", "db"]]) server.create(Namespace, ofTeam(name, team));
+  for (const [name, team] of [["a", "web"], ["b", "web"], ["c", "db"]]) {
+    server.create(Namespace, namespace({ name, labels: { team } }));
+  }
   for (const namespace of ["a", "b", "c"]) server.create(ConfigMap, configMap({ name: "m", namespace }));
   const maps = informers.forResource(ConfigMap);
   const lines: string[] = [];
@@ -390,8 +391,8 @@ Deno.test("An informer whose namespaces changed between two runs removes what le
   stop.abort();
   await running;
   assertEquals(lines.splice(0).sort(), ["+ a/m", "+ b/m"]);
-  server.update(Namespace, ofTeam("a", "db"));
-  server.update(Namespace, ofTeam("c", "web"));
+  server.patch(Namespace, "a", { metadata: { labels: { team: "db" } } });
+  server.patch(Namespace, "c", { metadata: { labels: { team: "web" } } });
   await fixture.tick(1_000); // the namespaces themselves are followed on
   assertEquals(lines, []);
   const before = server.requests.length;
