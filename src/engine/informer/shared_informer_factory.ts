@@ -384,8 +384,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It also
    * starts informers that `forResource()` creates later. Acquired informers follow their holders instead.
    *
-   * After the signal has ended a run, you can call it again: informers keep their handlers, and resume at their versions.
-   * See {@linkcode SharedIndexInformer.run}.
+   * After the signal has ended a run, you can call it again: informers keep their handlers, and resume. See
+   * {@linkcode SharedIndexInformer.run}.
    *
    * If the server refuses or cannot be reached, the run continues: informers retry and report to `onError`. If your
    * program should end in that case, use {@linkcode waitForCacheSync}, or set `syncTimeoutMs`: the longest time for the
@@ -520,8 +520,9 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers for good, ends {@linkcode run}, and then waits up to `graceMs` for running handler calls. If you
-   * call it inside a handler, it does not wait for that call.
+   * Stops all informers for good, ends {@linkcode run}, and then waits up to `graceMs` for running handler calls.
+   *
+   * If you call it inside a handler, it does not wait for that call.
    *
    * @throws {Error} if handler calls have not returned by then. It names the handlers. `run()` throws it instead, if it
    * runs.

@@ -221,7 +221,6 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
    */
   async stop(caller?: Listener<T>, isFinal = true): Promise<void> {
     this.#isStopped = true;
-    this.#isRunning = false;
     for (const { timer } of this.#resyncs.values()) timer[Symbol.dispose]();
     for (const stream of this.#streams) stream.end();
     caller?.remove();

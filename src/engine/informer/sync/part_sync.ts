@@ -82,6 +82,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   readonly #synced = new Latch();
   /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
   #isRestored = false;
+  /** `#isDoubted` is `true` from then on, until the server was found to have the objects. */
+  #isDoubted = false;
   /** `#hasBegun` is `true` if and only if {@linkcode run} was called. */
   #hasBegun = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
@@ -227,7 +229,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
 
   /** Takes the place of a part that has ended, with its objects, as {@linkcode join}. */
   succeed(before: PartSync<T>): void {
-    this.#isRestored = before.#isRestored;
+    this.#isDoubted = before.#isDoubted && before.counters.completedLists === 0;
     this.join(before.known.list(), before.gate.version, false);
     if (this.hasSynced) this.#shard?.changed();
   }
@@ -349,7 +351,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
       commit: (resourceVersion) => {
         restored.commit(resourceVersion);
         this.state.restored(at);
-        this.#isRestored = true;
+        this.#isRestored = this.#isDoubted = true;
       },
     };
   }
@@ -380,7 +382,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.#hasBegun = true;
     if (this.#shard !== undefined) await this.#shard.ready(options); // others begin at once
     if (this.valid !== undefined) await this.valid.load();
-    if (this.#isRestored) await this.#askForRestored(options.signal);
+    if (this.#isDoubted) await this.#askForRestored(options.signal);
     await this.#reflector.run(options);
   }
 
@@ -488,7 +490,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     const originalKey = (entry: CacheEntry<unknown>): string => entryTransform.serverKeyOf(entry as CacheEntry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
     const reason = await snapshotMismatch(restored, identities, signal);
-    if (reason === undefined) return;
+    if (reason === undefined) return void (this.#isDoubted = signal?.aborted === true);
     this.#reflector.listFirst();
     collection.report(
       new InformerError(
