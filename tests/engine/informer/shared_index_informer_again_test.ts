@@ -1,12 +1,15 @@
-import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import type { StoredSnapshot } from "../../../src/engine/api/stores.ts";
+import { Client } from "../../../src/engine/client/client.ts";
 import { derive } from "../../../src/engine/informer/derived_collection.ts";
 import { Checkpoint, MemoryCheckpoints } from "../../../src/engine/informer/events/checkpoint.ts";
 import type { SharedIndexInformerOptions } from "../../../src/engine/informer/options.ts";
 import { perObject } from "../../../src/engine/informer/per_object.ts";
 import { SharedIndexInformer } from "../../../src/engine/informer/shared_index_informer.ts";
+import { MemorySnapshots } from "../../../src/engine/informer/snapshot.ts";
 import { WaitError } from "../../../src/engine/informer/status.ts";
 import { ConfigMap, Namespace, Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { configMap, namespace, pod } from "../../../src/testing/mod.ts";
+import { configMap, FakeApiServer, namespace, pod } from "../../../src/testing/mod.ts";
 import {
   added,
   bookmark,
@@ -22,6 +25,7 @@ import {
 import { PAGES } from "../../support/sources/followed_source.ts";
 import { gate, holding, Notes, Run } from "../../support/sources/informer.ts";
 import { END, ScriptedSource } from "../../support/sources/scripted_source.ts";
+import { createWidget, define, Widget } from "../../support/sources/widgets.ts";
 import { FakeTime } from "../../support/times/fake_time.ts";
 import { CountedController } from "../../support/times/listeners.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
@@ -113,6 +117,7 @@ Deno.test("A second run() is refused while the first one runs, after a disposal,
   await assertRejects(() => run.informer.run(), Error, stopped);
   const ended = await endedRun();
   await ended.run[Symbol.asyncDispose]();
+  assertEquals(ended.run.informer.status().handlers, []);
   await assertRejects(() => ended.run.informer.run(), Error, stopped);
   let fails = false;
   const onPhase = (): void => {
@@ -226,6 +231,22 @@ Deno.test("A handler whose call does not return within graceMs fails the run, an
   assertEquals(run.informer.status().handlers, []);
   await assertRejects(() => run.informer.run(), Error, "it has stopped already");
   held.resolve();
+});
+
+Deno.test("A run ends when a handler is removed whose call it waits for, once that call returns", async () => {
+  await using run = new Run(holding(entry("a", 1)).watch([]));
+  const held = gate();
+  const registration = run.informer.addEventHandler({ onAdd: () => held.promise });
+  const stop = new AbortController();
+  const running = run.informer.run({ signal: stop.signal });
+  await run.tick();
+  stop.abort();
+  await run.tick();
+  registration.remove();
+  held.resolve();
+  await running;
+  await run.start();
+  assertEquals(run.informer.status().handlers, []);
 });
 
 Deno.test("Streams, status, views, waits, derived collections and jobs end with a run; the next run has new ones", async () => {
@@ -451,4 +472,169 @@ Deno.test("SharedInformerFactory.start() again starts informers that have ended 
   await fixture.tick();
   assertEquals([held.informer.status().state, pods.status().state, server.watches], ["live", "live", 1]);
   assertEquals(fixture.errors, []);
+});
+
+Deno.test("Between two runs the bytes of a cache count; its disposal gives them back before its handlers return", async () => {
+  await using fixture = new FactoryFixture({ maxBytes: 1_000_000 });
+  const { informers, server } = fixture;
+  server.create(Pod, pod({ name: "a", namespace: "shop" }));
+  const pods = informers.forResource(Pod);
+  const held = gate();
+  let calls = 0;
+  pods.addEventHandler({ onAdd: () => calls++ === 0 ? undefined : held.promise });
+  for (const stop of [new AbortController(), new AbortController()]) {
+    const running = informers.run({ signal: stop.signal });
+    await fixture.tick();
+    const bytes = informers.countedBytes!;
+    stop.abort();
+    await running;
+    assert(bytes > 0);
+    assertEquals(informers.countedBytes, bytes);
+  }
+  server.create(Pod, pod({ name: "b", namespace: "shop" }));
+  const stop = new CountedController();
+  informers.start({ signal: stop.signal });
+  await fixture.tick();
+  const disposal = pods[Symbol.asyncDispose]();
+  await fixture.tick();
+  assertEquals([calls, informers.countedBytes], [2, 0]);
+  held.resolve();
+  await disposal;
+  await fixture.tick();
+  assertEquals(stop.listeners, 0);
+});
+
+Deno.test("start() does not start an informer again that was disposed between two runs", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  const pods = informers.forResource(Pod);
+  const stop = new AbortController();
+  informers.start({ signal: stop.signal });
+  await fixture.tick();
+  stop.abort();
+  await fixture.tick();
+  await pods[Symbol.asyncDispose]();
+  informers.start();
+  await fixture.tick();
+  assertEquals([fixture.errors, server.watches, pods.status().state], [[], 0, "stopped"]);
+});
+
+Deno.test("An optional kind that is defined during a second run is found at once", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  const widgets = informers.forResource(Widget, { optional: true });
+  const stop = new AbortController();
+  informers.start({ signal: stop.signal });
+  await fixture.tick();
+  stop.abort();
+  informers.start();
+  await fixture.tick(400_000); // the next attempt is far away
+  define(server, Widget);
+  createWidget(server, "a");
+  await fixture.tick(10);
+  assertEquals([widgets.status().state, widgets.indexer.size], ["live", 1]);
+});
+
+Deno.test("Readable namespaces are stale from the beginning of a second run, and resume once the server has named them", async () => {
+  await using fixture = new FactoryFixture({ namespaces: "readable" }, {
+    authorize: ({ resource, namespace }) => resource !== "configmaps" || namespace === "a" || namespace === "b",
+  });
+  const { informers, server } = fixture;
+  for (const name of ["a", "b"]) {
+    server.create(Namespace, namespace({ name }));
+    server.create(ConfigMap, configMap({ name: "m", namespace: name }));
+  }
+  const maps = informers.forResource(ConfigMap);
+  const keys: string[] = [];
+  maps.addEventHandler({ onAdd: ({ key }) => void keys.push(key) });
+  const stop = new AbortController();
+  const running = informers.run({ signal: stop.signal });
+  await fixture.tick(1_000);
+  stop.abort();
+  await running;
+  server.create(ConfigMap, configMap({ name: "n", namespace: "b" }));
+  const before = server.requests.length;
+  informers.start();
+  assertEquals(maps.status().state, "stale");
+  await fixture.tick(1_000);
+  const sent = server.requests.slice(before).filter(({ resource }) => resource === "configmaps");
+  assertEquals(sent.filter(({ query }) => !query.has("watch")), []);
+  assertEquals([maps.status().state, keys], ["live", ["a/m", "b/m", "b/n"]]);
+});
+
+Deno.test("A factory reads a snapshot before the first run only, and writes one at the end of each", async () => {
+  const store = new MemorySnapshots();
+  const calls: string[] = [];
+  const noted = {
+    get: (name: string) => (calls.push("get"), store.get(name)),
+    set: (
+      name: string,
+      snapshot: StoredSnapshot,
+    ) => (calls.push(`set at ${snapshot.version}`), store.set(name, snapshot)),
+  };
+  await using fixture = new FactoryFixture({ snapshots: { store: noted } });
+  const { informers, server } = fixture;
+  informers.forResource(Pod);
+  const versions: string[] = [];
+  for (const name of ["a", "b"]) {
+    server.create(Pod, pod({ name, namespace: "shop" }));
+    const stop = new AbortController();
+    const running = informers.run({ signal: stop.signal });
+    await fixture.tick();
+    versions.push(`set at ${server.resourceVersion}`);
+    stop.abort();
+    await running;
+  }
+  assertEquals([calls, fixture.errors], [["get", ...versions], []]);
+});
+
+Deno.test("A restored informer asks whether the server has its objects until that is answered, and not again", async () => {
+  using time = new FakeTime();
+  const run = (server: FakeApiServer, hold?: Promise<void>): [Client, SharedIndexInformer<Pod>] => {
+    const fetch = async (request: Request): Promise<Response> => {
+      if (request.url.includes("fieldSelector")) await hold;
+      return await server.fetch(request);
+    };
+    const client = new Client({ server: "http://fake", transport: { fetch } });
+    return [client, new SharedIndexInformer(client.resource(Pod), { onError: () => {} })];
+  };
+  const [own, other] = [new FakeApiServer(), new FakeApiServer()];
+  own.create(Pod, pod({ name: "a", namespace: "shop" }));
+  const [client, first] = run(own);
+  void first.run();
+  await time.tickAsync(0);
+  const bytes = await new Response(first.snapshot()).bytes();
+  await first[Symbol.asyncDispose]();
+  for (const server of [own, other]) {
+    while (Number(other.resourceVersion) < 50) {
+      other.create(Pod, pod({ name: `o${other.resourceVersion}`, namespace: "shop" }));
+    }
+    const held = gate();
+    const [secondClient, second] = run(server, held.promise);
+    await second.restore(ReadableStream.from([bytes]));
+    const runFor = async (ms: number): Promise<string[]> => {
+      const before = server.requests.length;
+      const stop = new AbortController();
+      const running = second.run({ signal: stop.signal });
+      await time.tickAsync(ms);
+      stop.abort();
+      await time.tickAsync(0);
+      await running;
+      return server.requests.slice(before).map(({ query }) => {
+        if (query.has("fieldSelector")) return "question";
+        return query.has("sendInitialEvents") || !query.has("watch") ? "list" : "watch";
+      });
+    };
+    assertEquals(await runFor(0), []); // the question has no answer
+    held.resolve();
+    const kinds = new Set(await runFor(100));
+    assertEquals([...kinds].sort(), server === own ? ["question", "watch"] : ["list", "question"]);
+    if (server === own) own.delete(Pod, "shop/a"); // which another question would find
+    assertEquals(await runFor(100), ["watch"]);
+    await second[Symbol.asyncDispose]();
+    secondClient[Symbol.dispose]();
+  }
+  client[Symbol.dispose]();
+  for (const server of [own, other]) server[Symbol.dispose]();
+  assertEquals(time.timers, 0);
 });

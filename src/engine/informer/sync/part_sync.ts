@@ -229,7 +229,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
 
   /** Takes the place of a part that has ended, with its objects, as {@linkcode join}. */
   succeed(before: PartSync<T>): void {
-    this.#isDoubted = before.#isDoubted && before.counters.completedLists === 0;
+    this.#isDoubted = before.#isDoubted && before.counters.completedLists < 2; // the restore is one
     this.join(before.known.list(), before.gate.version, false);
     if (this.hasSynced) this.#shard?.changed();
   }
