@@ -39,7 +39,8 @@ const OPTIONS = {
  *
  * - **Start.** The job begins when the object appears, with its newest state. Changes do not start it again.
  * - **End.** The job's signal aborts when the object is deleted or no longer matches `filter`, and when the informer
- *   stops. An object that is created again under the same name gets a new job, after the old one has returned.
+ *   stops. If you run the informer again, call `perObject` again.
+ * - **Names.** An object that is created again under the same name gets a new job, after the old one has returned.
  * - **Failure.** A job that throws is reported, and begins again after `backoff`. A job that returns is over.
  * - **Dispose the result** to abort all jobs and wait for them. It rejects if one has not returned within `graceMs`.
  *
@@ -97,8 +98,10 @@ export function perObject<T>(
       }
     }
   };
+  const end = (): void => registration.remove();
   const registration = source.addEventHandler({
     onAdd: ({ key, uid }, { signal }) => {
+      signal.addEventListener("abort", end, { once: true }); // with the run of the informer
       const controller = new DerivedController(signal);
       const ended = live(key, uid, controller.signal, jobs.get(key)?.ended).finally(() => {
         controller.release();

@@ -91,11 +91,12 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #sync: CollectionSync<T>;
   readonly #snapshots: CacheSnapshots<T>;
   readonly #waits: InformerWaiter<T>;
-  readonly #changes: Latest<InformerStatus>;
-  readonly #job = new DerivedController();
-  /** Set by the first `run()`; settles when the informer has stopped. */
+  /** Those of the present run. */
+  #changes = new Latest(() => this.status());
+  #job = new DerivedController();
+  /** Set by `run()`; settles when the run has ended. */
   #running: Promise<void> | undefined;
-  /** Set by the first `run()`; resolves when all lists and watches have ended, with the failure of one, if any. */
+  /** Set by `run()`; resolves when all lists and watches have ended, with the failure of one, if any. */
   #following: Promise<{ readonly error: unknown } | undefined> | undefined;
   /** `true` once `#running` has settled. */
   #hasEnded = false;
@@ -145,7 +146,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       resyncMs: filled.resyncMs,
       graceMs: filled.graceMs,
     });
-    const changes = this.#changes = new Latest(() => this.status());
+    const changes = { changed: () => this.#changes.changed() };
     const sync = this.#sync = new CollectionSync<T>(
       { collection, cache, processor, changes, report, counted },
       options.reflector,
@@ -153,7 +154,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       options.validate,
       options.log,
     );
-    this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, this.#job.signal) };
+    this[internals] = { sync, checks: new ConsistencyChecks<T>(sync, () => this.#job.signal) };
     this.#snapshots = new CacheSnapshots<T>(sync);
     this.#waits = new InformerWaiter<T>(sync);
   }
@@ -352,17 +353,35 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Lists and watches until the signal aborts or you dispose the informer. Resolves when the running handler calls have
-   * returned. You can run an informer once.
+   * returned.
    *
-   * @throws {Error} if it runs or has run already, or if a handler call has not returned within `graceMs`.
+   * **You can run it again** after its signal has aborted, for example each time that your process becomes the leader:
+   *
+   * - The watch resumes at the cache's version, without a list. If the server no longer has the version, the informer
+   *   lists, and handlers receive the difference.
+   * - Handlers stay, with the events that they have not received. Nothing is delivered between two runs, or twice.
+   * - A handler with a checkpoint is removed at the end of a run. Add it again after the next call of `run()`.
+   * - Event streams, status iterators, views, waits, derived collections and jobs of `perObject()` end with a run.
+   *   Create new ones after the next call.
+   * - Between two runs you can read the cache, and you cannot add handlers. The cache keeps its memory.
+   * - If the last run is still ending, the next one begins after it.
+   *
+   * Disposal is final: it removes the handlers. A run that rejects is final, too.
+   *
+   * @throws {Error} if it is running, was disposed or has failed. Also if a handler call has not returned within
+   * `graceMs`.
    */
   run(options: Abortable = {}): Promise<void> {
     checkNames(`run ${this.#sync.informer}`, options, "signal");
-    const { stage } = this.#sync;
-    if (stage !== "new") {
-      const state = stage === "stopped" ? "has stopped" : "is running";
-      return Promise.reject(new Error(`Cannot run ${this.#sync.informer}: it ${state} already`));
+    const { stage, isFinal, informer } = this.#sync;
+    const isRunning = stage !== "new" && !this.#hasEnded;
+    if (isFinal || (isRunning && !this.#job.signal.aborted)) {
+      const state = isFinal ? "has stopped" : "is running";
+      return Promise.reject(new Error(`Cannot run ${informer}: it ${state} already`));
     }
+    if (isRunning) return this.#running!.then(() => this.#sync.isFinal ? undefined : this.run(options));
+    if (stage === "stopped") [this.#changes, this.#job] = [new Latest(() => this.status()), new DerivedController()];
+    this.#hasEnded = false;
     return this.#running = this.#run(options);
   }
 
@@ -512,19 +531,24 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Stops the informer and waits for running handler calls. If you call it inside a handler, it does not wait for that
-   * call. After an `await` the informer cannot detect the handler: abort the signal of `run()` there instead. It
-   * rejects with the same error as `run()`, unless `run()` has rejected already.
+   * Stops the informer for good, removes its handlers, and waits for running handler calls.
+   *
+   * If you call it inside a handler, it does not wait for that call. After an `await` the informer cannot detect the
+   * handler: abort the signal of `run()` there instead. It rejects with the same error as `run()`, unless `run()` has
+   * rejected already.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#hasEnded) return; // a failure was that of run()
-    const caller = this.#sync.processor.caller;
+    const { processor, isFinal } = this.#sync;
+    if (this.#hasEnded && isFinal) return; // a failure was that of run()
+    const { caller } = processor;
+    this.#sync.isFinal = true;
+    if (this.#hasEnded) return await this.#stop();
     this.#job.abort(new DOMException(`${this.#sync.informer} was disposed`, "AbortError"));
     if (caller === undefined) return await (this.#running ?? this.#stop());
     if (this.#running === undefined) return await this.#stop(undefined, caller); // restored, and never run
     // `run()` waits for the running call, which may wait for this disposal.
     await this.#following;
-    await this.#sync.processor.stop(caller);
+    await processor.stop(caller);
   }
 
   async #run(options: Abortable): Promise<void> {
@@ -534,16 +558,30 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const failure = await (this.#following = this.#sync.run(this.#job));
     await checking;
     this.#job.release();
+    this.#sync.isFinal ||= failure !== undefined;
     await this.#stop(failure?.error).finally(() => this.#hasEnded = true);
     if (failure !== undefined) throw failure.error;
   }
 
   async #stop(cause?: unknown, caller?: Processor<T>["caller"]): Promise<void> {
+    const { cache: { compaction }, processor, isFinal } = this.#sync;
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
-    this.#sync.cache.compaction?.[Symbol.dispose]();
+    compaction?.[Symbol.dispose]();
+    if (isFinal) this.#free();
+    try {
+      await processor.stop(caller, isFinal);
+    } catch (error) {
+      this.#sync.isFinal = true; // a call may still run
+      throw error;
+    } finally {
+      if (this.#sync.isFinal) this.#free(); // perhaps disposed meanwhile
+    }
+  }
+
+  #free(): void {
     this.#sync.counted?.[Symbol.dispose]();
-    await this.#sync.processor.stop(caller);
+    this.#sync.processor.remove();
   }
 
   #checked(options: HandlerOptions<T>): HandlerOptions<T> {

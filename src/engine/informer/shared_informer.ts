@@ -101,8 +101,10 @@ export class SharedInformer {
   guests = 0;
   /** The number of its followers, see `SharedInformerFactory`. */
   followers = 0;
-  /** Set once it was started. */
+  /** Set once it was started: the end of its last run. */
   running: InformerEnd | undefined;
+  /** Ends that run. */
+  job: DerivedController | undefined;
   /** The run of the factory that it stops with. */
   run: FactoryRun | undefined;
   /** Those of all callers. */

@@ -11,7 +11,7 @@ import { onlyFields } from "../api/fields.ts";
 import { defined } from "../api/json.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { type ApiResource, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
-import { callObserver } from "../async/signals.ts";
+import { callObserver, DerivedController } from "../async/signals.ts";
 import { type AccessRight, rightsTo } from "../client/access_reviews.ts";
 import { selectedName } from "../client/access_used.ts";
 import type { Client } from "../client/client.ts";
@@ -112,8 +112,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** Keeps snapshots of the caches, if the factory does. */
   readonly #keepers: SnapshotKeepers | undefined;
   /**
-   * Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it has
-   * stopped.
+   * Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it was
+   * disposed or has failed.
    */
   readonly #informers = new Map<string, SharedInformer>();
   /** The names of the scopes that informers change from and to. */
@@ -334,7 +334,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *    difference.
    * 3. After `cacheTtlMs` the cache is dropped. The next holder starts with a list.
    *
-   * If the informer has stopped, you get a new one.
+   * If its signal has ended the informer, it runs again. If it was disposed or has failed, you get a new one.
    *
    * @throws the same errors as {@linkcode forResource}.
    *
@@ -362,15 +362,15 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: CachedOptions<T, Name, P, D> = {},
   ): AcquiredInformer<Cached<T, P, D>, Name> {
-    const shared = this.#shared(resource, options, (informer) => informer.status().state !== "stopped");
+    const shared = this.#shared(resource, options, (informer) => !informer[internals].sync.isFinal);
     const release = shared.demand.acquire();
     this.#start(shared, {});
     return new AcquiredInformer(typed<Cached<T, P, D>, Name>(shared), shared.scope.kind, release);
   }
 
   /**
-   * Starts the informers from `forResource()` that do not run yet. They stop when the signal aborts, or at
-   * `shutdown()`.
+   * Starts the informers from `forResource()` that do not run. They stop when the signal aborts, or at `shutdown()`.
+   * After the signal has aborted, another call runs them again, see {@linkcode SharedIndexInformer.run}.
    *
    * @throws {Error} if the factory was shut down.
    */
@@ -383,6 +383,9 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It also
    * starts informers that `forResource()` creates later. Acquired informers follow their holders instead.
+   *
+   * After the signal has ended a run, you can call it again: informers keep their handlers, and resume. See
+   * {@linkcode SharedIndexInformer.run}.
    *
    * If the server refuses or cannot be reached, the run continues: informers retry and report to `onError`. If your
    * program should end in that case, use {@linkcode waitForCacheSync}, or set `syncTimeoutMs`: the longest time for the
@@ -517,8 +520,9 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running handler calls. If you call it
-   * inside a handler, it does not wait for that call.
+   * Stops all informers for good, ends {@linkcode run}, and then waits up to `graceMs` for running handler calls.
+   *
+   * If you call it inside a handler, it does not wait for that call.
    *
    * @throws {Error} if handler calls have not returned by then. It names the handlers. `run()` throws it instead, if it
    * runs.
@@ -643,7 +647,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
     shared.join({ indexers });
-    if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
   }
 
@@ -665,30 +668,31 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Starts an informer, unless it was started. It stops with a run of the factory; without one nobody awaits its end,
-   * and its failure is reported.
+   * Starts an informer, unless it runs; after its last run, if that is ending. It stops with a run of the factory;
+   * without one nobody awaits its end, and its failure is reported.
    */
   #start(shared: SharedInformer, by: Abortable | FactoryRun): void {
     const run = by instanceof FactoryRun ? by : undefined;
-    const wasStarted = shared.running !== undefined;
-    if (run === undefined ? wasStarted : shared.run === run) return;
-    const { informer, scope, options, options: { graceMs } } = shared;
-    const { signal } = by;
-    const keepers = options.pollMs === undefined ? this.#keepers : undefined;
-    shared.running ??= (keepers?.run(informer, { signal, graceMs }) ?? informer.run({ signal }))
-      .then(() => undefined, (error) => ({ error }));
+    const { informer, scope, options, options: { graceMs, optional }, running: before } = shared;
+    const isOver = shared.job?.signal.aborted && !informer[internals].sync.isFinal;
+    const isStarted = before !== undefined && !isOver;
+    if (run === undefined ? isStarted : shared.run === run) return;
+    if (!isStarted) {
+      const job = shared.job = new DerivedController(by.signal);
+      const { signal } = job;
+      const keepers = options.pollMs === undefined ? this.#keepers : undefined;
+      shared.running = (keepers?.run(informer, { signal, graceMs }) ?? informer.run({ signal }))
+        .then(() => undefined, (error) => ({ error })).finally(() => job.release());
+      if (optional) void Promise.resolve(before).then(() => this.#optional.follow(scope.resource, informer));
+    } else if (run !== undefined) shared.job!.follow(run.signal);
+    const running = shared.running!;
     if (run === undefined) {
-      return void shared.running.then((failure) => {
+      return void running.then((failure) => {
         if (failure !== undefined) this.#report(failure.error, scope.resource);
       });
     }
     shared.run = run;
-    run.add(shared.running);
-    if (!wasStarted) return;
-    if (run.signal.aborted) return shared.stop();
-    const ended = (): void => shared.stop();
-    run.signal.addEventListener("abort", ended, { once: true });
-    void shared.running.then(() => run.signal.removeEventListener("abort", ended));
+    run.add(running);
   }
 }
 

@@ -70,8 +70,9 @@ class SnapshotKeeper {
   async run(options: Abortable): Promise<void> {
     using stop = new DerivedController(options.signal);
     stop.signal.addEventListener("abort", () => this.abandon(), { once: true });
-    if (!stop.signal.aborted) await this.#begin();
-    if (this.#informer.status().state === "stopped") return;
+    const { sync } = this.#informer[internals];
+    if (!stop.signal.aborted && sync.stage === "new") await this.#begin();
+    if (sync.isFinal) return;
     this.#isRunning = true;
     this.#timer.arm(this.#keepers.options.intervalMs);
     try {

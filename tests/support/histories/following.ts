@@ -41,6 +41,10 @@ export interface Following {
   /** The number of times that the server's history had gone back before that of its cache. */
   epoch: number;
   running: Promise<void>;
+  /** Ends its run. */
+  ending: AbortController;
+  /** True if its run has ended, and may begin again. */
+  ended: boolean;
   readonly listening: Listening[];
   readonly startedAt: number;
   /** Lists begun, by pages or by a stream, since the first sync. */
@@ -53,7 +57,7 @@ export interface Following {
   watching: boolean;
   stopped: boolean;
   paused: boolean;
-  /** Lists that a pause ended, so that they began again. */
+  /** Lists that a pause or the end of a run ended, so that they began again. */
   interruptedLists: number;
   /** Lists that checks asked for. */
   checkLists: number;
@@ -103,7 +107,7 @@ export function follow(
         }
         if (phase.name === "watching" && !phase.open) cut(following, phase.resourceVersion);
         if (phase.name === "listing") cut(following);
-        if (phase.name === "paused" && following.listing) following.interruptedLists++;
+        if ((phase.name === "paused" || phase.name === "stopped") && following.listing) following.interruptedLists++;
         const isNew = phase.name === "listing" && !following.listing;
         following.listing = phase.name === "listing";
         if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
@@ -125,6 +129,8 @@ export function follow(
     restored: undefined,
     epoch,
     running: Promise.resolve(),
+    ending: new AbortController(),
+    ended: false,
     listening: [],
     startedAt: Date.now(),
     relists: 0,
@@ -139,9 +145,11 @@ export function follow(
   return following;
 }
 
-/** Runs an informer. */
+/** Runs an informer, perhaps again. */
 export function run(following: Following): void {
-  following.running = (following.factory ?? following.informer).run();
+  following.ended = false;
+  const { signal } = following.ending = new AbortController();
+  following.running = (following.factory ?? following.informer).run({ signal });
 }
 
 /** Stops an informer. */

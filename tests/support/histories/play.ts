@@ -155,6 +155,10 @@ class PlayedHistory {
         return this.#follow(step.plan, step.listeners);
       case "stopInformer":
         return await this.#stopOne(step.which);
+      case "endRun":
+        return await this.#endRun(step.which);
+      case "runAgain":
+        return this.#runAgain();
       case "pauseInformer": {
         const following = this.#pick(step.which);
         if (following === undefined || following.paused) return;
@@ -175,7 +179,7 @@ class PlayedHistory {
       }
       case "listener": {
         const following = this.#pick(step.which);
-        if (following !== undefined) this.#listen(following, step.plan);
+        if (following !== undefined && !following.ended) this.#listen(following, step.plan);
         return;
       }
       case "removeListener": {
@@ -243,6 +247,7 @@ class PlayedHistory {
     // A history that was cut down may have lost its own relist.
     if (this.#lost && !this.#script.checks) this.#perform({ do: "forceRelist" });
     this.#isSettling = true;
+    this.#runAgain();
     for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     for (const following of this.#live()) this.#resume(following);
@@ -572,11 +577,28 @@ class PlayedHistory {
 
   /** Once promises have run, a paused informer neither lists nor watches. */
   #checkPaused(): void {
-    for (const { informer, paused, watching, listing } of this.#live()) {
-      if (!paused) continue;
-      assertEquals(informer.status().state, "paused");
+    for (const { informer, paused, ended, watching, listing } of this.#live()) {
+      if (!paused && !ended) continue;
+      assertEquals(informer.status().state, ended ? "stopped" : "paused");
       assert(!watching && !listing, "a paused informer sends no requests");
     }
+  }
+
+  /** The run of an informer ends, and its event streams. Its handlers stay. */
+  async #endRun(which: number): Promise<void> {
+    const following = this.#pick(which);
+    if (following === undefined || following.ended) return;
+    following.ended = true;
+    this.#relistCauses++; // its version may expire meanwhile
+    this.#interruptions++;
+    following.ending.abort();
+    await this.#passUntil(following.running);
+    following.listing = following.watching = false;
+    for (const listening of following.listening) listening.removed ||= listening.registration === undefined;
+  }
+
+  #runAgain(): void {
+    for (const following of this.#live()) if (following.ended) run(following);
   }
 
   async #stopOne(which: number): Promise<void> {

@@ -58,6 +58,10 @@ export type ScriptStep =
   | { readonly do: "pauseInformer"; readonly which: number }
   /** Resumes it, if it is paused. */
   | { readonly do: "resumeInformer"; readonly which: number }
+  /** Its run ends by its signal. */
+  | { readonly do: "endRun"; readonly which: number }
+  /** All informers run again whose run has ended. */
+  | { readonly do: "runAgain" }
   | { readonly do: "listener"; readonly which: number; readonly plan: ListenerPlan }
   | { readonly do: "removeListener"; readonly which: number; readonly listener: number }
   /** Compares it with the server, while the steps that follow happen. */
@@ -116,6 +120,7 @@ export function scriptOf(seed: number): Script {
   const reductions = new Random(seed ^ 0xf1e1d);
   const checking = new Random(seed ^ 0xc4ec);
   const renaming = new Random(seed ^ 0x4e7a);
+  const ends = new Random(seed ^ 0xa6a17);
   const checks = checking.next() < 0.5;
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: ScriptStep[] = [];
@@ -130,6 +135,9 @@ export function scriptOf(seed: number): Script {
     const pausing = pauses.next();
     if (pausing < 0.15) steps.push({ do: "pauseInformer", which: pauses.below(8) });
     if (pausing < 0.02 || pausing > 0.9) steps.push({ do: "resumeInformer", which: pauses.below(8) });
+    const ending = ends.next();
+    if (ending < 0.1) steps.push({ do: "endRun", which: ends.below(8) });
+    if (ending < 0.02 || ending > 0.75) steps.push({ do: "runAgain" });
     if (checks && checking.next() < 0.1) steps.push({ do: "checkInformer", which: checking.below(8) });
     steps.push(step);
     if (bursts.next() < 0.1) steps.push(...burst(bursts));

@@ -33,7 +33,8 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
   readonly templates: TextTemplates = new TextTemplates();
   readonly #store: Indexer<CacheEntry<T>, string>;
   readonly #parts: SharedParts | undefined;
-  readonly #idle = new IdleTurns(() => this.#work(monotonicMs() + STEP_MS));
+  readonly #step = (): boolean => this.#work(monotonicMs() + STEP_MS);
+  #idle = new IdleTurns(this.#step);
   /** The number of lists that are being staged. */
   #staging = 0;
   /** The keys of objects to look at. */
@@ -105,9 +106,10 @@ export class Compaction<T extends KubernetesObject> implements Disposable {
     this.#work(Infinity);
   }
 
-  /** Ends the work. The cache stays as it is. */
+  /** Ends the work until another object is stored. The cache stays as it is. */
   [Symbol.dispose](): void {
     this.#idle[Symbol.dispose]();
+    this.#idle = new IdleTurns(this.#step);
     this.#keys = undefined;
     this.#changed.clear();
   }

@@ -78,6 +78,10 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   /** Closed if and only if the listener has ended. */
   readonly #cursor: EventReader<T>;
   readonly #job: DerivedController;
+  /** Aborts at the end of a run of the informer, too. */
+  #calls: DerivedController;
+  /** Set while it is suspended: `idle` opens once no call runs, and `over` with the end of that. */
+  #rest: { readonly idle: Latch; readonly over: Latch } | undefined;
   readonly #synced = new Latch();
   /** Resolves when the last call has returned, after {@linkcode remove}, and the checkpoint is written. */
   readonly finished: Promise<void>;
@@ -117,6 +121,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     });
     this.#job = new DerivedController(options.signal);
     this.#job.signal.addEventListener("abort", () => this.remove(), { once: true });
+    this.#calls = new DerivedController(this.#job.signal);
     this.finished = this.#run();
     if (this.#job.signal.aborted) this.remove();
   }
@@ -180,7 +185,31 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   async [Symbol.asyncDispose](): Promise<void> {
     this.remove();
     // A call that disposes its own registration cannot be waited for.
-    if (this.isCalling) return;
+    if (!this.isCalling) await this.#returned(this.finished);
+  }
+
+  /**
+   * Aborts the signal of a running call, and calls nothing more until {@linkcode resume}. What is pending stays. One
+   * with a checkpoint ends, since it begins there again. Rejects as the disposal.
+   */
+  async suspend(): Promise<void> {
+    if (this.#checkpoint !== undefined) return await this[Symbol.asyncDispose]();
+    const rest = this.#rest = { idle: new Latch(), over: new Latch() };
+    this.#calls.abort(new DOMException(`The informer of handler "${this.name}" stopped`, "AbortError"));
+    this.#synced.notify(new HandlerRemovedError(`The informer of handler "${this.name}" stopped`));
+    if (this.#callStartedAt !== undefined) await this.#returned(Promise.race([rest.idle.wait(), this.finished]));
+  }
+
+  /** Continues after {@linkcode suspend}. */
+  resume(): void {
+    if (this.#rest === undefined) return;
+    this.#calls = new DerivedController(this.#job.signal);
+    this.#rest.over.open();
+    this.#rest = undefined;
+  }
+
+  /** Awaits the end of a running call for up to `graceMs`. */
+  async #returned(returned: Promise<void>): Promise<void> {
     const { graceMs, report } = this.#processor.options;
     using notice = new LongTimer(() => {
       const why =
@@ -188,7 +217,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
       report(new Error(`Waiting for handler "${this.name}": ${why}`));
     });
     if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
-    if (await endsWithin(graceMs, this.finished)) return;
+    if (await endsWithin(graceMs, returned)) return;
     throw new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`);
   }
 
@@ -197,6 +226,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#cursor.close();
     this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));
     this.#synced.fail(reason);
+    this.#rest?.over.open();
     this.#processor.ended(this);
   }
 
@@ -207,14 +237,16 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   async #run(): Promise<void> {
     const cursor = this.#cursor;
-    const options = { signal: this.#job.signal };
+    let options = { signal: this.#calls.signal };
     await Promise.resolve(); // a handler is not called before the method that adds it has returned
     for (;;) {
-      const event = cursor.poll();
+      const event = this.#rest === undefined ? cursor.poll() : undefined;
       if (event === undefined) {
         if (this.#isDraining && cursor.pending === 0) this.remove();
         if (cursor.isClosed) return await cursor.settled();
-        await cursor.wait();
+        this.#rest?.idle.open();
+        await (this.#rest?.over.wait() ?? cursor.wait());
+        options = { signal: this.#calls.signal };
         continue;
       }
       try {

@@ -76,7 +76,7 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
   #names = 0;
   /** `true` from `begin()` on. */
   #isRunning = false;
-  /** `true` from `stop()` on: nothing is added any more. */
+  /** `true` from `stop()` on, until it begins again: nothing is added. */
   #isStopped = false;
 
   constructor(options: ProcessorOptions<T>) {
@@ -105,9 +105,11 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
     this.deliveryTimes ??= new DeliveryTimes();
   }
 
-  /** The informer runs: resync periods begin. */
+  /** The informer runs, perhaps again: resync periods begin, and suspended handlers continue. */
   begin(): void {
     this.#isRunning = true;
+    this.#isStopped = false;
+    for (const listener of this.#listeners) listener.resume();
     for (const { periodMs, timer } of this.#resyncs.values()) timer.arm(periodMs);
   }
 
@@ -213,17 +215,23 @@ export class Processor<T extends KubernetesObject> implements EventSource<T> {
 
   /**
    * Ends all streams, removes all handlers, which aborts their signals, and waits for running calls, except a call of
-   * `caller`.
+   * `caller`. Unless it `isFinal`, it suspends the handlers instead, until it begins again.
    *
    * @throws {Error} that names the handlers whose call has not returned within `graceMs`.
    */
-  async stop(caller?: Listener<T>): Promise<void> {
+  async stop(caller?: Listener<T>, isFinal = true): Promise<void> {
     this.#isStopped = true;
+    for (const { timer } of this.#resyncs.values()) timer[Symbol.dispose]();
     for (const stream of this.#streams) stream.end();
     caller?.remove();
     const listeners = this.#present.filter((listener) => listener !== caller);
-    const ends = listeners.map((listener) => listener[Symbol.asyncDispose]());
+    const ends = listeners.map((listener) => isFinal ? listener[Symbol.asyncDispose]() : listener.suspend());
     await allEnded(`stop all handlers of ${this.options.name}`, ends);
+  }
+
+  /** Removes all handlers, without waiting for their calls. */
+  remove(): void {
+    for (const listener of this.#listeners) listener.remove();
   }
 
   /** The streams that have begun and not ended. */

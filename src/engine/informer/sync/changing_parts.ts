@@ -45,6 +45,7 @@ export class ChangingParts<T extends KubernetesObject> {
   /** Begins parts, now and when they come; they end with the signal. `failed` receives an error that ends one. */
   start(parts: readonly PartSync<T>[], signal: AbortSignal, failed: (error: unknown) => void): void {
     this.#run = { signal, failed };
+    this.#jobs.clear(); // of a run that has ended
     for (const part of parts) this.#begin(part);
   }
 

@@ -92,7 +92,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
 
   /** Follows the changes of the ranges until it is disposed. */
   start(): this {
-    this.#subscription = this.#shard.onChange!(() => this.#changed());
+    this.#subscription = this.#shard.onChange!(() => this.changed());
     return this;
   }
 
@@ -198,17 +198,8 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     };
   }
 
-  /** Follows no further change. */
-  [Symbol.dispose](): void {
-    this.#subscription?.[Symbol.dispose]();
-    this.#gather[Symbol.dispose]();
-  }
-
-  get #due(): ReturnType<ShardSource["ranges"]> {
-    return rangesWithout(this.#shard.ranges(), this.#filter.ranges);
-  }
-
-  #changed(): void {
+  /** Follows the ranges that are held now. */
+  changed(): void {
     const held = this.#shard.ranges();
     this.#part.check?.listing(); // which compares with other ranges
     // What goes and comes again is listed again, also if it is being listed.
@@ -220,6 +211,16 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     this.#filter.ranges = kept;
     if (hasLost) this.#remove();
     if (this.isDue && !this.#gather.isArmed) this.#gather.arm(GATHER_MS);
+  }
+
+  /** Follows no further change. */
+  [Symbol.dispose](): void {
+    this.#subscription?.[Symbol.dispose]();
+    this.#gather[Symbol.dispose]();
+  }
+
+  get #due(): ReturnType<ShardSource["ranges"]> {
+    return rangesWithout(this.#shard.ranges(), this.#filter.ranges);
   }
 
   /** Removes the cached objects that are no longer in the ranges. */

@@ -117,8 +117,12 @@ export class CollectionSync<T extends KubernetesObject> {
   parts: readonly PartSync<T>[];
   /** `true` once the first list of each part has been applied; parts that come later do not change it. */
   hasSynced = false;
-  /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on. */
+  /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on, until it runs again. */
   stage: "new" | "running" | "stopped" = "new";
+  /** `true` if it does not run again: it was disposed, or has failed. */
+  isFinal = false;
+  /** Makes the part that takes the place of an ended one. */
+  readonly #successor: (part: PartSync<T>) => PartSync<T>;
   readonly #log: InformerLog | undefined;
   /** `true` if and only if the status is to be published in the next turn. */
   #isDue = false;
@@ -145,6 +149,11 @@ export class CollectionSync<T extends KubernetesObject> {
     this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged, counted);
     this.sharesVersions = pollMs === undefined;
     const options: ReflectorOptions | undefined = pollMs ? { ...reflector, streamingList: "off" } : reflector;
+    const partOf = (source: ListerWatcher<T>, namespace?: string, onProgress?: () => void): PartSync<T> => {
+      const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, cache.store);
+      return new PartSync<T>(source, options, this, keys, onProgress);
+    };
+    this.#successor = ({ source, namespace }) => partOf(source, namespace);
     const part = (source: ListerWatcher<T>, namespace?: string, onProgress?: () => void): PartSync<T> => {
       const { scope: { form, shard } } = collection;
       const read = pollMs ? new PolledSource<T>(source, pollMs, reflector?.pageSize) : source;
@@ -154,8 +163,7 @@ export class CollectionSync<T extends KubernetesObject> {
         known: (key) => cache.store.lookUp(key),
         knownNext: () => cache.store.lookUpNext(),
       }, this.valid !== undefined);
-      const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, cache.store);
-      return new PartSync<T>(decoded, options, this, keys, onProgress);
+      return partOf(decoded, namespace, onProgress);
     };
     const { finder, sources } = collection;
     this.make = (selection, isShared, onProgress) =>
@@ -307,9 +315,18 @@ export class CollectionSync<T extends KubernetesObject> {
     await Promise.all(this.parts.map((part) => part.present(signal)));
   }
 
-  /** Lists and watches until `job` aborts. When a part fails, it aborts `job`, and resolves with the failure. */
+  /**
+   * Lists and watches until `job` aborts: again from the version of each part, if it has run. When a part fails, it
+   * aborts `job`, and resolves with the failure.
+   */
   async run(job: DerivedController): Promise<{ readonly error: unknown } | undefined> {
+    const before = this.stage === "stopped" ? this.parts : [];
     this.stage = "running";
+    if (before.length > 0) {
+      this.parts = before.map(this.#successor);
+      this.parts.forEach((part, i) => part.succeed(before[i]));
+      this.#stateChanged();
+    }
     let failure: { readonly error: unknown } | undefined;
     const failed = (error: unknown): void => {
       failure ??= { error };

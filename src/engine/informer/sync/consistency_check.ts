@@ -401,15 +401,19 @@ const JITTER = 0.2;
 /** The consistency checks of an informer, and their results. */
 export class ConsistencyChecks<T extends KubernetesObject> {
   readonly #sync: CollectionSync<T>;
-  readonly #signal: AbortSignal;
+  readonly #signalOf: () => AbortSignal;
   /** Only rises. */
   #differences = 0;
   #last: (CheckResult & { readonly at: Date }) | undefined;
 
-  /** Checks nothing yet. `signal` ends the checks. */
-  constructor(sync: CollectionSync<T>, signal: AbortSignal) {
+  /** Checks nothing yet. `signalOf` returns the signal of the present run, which ends the checks. */
+  constructor(sync: CollectionSync<T>, signalOf: () => AbortSignal) {
     this.#sync = sync;
-    this.#signal = signal;
+    this.#signalOf = signalOf;
+  }
+
+  get #signal(): AbortSignal {
+    return this.#signalOf();
   }
 
   /** The number of objects that have differed, and the result of the last check, if there was one. */

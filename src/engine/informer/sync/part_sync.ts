@@ -82,6 +82,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
   readonly #synced = new Latch();
   /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
   #isRestored = false;
+  /** `#isDoubted` is `true` from then on, until the server was found to have the objects. */
+  #isDoubted = false;
   /** `#hasBegun` is `true` if and only if {@linkcode run} was called. */
   #hasBegun = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
@@ -225,6 +227,13 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     writer.reason = undefined;
   }
 
+  /** Takes the place of a part that has ended, with its objects, as {@linkcode join}. */
+  succeed(before: PartSync<T>): void {
+    this.#isDoubted = before.#isDoubted && before.counters.completedLists < 2; // the restore is one
+    this.join(before.known.list(), before.gate.version, false);
+    if (this.hasSynced) this.#shard?.changed();
+  }
+
   /** Enters a wait, because of `error`, before it runs. */
   delay(error: unknown, delayMs: number): void {
     const next = { name: "listing", resourceVersion: "0", by: "pages", history: NO_HISTORY } as const;
@@ -342,7 +351,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
       commit: (resourceVersion) => {
         restored.commit(resourceVersion);
         this.state.restored(at);
-        this.#isRestored = true;
+        this.#isRestored = this.#isDoubted = true;
       },
     };
   }
@@ -373,7 +382,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     this.#hasBegun = true;
     if (this.#shard !== undefined) await this.#shard.ready(options); // others begin at once
     if (this.valid !== undefined) await this.valid.load();
-    if (this.#isRestored) await this.#askForRestored(options.signal);
+    if (this.#isDoubted) await this.#askForRestored(options.signal);
     await this.#reflector.run(options);
   }
 
@@ -481,7 +490,7 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     const originalKey = (entry: CacheEntry<unknown>): string => entryTransform.serverKeyOf(entry as CacheEntry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
     const reason = await snapshotMismatch(restored, identities, signal);
-    if (reason === undefined) return;
+    if (reason === undefined) return void (this.#isDoubted = signal?.aborted === true);
     this.#reflector.listFirst();
     collection.report(
       new InformerError(

@@ -31,7 +31,8 @@ import type { ReflectorPhase } from "../../reflector/transition.ts";
  * - `stale`: no watch is open at the moment. You can still read the cache, but it may be old.
  * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: like `stale`, because the server does not respond, or
  *   refuses for this reason. The informer keeps trying.
- * - `stopped`: it was stopped, or failed permanently. You can still read the cache.
+ * - `stopped`: it was stopped, or failed permanently. You can still read the cache. After a stop by its signal, you can
+ *   run it again.
  */
 export type InformerState =
   | "idle"
