@@ -638,3 +638,22 @@ Deno.test("A restored informer asks whether the server has its objects until tha
   for (const server of [own, other]) server[Symbol.dispose]();
   assertEquals(time.timers, 0);
 });
+
+Deno.test("Texts become compact in the idle turns of a second run, too", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  for (let i = 0; i < 20; i++) {
+    server.create(Pod, pod({ name: `web-${i}`, namespace: "shop", annotations: { note: "n".repeat(200) } }));
+  }
+  const pods = informers.forResource(Pod);
+  const stop = new AbortController();
+  const running = informers.run({ signal: stop.signal });
+  await fixture.tick(100);
+  stop.abort();
+  await running;
+  await fixture.tick(10_000);
+  assertEquals([pods.memory().compact.objects, fixture.time.timers], [0, 0]);
+  informers.start();
+  await fixture.tick(10_000);
+  assertEquals(pods.memory().compact.objects, 20);
+});
