@@ -87,6 +87,17 @@ export async function until<T>(what: string, look: () => Promise<T | undefined |
   });
 }
 
+/** Creates objects by kubectl. */
+export async function createAll({ kubectl }: Whole, namespace: string, objects: readonly object[]): Promise<void> {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    await Deno.writeTextFile(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+    await kubectl("create", "-n", namespace, "-f", file);
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
 /** The answer of a read, or `undefined` if there is no such object. */
 export async function orNone<T>(read: Promise<T>): Promise<T | undefined> {
   return await read.catch((error) => {

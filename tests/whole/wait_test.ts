@@ -4,7 +4,7 @@ import { pooledMap } from "@std/async";
 import { delay } from "@std/async/delay";
 import { run } from "../support/processes/session.ts";
 import { FURTHER, REVIEWED, type Situation, type Verdict } from "./_wait_situations.ts";
-import { report, until, type Whole, wholeCluster } from "./_whole.ts";
+import { createAll, report, until, type Whole, wholeCluster } from "./_whole.ts";
 
 const situation = wholeCluster(5);
 
@@ -69,24 +69,15 @@ function kindOf(name: string): string {
 /** Brings the cluster into a situation, up to the moment at which the commands begin. */
 async function prepare(whole: Whole, { name, before, draft, change: changes, rest }: Situation): Promise<void> {
   await whole.newNamespace(name);
-  const create = async (object: object): Promise<void> => {
-    const file = await Deno.makeTempFile({ suffix: ".json" });
-    try {
-      await Deno.writeTextFile(file, JSON.stringify(object));
-      await whole.kubectl("create", "-n", name, "-f", file);
-    } finally {
-      await Deno.remove(file);
-    }
-  };
   if (before !== undefined) {
-    await create(before);
+    await createAll(whole, name, [before]);
     await until(
       "the quota's controller",
       async () => (await whole.kubectl("get", "quota", "q", "-n", name, "-o", "jsonpath={.status.used.pods}")) === "0",
     );
   }
   if (draft === undefined) return;
-  await create(draft);
+  await createAll(whole, name, [draft]);
   const target = `${kindOf(name)}/web`;
   if (rest !== undefined) {
     const [path, value] = rest;
