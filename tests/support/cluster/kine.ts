@@ -6,6 +6,10 @@ import type { StartedProgram } from "./servers.ts";
  */
 export const KINE: string | undefined = Deno.env.get("KINE") || undefined;
 
+/** kine's own parameters of sqlite, but that it does not wait for the disk: as etcd here. */
+const PARAMETERS =
+  "_journal_mode=WAL&_busy_timeout=30000&_synchronous=OFF&_txlock=immediate&_stmt_cache_size=20&cache=shared";
+
 /** Starts the front, and becomes kine. */
 const SCRIPT = `mkdir -p "$FOLDER" && rm -f "$FOLDER/kine.sock"
 "$DENO" run --quiet --no-lock -A "$FRONT" "$PORT" "$FOLDER/kine.sock" "$FOLDER/front.sock" &
@@ -34,7 +38,7 @@ export function onKine({ args, ...program }: StartedProgram, command: string): S
     command: "/bin/sh",
     args: [
       ...["-c", SCRIPT, "sh", command],
-      `--endpoint=sqlite://${folder}/state.db?_journal=WAL&cache=shared&_busy_timeout=30000`,
+      `--endpoint=sqlite://${folder}/state.db?${PARAMETERS}`,
       `--listen-address=unix://${folder}/kine.sock`,
       "--metrics-bind-address=0",
       "--compact-min-retain=0", // otherwise the last 1,000 revisions survive each compaction
