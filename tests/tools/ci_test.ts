@@ -89,6 +89,12 @@ Deno.test("each night the tests run with the oldest and with the newest npm pack
   assertEquals(others, [], "ranges whose oldest version is not the number in them");
 });
 
+Deno.test("each night the whole cluster and kine are built and tested", () => {
+  const runs = (name: string): readonly string[] => nightly[name].steps.flatMap(({ run }) => run ?? []);
+  assertEquals(runs("whole"), ["deno task test:whole --install"]);
+  assertEquals(runs("kine"), ["deno task test:versions --kine --version newest --install"]);
+});
+
 Deno.test(".ci/run runs the tasks of all jobs, but for those that need a route to JSR", async () => {
   const script = await Deno.readTextFile(".ci/run");
   for (const [name, [command]] of commands) {

@@ -19,7 +19,10 @@ export interface Situation {
    * begin with the creation}
    */
   readonly change?: readonly (readonly string[])[];
-  /** Comes to rest first, in this state: a JSON path of kubectl and its value. @default {kubectl says that it is ready} */
+  /**
+   * Comes to rest first, in this state: a JSON path of kubectl and its value.
+   * @default {kubectl says that it is ready}
+   */
   readonly rest?: readonly [path: string, value: string];
   /** Changes it two seconds after the commands have begun. */
   readonly later?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * What etcd has and kine lacks: answers over HTTP/1, on the port on which kine answers by gRPC. Arguments: the port, the
- * socket of kine, and a socket for the answers. Ends with its parent, which is kine.
+ * What etcd has and kine lacks: answers over HTTP/1, on the port on which kine answers by gRPC. A program: its
+ * arguments are the port, the socket of kine, and a socket for the answers. It ends with its parent, which is kine.
  *
  * It answers `/health`, and the requests of `BreakableControlPlane.compact()`. Connections by HTTP/2 are passed on.
  *
