@@ -17,6 +17,13 @@ const MINOR = KUBERNETES.replace(/\.\d+$/, "");
 
 const ROOT = join(import.meta.dirname!, "..");
 
+/** The words that names of situations begin with. */
+async function words(): Promise<string[]> {
+  const folder = join(ROOT, "tests/whole");
+  const files = await Array.fromAsync(Deno.readDir(folder), ({ name }) => Deno.readTextFile(join(folder, name)));
+  return [...new Set(files.flatMap((text) => [...text.matchAll(/^situation\("(\w+):/gm)].map(([, word]) => word)))];
+}
+
 async function isThere(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
@@ -35,7 +42,12 @@ cp "$source/go.sum" . && chmod u+w go.sum && mv go.mod.new go.mod && go mod edit
     if (await isThere(join(folder, name))) continue;
     console.log(`building ${name}`);
     await (name === "kwok"
-      ? compile(folder, name, `sigs.k8s.io/kwok/cmd/kwok`, `go get sigs.k8s.io/kwok/cmd/kwok@v${KWOK}`)
+      ? compile(
+        folder,
+        name,
+        `sigs.k8s.io/kwok/cmd/kwok`,
+        `export CGO_ENABLED=0; go get sigs.k8s.io/kwok/cmd/kwok@v${KWOK}`,
+      )
       : compile(folder, name, `k8s.io/kubernetes/cmd/${name}`, adopt, version));
   }
 }
@@ -49,7 +61,7 @@ if (import.meta.main) {
       "Plays situations on a whole cluster: with controllers, a scheduler, nodes of KWOK, and kubectl beside it.\n" +
       `WHOLE_ASSETS names the folder of ${PROGRAMS.join(", ")}; ${assets} if it is not set.`,
     flags: {
-      only: list("NAMES", "situations whose names have one of these words before the colon"),
+      only: list("WORDS", "situations whose names begin with one of these words and a colon", await words()),
       resume: toggle("leaves out what the runs before have passed"),
       keep: toggle("leaves the cluster of a situation that fails as it is, until Ctrl-C"),
       install: toggle(
