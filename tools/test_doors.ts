@@ -22,6 +22,7 @@ const SPANNING = new Set([
   "simulation",
   "support",
   "tools",
+  "whole",
 ]);
 
 /** The subjects of a page by folder, as its section "Subjects" has them. */

@@ -31,8 +31,11 @@ export function countsOf(output: string): Counts | undefined {
   return { passed: count("passed"), failed: count("failed"), ignored: count("ignored") };
 }
 
+/** The version of kine that is built. */
+const KINE = "0.17.5";
+
 /** The folders with the newest server of each minor version, in `patterns` and where setup-envtest keeps them. */
-async function installed(patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function installed(patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const folders = (await storedPrograms()).map(({ folder }) => folder);
   for (const pattern of patterns) folders.push(...await expand(pattern));
   const found = new Map<string, { readonly folder: string; readonly patch: number }>();
@@ -69,12 +72,12 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Runs the tests, prints what they print as it comes, and returns it. */
-async function run(assets: string, files: readonly string[]): Promise<string> {
+async function run(assets: string, files: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   const flags = ["--no-check", "--lock=tests/deno.lock", "--quiet", "--reporter=dot"];
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", ...flags, "--preload=tests/support/times/time_limit.ts", ...files],
     cwd: ROOT,
-    env: { KUBEBUILDER_ASSETS: assets, NO_COLOR: "1" },
+    env: { ...env, KUBEBUILDER_ASSETS: assets, NO_COLOR: "1" },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -101,8 +104,47 @@ export async function download(version: string): Promise<string> {
   return quit(`Cannot download Kubernetes ${version}: setup-envtest has failed:\n${decoder.decode(stderr)}`, 1);
 }
 
+/**
+ * Has Go build a program into a folder: the main package at a path, in a new module that the shell commands `setup`
+ * complete. `flags` are those of the linker.
+ */
+export async function compile(folder: string, name: string, path: string, setup: string, flags = ""): Promise<string> {
+  const work = await Deno.makeTempDir({ prefix: "informer-go-" });
+  try {
+    await Deno.mkdir(folder, { recursive: true });
+    const args = [
+      "-mod=mod",
+      "-buildvcs=false",
+      "-trimpath",
+      `-ldflags=-s -w ${flags}`,
+      "-o",
+      join(folder, name),
+      path,
+    ];
+    const script = `set -e; go mod init build; ${setup}\ngo build "$@"`;
+    const { success, stderr } = await new Deno.Command("bash", {
+      args: ["-c", script, "bash", ...args],
+      cwd: work,
+      stdin: "null",
+    }).output();
+    if (!success) quit(`Cannot build ${name}: Go has failed:\n${new TextDecoder().decode(stderr).slice(-2_000)}`, 1);
+    return join(folder, name);
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+}
+
+/** Returns the path of kine: what `KINE` names, else one that is built here; it needs Go and a C compiler. */
+async function kine(): Promise<string> {
+  const given = Deno.env.get("KINE");
+  if (given) return given;
+  const folder = join(Deno.env.get("HOME") ?? "", ".cache/informer-kine", KINE);
+  if (await exists(join(folder, "kine"))) return join(folder, "kine");
+  return await compile(folder, "kine", "github.com/k3s-io/kine", `go get github.com/k3s-io/kine@v${KINE}`);
+}
+
 if (import.meta.main) {
-  const { version, assets, only, install, rest } = readFlags({
+  const { version, assets, only, install, kine: onKine, rest } = readFlags({
     task: "test:versions",
     summary: "Runs tests/cluster against kube-apiservers of several versions, and prints a table of results.",
     flags: {
@@ -113,6 +155,7 @@ if (import.meta.main) {
           "~/.cache/informer-cluster/* if absent",
       ),
       install: toggle("has setup-envtest download servers that are not there; needs Go"),
+      kine: toggle(`keeps the data in sqlite, by kine ${KINE} in place of etcd; builds it with Go and a C compiler`),
       only: toggle("leaves out versions whose servers are not there, which is a failure otherwise"),
     },
     rest: ["FILE", "files or folders of tests; tests/cluster if absent"],
@@ -120,6 +163,7 @@ if (import.meta.main) {
     exits: "Exits with 1 when a test fails or a version is missing, with 2 when the command line is wrong.",
   });
   const folders = await installed(assets ?? ["~/.cache/informer-cluster/*"]).catch((error) => quit(error, 1));
+  const env: Record<string, string> = onKine ? { KINE: await kine() } : {};
   const rows = [["Kubernetes", "passed", "failed", "not run", "seconds"]];
   let bad = false;
   for (const name of version ?? TESTED) {
@@ -132,7 +176,7 @@ if (import.meta.main) {
       continue;
     }
     const startedAt = performance.now();
-    const output = await run(folder, rest.length > 0 ? rest : ["tests/cluster"]);
+    const output = await run(folder, rest.length > 0 ? rest : ["tests/cluster"], env);
     const counts = countsOf(output);
     bad ||= counts === undefined || counts.failed > 0 || counts.passed === 0;
     const numbers = counts === undefined ? ["ended early"] : [counts.passed, counts.failed, counts.ignored].map(String);

@@ -9,6 +9,7 @@ const LACKED_BY = {
   "AuthenticationConfiguration v1": [32, 33],
   "rows in streaming lists": [32, 33],
   "server-side shards": [32, 33, 34],
+  "server-side shards by default": [32, 33, 34, 36, 37],
   "streaming lists by default": [33],
   "the kinds of src/engine/kinds, and their fields and enums": [32, 33, 34, 36],
 } as const satisfies Readonly<Record<string, readonly number[]>>;
@@ -43,6 +44,32 @@ const DIFFERENCES: Readonly<Record<"resources" | "columns" | "cells", Readonly<R
 /** How a server of a minor version begins the refusal of an apply whose YAML has a key twice. */
 export function strictYamlText(minor: number): string {
   return minor < 37 ? "error strict decoding YAML" : "error strict decoding patch";
+}
+
+/** What a server of a minor version says of values below a bound of a schema, as `reason: message` of their causes. */
+export function tooSmall(minor: number): Readonly<Record<"text" | "list" | "map", string>> {
+  if (minor < 38) {
+    return {
+      text: 'FieldValueInvalid: Invalid value: "a": spec.text in body should be at least 2 chars long',
+      list: "FieldValueInvalid: Invalid value: 1: spec.list in body should have at least 2 items",
+      map: "FieldValueInvalid: Invalid value: 1: spec.map in body should have at least 2 properties",
+    };
+  }
+  return {
+    text: "FieldValueTooShort: Too short: must be at least 2 characters",
+    list: "FieldValueTooFew: Too few: 1: must have at least 2 items",
+    map: "FieldValueTooFew: Too few: 1: must have at least 2 items",
+  };
+}
+
+/** The largest number of header values that a server of a minor version reads in a request; Go 1.26 had no bound. */
+export function mostHeaderValues(minor: number): number {
+  return minor < 38 ? Infinity : 16_384;
+}
+
+/** Returns true for a minor version that answers with aggregated discovery v2beta1 if nothing else is accepted. */
+export function hasBetaDiscovery(minor: number): boolean {
+  return minor < 33;
 }
 
 /** The names of the kinds in which servers of a minor version differ from the fake one, sorted; prints them. */

@@ -40,7 +40,7 @@ cluster.anywhere(
     const { kubeconfig, namespace } = setting;
     await using programs = new AsyncDisposableStack();
     const processes = new Map(["a", "b", "c"].map((name) => {
-      return [name, programs.use(new Program("tests/cluster/_elector.ts", [kubeconfig, namespace, name]))];
+      return [name, programs.use(new Program("tests/support/leases/elector.ts", [kubeconfig, namespace, name]))];
     }));
     const [first, second, third] = [[], [], []] as string[][];
     const leads = async (name: string): Promise<void> => {

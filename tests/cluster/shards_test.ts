@@ -34,7 +34,8 @@ class Held implements ShardSource {
 
 for (const filters of [false, true]) {
   const isThere = MINOR === undefined || hasFeature(MINOR, "server-side shards");
-  const flags = filters && isThere ? ["--feature-gates=ShardedListAndWatch=true"] : [];
+  // On by default since 1.38.
+  const flags = isThere ? [`--feature-gates=ShardedListAndWatch=${filters}`] : [];
   clusterTests({ flags }).withPlane(
     `Informers of shards have each object once, and ranges come and go, on a server that ${
       filters ? "filters" : "ignores shards"

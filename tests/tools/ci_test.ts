@@ -38,7 +38,7 @@ Deno.test("each job of CI is one task, without logic", () => {
 
 /** Tests, measurements, and tasks that start servers or change many files. */
 const ALL_RIGHTS =
-  "informer test test:cluster test:versions twin applies replicas mutants test:node kinds bench bench:limits bench:peers bench:webhooks recovery pictures site";
+  "informer test test:cluster test:versions test:whole twin applies replicas mutants test:node kinds bench bench:limits bench:peers bench:webhooks recovery pictures site";
 
 Deno.test("every other task has the rights that it needs, and not all", () => {
   const found = Object.entries(tasks).filter(([, { command }]) => / -A\b/.test(command)).map(([name]) => name);
@@ -87,6 +87,12 @@ Deno.test("each night the tests run with the oldest and with the newest npm pack
   const { imports } = JSON.parse(Deno.readTextFileSync("deno.json")) as { imports: Record<string, string> };
   const others = Object.values(imports).filter((it) => it.startsWith("npm:") && !/@\^\d+\.\d+\.\d+$/.test(it));
   assertEquals(others, [], "ranges whose oldest version is not the number in them");
+});
+
+Deno.test("each night the whole cluster and kine are built and tested", () => {
+  const runs = (name: string): readonly string[] => nightly[name].steps.flatMap(({ run }) => run ?? []);
+  assertEquals(runs("whole"), ["deno task test:whole --install"]);
+  assertEquals(runs("kine"), ["deno task test:versions --kine --version newest --install"]);
 });
 
 Deno.test(".ci/run runs the tasks of all jobs, but for those that need a route to JSR", async () => {

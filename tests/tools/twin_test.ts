@@ -216,6 +216,13 @@ Deno.test("twin: of a refusal, code, reason, fields and reasons of causes count 
     answerOf(refusal("m", first)),
     { status: 422, reason: "Invalid", causes: ["spec.a FieldValueRequired"] },
   );
+  // Since 1.38, a text or list below a bound has a reason of its own.
+  const bounds = (...reasons: string[]): unknown =>
+    answerOf(refusal("m", ...reasons.map((reason) => ({ ...first, reason })))).causes;
+  assertEquals(
+    bounds("FieldValueTooShort", "FieldValueTooFew", "FieldValueTooLong"),
+    bounds("FieldValueInvalid", "FieldValueInvalid", "FieldValueTooLong"),
+  );
   const fewer = compared(exchange(refusal("m", first, second), refusal("m", first)));
   assertEquals(fewer.differences.map(({ category, path }) => `${category} ${path}`), ["answer causes", "texts causes"]);
 });

@@ -2,6 +2,7 @@ import { httpTransport } from "@kube/informer/connect";
 import { ControlPlane } from "@kube/informer/testing/control-plane";
 import { delay } from "@std/async";
 import { byCertificate, type Keys, makeKeys, type UserFields } from "./keys.ts";
+import { KINE, onKine } from "./kine.ts";
 import { Servers } from "./servers.ts";
 
 /** The two servers of a control plane. */
@@ -13,6 +14,8 @@ export interface BreakableOptions {
   readonly watchCache?: boolean;
   /** Further flags of kube-apiserver. @default {none} */
   readonly flags?: readonly string[];
+  /** If `true`, pods need the service account of their namespace, which a controller creates. @default {false} */
+  readonly serviceAccounts?: boolean;
 }
 
 /** The time that a server may take to end after SIGTERM: open watches may stay open for 60 s. */
@@ -36,14 +39,15 @@ export class BreakableControlPlane implements AsyncDisposable {
   readonly folder: string;
   readonly #keys: Keys;
   readonly #control: ControlPlane;
-  readonly #servers: Servers;
+  /** The processes: further programs of this control plane end with it, too. */
+  readonly servers: Servers;
   readonly #paused = new Set<ServerName>();
 
   private constructor(folder: string, keys: Keys, control: ControlPlane, servers: Servers) {
     this.folder = folder;
     this.#keys = keys;
     this.#control = control;
-    this.#servers = servers;
+    this.servers = servers;
     this.kubeconfig = `${folder}/kubeconfig`;
     this.tokenKubeconfig = `${folder}/kubeconfig-token`;
     this.limitedKubeconfig = `${folder}/kubeconfig-limited`;
@@ -52,13 +56,17 @@ export class BreakableControlPlane implements AsyncDisposable {
   /** Starts one, of the programs `etcd` and `kube-apiserver` in the folder `assets`; it is ready then. */
   static async start(
     assets: string,
-    { watchCache = true, flags = [] }: BreakableOptions = {},
+    { watchCache = true, flags = [], serviceAccounts = false }: BreakableOptions = {},
   ): Promise<BreakableControlPlane> {
     const folder = await Deno.makeTempDir({ prefix: "informer-keys-" });
     try {
       const keys = await makeKeys(folder);
       const own = [`--client-ca-file=${folder}/client-ca.crt`, `--watch-cache=${watchCache}`];
-      const servers = new Servers();
+      const servers = new Servers((name, program) => {
+        if (name === "etcd") return KINE === undefined ? program : onKine(program, KINE);
+        if (!serviceAccounts) return program;
+        return { ...program, args: program.args.filter((it) => it !== "--disable-admission-plugins=ServiceAccount") };
+      });
       const control = await ControlPlane.start(assets, { flags: [...own, ...flags] }, servers);
       const plane = new BreakableControlPlane(folder, keys, control, servers);
       await plane.#writeFiles();
@@ -67,6 +75,11 @@ export class BreakableControlPlane implements AsyncDisposable {
       await Deno.remove(folder, { recursive: true });
       throw error;
     }
+  }
+
+  /** The folder of the two servers: their data, their logs, and the key `accounts.key` that signs tokens. */
+  get serverFolder(): string {
+    return this.#control.folder;
   }
 
   /** The address of kube-apiserver. */
@@ -86,12 +99,12 @@ export class BreakableControlPlane implements AsyncDisposable {
 
   /** The id of the process of a server that runs. */
   async pidOf(name: ServerName): Promise<number> {
-    return await this.#servers.pid(name);
+    return await this.servers.pid(name);
   }
 
   /** Writes another kubeconfig for this server, into the folder, and answers with its path. */
-  async kubeconfigOf(user: UserFields): Promise<string> {
-    const path = `${this.folder}/kubeconfig-${crypto.randomUUID()}`;
+  async kubeconfigOf(user: UserFields, name: string = crypto.randomUUID()): Promise<string> {
+    const path = `${this.folder}/kubeconfig-${name}`;
     await Deno.writeTextFile(path, this.#control.kubeconfigOf(user));
     return path;
   }
@@ -109,14 +122,14 @@ export class BreakableControlPlane implements AsyncDisposable {
   /** Makes a server a black hole: connections stay, and new ones are accepted, but nothing is answered. */
   async pause(name: ServerName): Promise<void> {
     this.#paused.add(name);
-    await this.#servers.signal(name, "SIGSTOP");
+    await this.servers.signal(name, "SIGSTOP");
     // On a busy machine, its threads continue for a moment.
     while (await this.#answersNow(name));
   }
 
   /** Lets a paused server continue. */
   async resume(name: ServerName): Promise<void> {
-    await this.#servers.signal(name, "SIGCONT");
+    await this.servers.signal(name, "SIGCONT");
     this.#paused.delete(name);
   }
 
@@ -212,8 +225,8 @@ export class BreakableControlPlane implements AsyncDisposable {
 
   async #end(name: ServerName, signal: Deno.Signal): Promise<void> {
     const until = Date.now() + END_MS;
-    await this.#servers.signal(name, signal);
-    while (await this.#servers.isRunning(name)) {
+    await this.servers.signal(name, signal);
+    while (await this.servers.isRunning(name)) {
       if (Date.now() > until) throw new Error(`Cannot end ${name}: it runs ${END_MS / 1_000} s after ${signal}`);
       await delay(LOOK_MS);
     }

@@ -10,24 +10,28 @@ export interface Keys {
 
 /** Makes keys in `folder`, with the certificate of their authority, `client-ca.crt`. */
 export async function makeKeys(folder: string): Promise<Keys> {
-  const certificate = (name: string, subject: string, ...args: string[]) =>
-    openssl(
-      folder,
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
-      ...["-subj", subject, "-keyout", `${name}.key`, "-out", `${name}.crt`, ...args],
-    );
-  const signed = async (name: string, subject: string) => {
-    const extensions = ["basicConstraints=critical,CA:FALSE", "extendedKeyUsage=clientAuth"];
-    const authority = ["-CA", "client-ca.crt", "-CAkey", "client-ca.key"];
-    await certificate(name, subject, ...authority, ...extensions.flatMap((text) => ["-addext", text]));
-    const read = (suffix: string): Promise<string> => Deno.readTextFile(`${folder}/${name}.${suffix}`);
-    return { cert: await read("crt"), key: await read("key") };
-  };
-  await certificate("client-ca", "/CN=informer-tests", "-addext", "keyUsage=critical,keyCertSign");
+  await certificate(folder, "client-ca", "/CN=informer-tests", "-addext", "keyUsage=critical,keyCertSign");
   return {
-    admin: await signed("admin", "/O=system:masters/CN=admin"),
-    limited: await signed("limited", "/O=nobodies/CN=limited"),
+    admin: await signed(folder, "admin", "/O=system:masters/CN=admin"),
+    limited: await signed(folder, "limited", "/O=nobodies/CN=limited"),
   };
+}
+
+/** Makes the certificate and key of one more user, in a folder of {@linkcode makeKeys}. */
+export async function signed(folder: string, name: string, subject: string): Promise<Keys["admin"]> {
+  const extensions = ["basicConstraints=critical,CA:FALSE", "extendedKeyUsage=clientAuth"];
+  const authority = ["-CA", "client-ca.crt", "-CAkey", "client-ca.key"];
+  await certificate(folder, name, subject, ...authority, ...extensions.flatMap((text) => ["-addext", text]));
+  const read = (suffix: string): Promise<string> => Deno.readTextFile(`${folder}/${name}.${suffix}`);
+  return { cert: await read("crt"), key: await read("key") };
+}
+
+async function certificate(folder: string, name: string, subject: string, ...args: string[]): Promise<void> {
+  await openssl(
+    folder,
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+    ...["-subj", subject, "-keyout", `${name}.key`, "-out", `${name}.crt`, ...args],
+  );
 }
 
 /** The fields of a kubeconfig's user entry. */

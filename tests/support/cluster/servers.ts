@@ -1,14 +1,19 @@
 import type { Answer, Order } from "./supervisor.ts";
 
+/** A program that is started: all of its order but the name. */
+export type StartedProgram = Omit<Order & { readonly do: "start" }, "do" | "name">;
+
 /** Server processes that end when this is disposed, and when the test program ends in any other way. */
 export class Servers implements AsyncDisposable {
   readonly #supervisor: Deno.ChildProcess;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder();
+  readonly #adapt: (name: string, program: StartedProgram) => StartedProgram;
   #rest = "";
 
-  /** None yet. */
-  constructor() {
+  /** None yet. Starts what `adapt` makes of each program. */
+  constructor(adapt: (name: string, program: StartedProgram) => StartedProgram = (_name, program) => program) {
+    this.#adapt = adapt;
     this.#supervisor = new Deno.Command(Deno.execPath(), {
       args: ["run", "--quiet", "--no-lock", "--allow-run", import.meta.resolve("./supervisor.ts")],
       stdin: "piped",
@@ -17,8 +22,8 @@ export class Servers implements AsyncDisposable {
   }
 
   /** Starts a process, whose output is appended to the file `log`. */
-  async start(name: string, options: Omit<Order & { readonly do: "start" }, "do" | "name">): Promise<void> {
-    await this.#order({ do: "start", name, ...options });
+  async start(name: string, program: StartedProgram): Promise<void> {
+    await this.#order({ do: "start", name, ...this.#adapt(name, program) });
   }
 
   /** Returns `true` if a process runs. If not, its port is free. */

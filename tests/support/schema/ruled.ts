@@ -67,5 +67,10 @@ export async function checkerOf(
 
 /** Returns field and reason of each cause, once. */
 export function fieldsOf(causes: Causes): string[] {
-  return [...new Set(causes.map(({ field, reason }) => `${field}: ${reason}`))].sort();
+  return [...new Set(causes.map(({ field, reason }) => `${field}: ${reasonBefore38(reason)}`))].sort();
+}
+
+/** Returns a reason as servers before 1.38 say it, and the fake: they call a text or list below a bound invalid. */
+export function reasonBefore38<T extends string | undefined>(reason: T): T | "FieldValueInvalid" {
+  return reason === "FieldValueTooShort" || reason === "FieldValueTooFew" ? "FieldValueInvalid" : reason;
 }

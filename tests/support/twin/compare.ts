@@ -1,5 +1,6 @@
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson } from "../../../src/engine/api/json.ts";
 import { objectOr } from "../../../src/engine/api/members.ts";
+import { reasonBefore38 } from "../schema/ruled.ts";
 import type { Answer, Exchange } from "./play.ts";
 import { DRAWN_NAME } from "./step.ts";
 
@@ -57,7 +58,7 @@ export function answerOf({ status, body }: Answer): JsonObject {
   if (status < 300) return { status };
   const { reason, details } = objectOr(body);
   const causes = (objectOr(details).causes as JsonObject[] | undefined ?? [])
-    .map(({ field, reason }) => `${field ?? ""} ${reason ?? ""}`).sort();
+    .map(({ field, reason }) => `${field ?? ""} ${reasonBefore38(reason as string | undefined) ?? ""}`).sort();
   return { status, ...reason !== undefined && { reason }, ...causes.length > 0 && { causes } };
 }
 

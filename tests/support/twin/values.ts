@@ -7,6 +7,7 @@ import { checkedFormat } from "../../../src/operator/schema/values/formats.ts";
 import { isNearlyWhole } from "../../../src/operator/schema/values/keywords.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { borderValue, keywordSchema } from "../schema/keyword_schemas.ts";
+import { reasonBefore38 } from "../schema/ruled.ts";
 import type { TwinServer } from "./play.ts";
 
 // Random values of random schemas: on a real server, on the fake, and by validate().
@@ -237,7 +238,7 @@ function add(tally: ValueTally, comparison: Comparison, minor: number): void {
 function answerOf(causes: readonly StatusCause[]): Answer {
   if (causes.length === 0) return { causes: undefined, messages: [] };
   return {
-    causes: [...new Set(causes.map(({ field, reason }) => `${field} ${reason}`))].sort(),
+    causes: [...new Set(causes.map(({ field, reason }) => `${field} ${reasonBefore38(reason)}`))].sort(),
     messages: [...new Set(causes.map(({ message = "" }) => message))].sort(),
   };
 }
