@@ -18,7 +18,6 @@ import {
   expired,
   modified,
   part,
-  refused,
   seen,
   type Thing,
 } from "../../support/sources/fixtures.ts";
