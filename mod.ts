@@ -104,6 +104,7 @@ export {
   isConflict,
   isExpired,
   isForbidden,
+  isNamespaceTerminating,
   isNotFound,
   isThrottled,
   isUnauthorized,

@@ -40,6 +40,7 @@ import * as started from "./limits/started.ts";
 import { STORE } from "./limits/store.ts";
 import { STRANGERS } from "./limits/strangers.ts";
 import { VIEW } from "./limits/view.ts";
+import { WORKLOAD_STATUS } from "./limits/workload_status.ts";
 import { extract, hashOf } from "./peers/checkouts.ts";
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -70,6 +71,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   FIELDS_HEAP,
   SHARDS,
   DERIVED,
+  WORKLOAD_STATUS,
   RELAY,
   KUBERNETES_READERS,
   IDLE,

@@ -67,7 +67,7 @@
  */
 export { FakeApiServer } from "./fake/fake_api_server.ts";
 export { FaultVerbs } from "./fake/fault_verbs.ts";
-export type { RecordedLine, RecordingHeader, ReplayEnd, ReplayOptions } from "./fake/recording.ts";
+export type { LateStatusOptions, RecordedLine, RecordingHeader, ReplayEnd, ReplayOptions } from "./fake/recording.ts";
 export type { FakeApiServerOptions } from "./fake/backend.ts";
 export type { PrinterColumn, ResourceDefinition } from "./fake/storage/definition.ts";
 export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./fake/wire/exchange.ts";

@@ -582,6 +582,7 @@ export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
       if (last === otherLast) continue;
       equals.set(last, otherLast);
     }
+    if (Array.isArray(value) && value.length !== other.length) return false; // long ones have many names
     const names = Object.keys(value);
     if (names.length !== Object.keys(other).length) return false;
     for (const name of names) {

@@ -312,6 +312,14 @@ export function isForbidden(error: unknown): error is StatusError {
   return is(error, 403, "Forbidden");
 }
 
+/**
+ * Returns `true` if the server refused to create an object because its namespace is being deleted. The owner is deleted
+ * soon, too.
+ */
+export function isNamespaceTerminating(error: unknown): error is StatusError {
+  return isForbidden(error) && !!error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating");
+}
+
 /** Returns `true` if the server asks you to retry later: status code 429 or 503, with any reason. */
 export function isThrottled(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.status.code === 429 || error.status.code === 503);

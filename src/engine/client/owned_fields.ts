@@ -47,7 +47,6 @@ export function needToApply(
   checkCurrent(`apply ${resource.kind} "${key}" if it has changed`, key, current);
   const { apiVersion, kind, metadata: { uid, resourceVersion, namespace, ...metadata }, ...fields } = draft;
   const { metadata: live, ...rest } = current;
-  if (live.deletionTimestamp !== undefined) return "the object is being deleted";
   if ((current.apiVersion ?? apiVersion) !== apiVersion) {
     return `the cached object has apiVersion ${current.apiVersion}`;
   }
@@ -66,6 +65,11 @@ export function needToApply(
   }
   // A manager without fields has no entry.
   const entry = live.managedFields.find((entry) => isEntryOf(entry, fieldManager, "Apply")) ?? { apiVersion };
+  if (live.deletionTimestamp !== undefined) {
+    const ownsFinalizers = Object.hasOwn(entry.fieldsV1?.["f:metadata"] ?? {}, "f:finalizers"); // which an apply may remove
+    const isOwned = live.ownerReferences?.some(({ uid }) => metadata.ownerReferences?.some((it) => it.uid === uid));
+    return isOwned && !ownsFinalizers ? undefined : "the object is being deleted"; // its end reconciles the owner
+  }
   if (entry.apiVersion !== apiVersion) return `"${fieldManager}" has applied ${entry.apiVersion}`;
   const comparison = new OwnedFieldsComparison(isBuiltIn(resource));
   const same = comparison.hasMembers(

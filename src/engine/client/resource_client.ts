@@ -451,6 +451,8 @@ export interface ResourceClient<T extends KubernetesObject> {
    * - **Nothing is sent** if the manager's managedFields entry in the cached object has exactly the fields in `object`,
    *   and each field has its present value. Values that the server filled in do not count as differences. Nor do
    *   quantities in another form, such as `"1000m"` for `"1"`.
+   * - **An owned object that is being deleted** gets no request, if `object` names the same owner. It is made again by
+   *   the reconcile after its deletion. A manager that has applied finalizers sends the fields.
    * - **In doubt, the fields are sent**: without a cached object or its managedFields, if another manager has taken a
    *   field, or if list items have another order. So write fields in the form that the server stores, without `null`
    *   and empty members.

@@ -7,6 +7,7 @@
  */
 import type { Abortable } from "../../engine/api/call_options.ts";
 import { isConflict, isNotFound, isThrottled, retryAfterMs, StatusError } from "../../engine/api/status.ts";
+import { isNamespaceTerminating } from "../../engine/api/status.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { backoffMs, sleep } from "../../engine/async/time.ts";
 import type { DeleteOptions, ResourceClient } from "../../engine/client/resource_client.ts";
@@ -91,6 +92,6 @@ export async function evict(pods: ResourceClient<Pod>, name: string, options: Ev
 function isBlocked(error: unknown): error is StatusError {
   if (!(error instanceof StatusError)) return false;
   // In such a namespace the pod is about to be deleted, and its eviction then accepted (kubectl `evictPods`).
-  const isTerminating = error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating");
-  return retryAfterMs(error.status) !== undefined || isTerminating || isThrottled(error) || isConflict(error);
+  return retryAfterMs(error.status) !== undefined || isNamespaceTerminating(error) || isThrottled(error) ||
+    isConflict(error);
 }

@@ -9,12 +9,23 @@
 import { defined } from "../../engine/api/json.ts";
 import type { KubernetesObject } from "../../engine/api/object.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
-import { deriveAll, type DerivedCollection, type DerivedObject } from "../../engine/informer/derived_collection.ts";
+import {
+  deriveAll,
+  type DerivedCollection,
+  type DerivedObject,
+  deriveGroups,
+  type ObjectGroup,
+} from "../../engine/informer/derived_collection.ts";
 import type { SharedInformerFactory } from "../../engine/informer/shared_informer_factory.ts";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../engine/kinds/apps/v1.ts";
 import { Job } from "../../engine/kinds/batch/v1.ts";
 import { Pod } from "../../engine/kinds/core/v1.ts";
-import { readiness, type ReadinessRules, type ReadinessState } from "../controllers/readiness/readiness.ts";
+import {
+  readiness,
+  type ReadinessRules,
+  type ReadinessState,
+  SCHEDULING_MS,
+} from "../controllers/readiness/readiness.ts";
 
 /** A kind whose objects {@linkcode workloadStatus} judges. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicaSet";
@@ -72,6 +83,76 @@ const OWNERS = {
     ownerReferences.filter(({ controller }) => controller).map(({ uid }) => uid),
 };
 
+type Row = WorkloadStatus["pods"][number];
+
+/** The pods of one owner that are not ready and have names that begin alike, so that a change to one concerns few. */
+interface WaitingPart extends DerivedObject {
+  readonly owner: string;
+  /** Returns what a workload's status says about them now, and those that have failed, both sorted by name. */
+  readonly now: () => { readonly rows: readonly Row[]; readonly failed: readonly Pod[] };
+}
+
+type WaitingParts = DerivedCollection<WaitingPart, "owner">;
+
+const BY_OWNER = { indexers: { owner: ({ owner }: WaitingPart) => [owner] } };
+const WAITING = new WeakMap<ReadinessRules, ReturnType<typeof waitingBy>>();
+let made = 0;
+
+/**
+ * Returns the parts in a factory, by owner. Like an index they are made once, and end with the factory. Each pod is
+ * judged once per version, and again when it may fail by its age.
+ */
+function waitingBy(rules: ReadinessRules): (informers: SharedInformerFactory) => WaitingParts {
+  const index = `waiting pods ${made++}`;
+  const collections = new WeakMap<object, WaitingParts>();
+  const known = new WeakMap<Pod, { readonly state: ReadinessState; readonly row: Row; readonly untilMs: number }>();
+  const judge = (pod: Pod) => {
+    let judged = known.get(pod);
+    if (judged !== undefined && Date.now() < judged.untilMs) return judged;
+    const { name, creationTimestamp } = pod.metadata;
+    const lateMs = Date.parse(creationTimestamp) + SCHEDULING_MS;
+    const untilMs = Date.now() < lateMs ? lateMs : Infinity;
+    const found = readiness(pod, { rules });
+    judged = { state: found.state, row: Object.freeze({ name, reason: reasonOf(found, pod.status) }), untilMs };
+    if (found.state !== "ready") known.set(pod, judged);
+    return judged;
+  };
+  /** A change from ready to ready concerns no workload, so ready pods are in no part. */
+  const idsOf = (pod: Pod): string[] => {
+    try {
+      if (judge(pod).state === "ready") return [];
+    } catch { /* the workload's computation meets the error again, and reports it */ }
+    const { name, ownerReferences = [] } = pod.metadata;
+    // The hyphen and two letters more: a few hundred parts of thousands of pods.
+    const owners = ownerReferences.filter(({ controller }) => controller);
+    return owners.map((owner) => `${owner.uid} ${name.slice(0, owner.name.length + 3)}`);
+  };
+  const partOf = ({ value, objects }: ObjectGroup<Pod>): WaitingPart => {
+    const pods = objects.toSorted(byName);
+    let untilMs = -Infinity;
+    let held: ReturnType<WaitingPart["now"]>;
+    const now = (): typeof held => {
+      if (Date.now() < untilMs) return held;
+      const judged = pods.map(judge);
+      untilMs = Math.min(...judged.map((it) => it.untilMs));
+      return held = { rows: judged.map(({ row }) => row), failed: pods.filter((_, i) => judged[i].state === "failed") };
+    };
+    return { metadata: { name: value }, owner: value.split(" ")[0], now };
+  };
+  return (informers) => {
+    const pods = informers.forResource(Pod, { indexers: { [index]: idsOf } });
+    const parts = collections.get(pods) ?? deriveGroups(pods, index, partOf, BY_OWNER);
+    collections.set(pods, parts);
+    return parts;
+  };
+}
+
+function byName(a: DerivedObject, b: DerivedObject): number {
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+const NO_RULES: ReadinessRules = () => undefined;
+
 function reasonOf(
   { reason, message }: { readonly reason: string; readonly message: string },
   { initContainerStatuses = [], containerStatuses = [] }: Pod["status"] & object = {},
@@ -94,7 +175,10 @@ function reasonOf(
  *   share. Call it before `start()` or `run()`, and dispose the result.
  *
  * A pod that no node can take fails 15 s after its creation. Time is no change: the workload's state follows with the
- * next change to one of its objects. The pod's reason is there at once.
+ * next change to it, to its ReplicaSets or to one of its pods that is not ready. If several pods fail, the first name
+ * counts.
+ *
+ * It costs about one judgement for each change to a pod, however many pods the workload has.
  *
  * @throws {Error} if the factory was shut down.
  *
@@ -134,8 +218,9 @@ export function workloadStatus(
   options: WorkloadStatusOptions = {},
 ): DerivedCollection<WorkloadStatus> {
   checkNames("follow the status of workloads", options, "kinds rules onError");
-  const { kinds = Object.keys(KINDS) as readonly WorkloadKind[], rules, onError } = options;
-  const pods = informers.forResource(Pod, { indexers: OWNERS });
+  const { kinds = Object.keys(KINDS) as readonly WorkloadKind[], rules = NO_RULES, onError } = options;
+  if (!WAITING.has(rules)) WAITING.set(rules, waitingBy(rules));
+  const waiting = WAITING.get(rules)!(informers);
   const replicaSets = informers.forResource(ReplicaSet, { indexers: OWNERS });
   const sources = kinds.map((kind) =>
     kind === "ReplicaSet" ? replicaSets : informers.forResource<Workload>(KINDS[kind])
@@ -145,11 +230,12 @@ export function workloadStatus(
     const kind = workload.kind as WorkloadKind;
     if (kind === "ReplicaSet" && OWNERS[OWNER](workload).length > 0) return undefined;
     const owners = kind === "Deployment" ? read(replicaSets, { index: OWNER, value: uid }) : [workload];
-    const owned = owners.flatMap(({ metadata: { uid } }) => read(pods, { index: OWNER, value: uid }));
-    const found = readiness(workload, { pods: { lister: { namespace: () => ({ list: () => owned }) } }, rules });
-    const waiting = owned.map((pod) => ({ pod, found: readiness(pod, { rules }) })).filter(({ found }) =>
-      found.state !== "ready"
-    );
+    const parts = owners.flatMap(({ metadata: { uid } }) => read(waiting, { index: "owner", value: uid }).sort(byName));
+    const now = parts.map((part) => part.now());
+    const rows = new Array<Row>().concat(...now.map(({ rows }) => rows)); // sorted, if they are of one owner
+    if (parts.at(-1)?.owner !== parts[0]?.owner) rows.sort((a, b) => a.name < b.name ? -1 : 1);
+    const failed = now.flatMap(({ failed }) => failed).sort(byName);
+    const found = readiness(workload, { pods: { lister: { namespace: () => ({ list: () => failed }) } }, rules });
     return {
       metadata: { name: `${kind}:${name}`, namespace, ...defined({ labels }) },
       kind,
@@ -158,9 +244,7 @@ export function workloadStatus(
       state: found.state,
       ready: found.state === "ready",
       reason: reasonOf(found),
-      pods: waiting
-        .map(({ pod, found }) => ({ name: pod.metadata.name, reason: reasonOf(found, pod.status) }))
-        .sort((a, b) => a.name < b.name ? -1 : 1),
+      pods: Object.freeze(rows), // rows are frozen, so that nobody looks into each again
     };
   }, { name: "workloads", ...defined({ onError }) });
 }

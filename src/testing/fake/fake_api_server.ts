@@ -192,7 +192,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws the signal's reason.
    */
   async replay(options: ReplayOptions = {}): Promise<ReplayEnd> {
-    checkNames("replay a recording", options, "speed signal");
+    checkNames("replay a recording", options, "speed lateStatus signal");
     if (this.#playback === undefined) {
       throw new TypeError("Cannot replay: this server has no recording. Create it with FakeApiServer.from(recording)");
     }

@@ -12,8 +12,12 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/o
 import { defineResource, type Resource } from "../../engine/api/resource.ts";
 import type { ApiStatus } from "../../engine/api/status.ts";
 import { DerivedController } from "../../engine/async/signals.ts";
+import { differences } from "../../engine/api/selector.ts";
 import { nextTurn } from "../../engine/async/turns.ts";
 import { monotonicMs, sleep } from "../../engine/async/time.ts";
+import { checkDurations } from "../../engine/errors/checks.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
+import { Random } from "./random.ts";
 import { parseStored, type Store } from "./storage/store.ts";
 import { isList, type JsonObject } from "../../engine/api/json.ts";
 
@@ -248,6 +252,14 @@ function versionOf(text: string | undefined): number {
   );
 }
 
+/** How a replay delays and repeats status writes, see {@linkcode ReplayOptions}. */
+export interface LateStatusOptions {
+  /** The seed for all choices. The same seed gives the same replay. */
+  readonly seed: number;
+  /** The longest delay of a write, in milliseconds of the recording. @default {1_000} */
+  readonly maxDelayMs?: number;
+}
+
 /** Options for `FakeApiServer.replay()`. */
 export interface ReplayOptions {
   /**
@@ -255,8 +267,44 @@ export interface ReplayOptions {
    * between changes. @default {1}
    */
   readonly speed?: number;
+  /**
+   * Delays status writes, and repeats one in four at a new version, so that your controller meets other orders of
+   * events. A status write is a change to the status only. An object's changes keep their order, but different
+   * objects are late independently. Late writes get other versions. Only the first call's options count.
+   * @default {all writes as recorded}
+   */
+  readonly lateStatus?: LateStatusOptions;
   /** Stops playing. A later call continues. */
   readonly signal?: AbortSignal;
+}
+
+/** Returns a recording with late and repeated status writes. */
+function withLateStatus(recording: Recording, options: LateStatusOptions): Recording {
+  checkNames("replay late status writes", options, "seed maxDelayMs");
+  const { seed, maxDelayMs = 1_000 } = options;
+  checkDurations("replay late status writes", { maxDelayMs }, { finite: true });
+  const random = new Random(seed);
+  const last = new Map<string, Step>();
+  for (const step of recording.before) last.set(`${step.kind} ${step.key}`, step);
+  const steps = recording.steps.flatMap((step) => {
+    if (step.does !== "set" && step.does !== "delete") return [step];
+    const id = `${step.kind} ${step.key}`;
+    const { at: lastAt, text } = last.get(id) ?? { at: 0, text: step.text };
+    const isStatus = step.does === "set" && changesStatus(text, step.text);
+    const late = (from: number): Step => ({ ...step, at: from + (isStatus ? random.below(maxDelayMs + 1) : 0) });
+    const moved = [late(Math.max(step.at, lastAt))];
+    if (isStatus && random.below(4) === 0) moved.push(late(moved[0].at));
+    last.set(id, moved.at(-1)!);
+    return moved;
+  });
+  return { ...recording, steps: steps.sort((a, b) => a.at - b.at) };
+}
+
+/** Returns true if two lines have objects that differ in their status only. */
+function changesStatus(...lines: readonly [string, string]): boolean {
+  const [before, after] = lines.map((line) => JSON.parse(line || "{}").object);
+  const paths = differences(before ?? {}, after);
+  return paths.length > 0 && paths.every((path) => /^status(\.|$)/.test(path));
 }
 
 /** The end of a replay. */
@@ -271,7 +319,7 @@ export interface ReplayEnd {
 
 /** Commits the steps of a recording to a store. */
 export class Playback {
-  readonly #recording: Recording;
+  #recording: Recording;
   readonly #store: Store;
   readonly #endWatches: (resource: Resource, error: Partial<ApiStatus>) => void;
   /** The number of steps played. */
@@ -292,9 +340,10 @@ export class Playback {
   }
 
   /** Plays on until the end. @throws the signal's reason. @throws {TypeError} while it is playing. */
-  async play({ speed = 1, signal }: ReplayOptions, ended: AbortSignal): Promise<ReplayEnd> {
+  async play({ speed = 1, signal, lateStatus }: ReplayOptions, ended: AbortSignal): Promise<ReplayEnd> {
     if (!(speed > 0)) throw new RangeError(`Cannot replay: speed must be above 0, but it is ${speed}`);
     if (this.#isPlaying) throw new TypeError("Cannot replay: the recording is already being played");
+    if (this.#next === 0 && lateStatus !== undefined) this.#recording = withLateStatus(this.#recording, lateStatus);
     const { steps, cut } = this.#recording;
     const startedMs = monotonicMs();
     const fromMs = this.#next === 0 ? 0 : steps[this.#next - 1].at;
@@ -336,10 +385,10 @@ export class Playback {
     const object = text === "" ? parseStored(before!) : (JSON.parse(text) as { readonly object: JsonObject }).object;
     const { revision } = this.#store;
     // Deletions that a list showed have its version together; a write of somebody else comes before what is played.
-    const own = revision === this.#reached && version >= revision;
+    const own = revision === this.#reached && version >= revision && before?.revision !== version;
     const at = own || version > revision ? version : revision + 1;
     this.#store.commitAt(collection, object, at, does === "delete");
-    this.#reached = at;
+    if (at === version) this.#reached = at; // else it is beyond the recording
     return true;
   }
 

@@ -2,10 +2,14 @@ import { Client, type DerivedCollection, type OwnerReference, SharedInformerFact
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "@kube/informer/kinds/apps/v1";
 import { Job } from "@kube/informer/kinds/batch/v1";
 import { Pod } from "@kube/informer/kinds/core/v1";
+import { readiness } from "@kube/informer/readiness";
 import { ownerReferenceTo } from "@kube/informer/reconcile";
 import { deployment, FakeApiServer, pod } from "@kube/informer/testing";
+
 import { type WorkloadKind, type WorkloadStatus, workloadStatus } from "@kube/informer/workloads";
 import { assertEquals } from "@std/assert";
+import { Random } from "../../../src/testing/fake/random.ts";
+import { FakeTime } from "../../support/times/fake_time.ts";
 
 const SELECTOR = { matchLabels: { app: "web" } };
 const TEMPLATE = {
@@ -51,7 +55,13 @@ class Shop implements AsyncDisposable {
   /** A pod whose container waits for a reason, or is ready. */
   pod(name: string, owner: { readonly metadata: { readonly uid: string } }, reason?: string, controller = true): Pod {
     const { uid } = owner.metadata;
-    const reference: OwnerReference = { apiVersion: "apps/v1", kind: "X", name: "x", uid, controller };
+    const reference: OwnerReference = {
+      apiVersion: "apps/v1",
+      kind: "X",
+      name: name.replace(/-[^-]*$/, ""),
+      uid,
+      controller,
+    };
     const made = pod({ name, namespace: "shop", labels: SELECTOR.matchLabels, ownerReferences: [reference] });
     const created = this.server.create(Pod, { ...made, spec: TEMPLATE.spec, status: READY });
     if (reason !== undefined) this.server.patch(Pod, `shop/${name}`, { status: waiting(reason) });
@@ -186,4 +196,102 @@ Deno.test("workloadStatus watches the kinds that it is asked for, and ReplicaSet
   const listed = shop.server.requests.map(({ resource }) => resource);
   assertEquals([...new Set(listed)].sort(), ["deployments", "pods", "replicasets", "statefulsets"]);
   assertEquals(shop.server.watches, 4);
+});
+
+/** What a computation from scratch says about each workload: all owned pods, each judged and compared. */
+function fromScratch(server: FakeApiServer): unknown[] {
+  const byName = (a: Pod, b: Pod): number => a.metadata.name < b.metadata.name ? -1 : 1;
+  const ownedBy = <T extends ReplicaSet | Pod>(all: readonly T[], uid: string): T[] =>
+    all.filter(({ metadata }) => metadata.ownerReferences?.some((it) => it.controller && it.uid === uid));
+  const sets = server.list(ReplicaSet);
+  const judged = [...server.list(Deployment), ...sets.filter(({ metadata }) => !metadata.ownerReferences?.length)];
+  return judged.map((workload) => {
+    const { name, uid } = workload.metadata;
+    const owners = workload.kind === "Deployment" ? ownedBy(sets, uid) : [workload];
+    const pods = owners.flatMap(({ metadata }) => ownedBy(server.list(Pod), metadata.uid)).sort(byName);
+    const failing = { lister: { namespace: () => ({ list: () => pods }) } };
+    const { state, reason, message } = readiness(workload as Deployment, { pods: failing });
+    const waiting = pods.map((pod) => ({ name: pod.metadata.name, found: readiness(pod) }));
+    return {
+      name: `${workload.kind}:${name}`,
+      state,
+      reason: message === reason ? reason : `${reason}: ${message}`,
+      pods: waiting.filter(({ found }) => found.state !== "ready").map(({ name, found }) => ({
+        name,
+        reason: found.message === found.reason ? found.reason : `${found.reason}: ${found.message}`,
+      })),
+    };
+  }).sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+const IMAGES = ["web:1", "web:2"];
+const POD_STATES: readonly object[] = [
+  READY,
+  waiting("ContainerCreating"),
+  waiting("ImagePullBackOff"),
+  { phase: "Failed", containerStatuses: null, conditions: null },
+  {
+    phase: "Pending",
+    containerStatuses: null,
+    conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
+  },
+];
+
+/** Changes a random object. */
+function changeAny(shop: Shop, random: Random): void {
+  const { server } = shop;
+  const template = { spec: { containers: [{ name: "app", image: random.pick(IMAGES) }] } };
+  const sets = server.list(ReplicaSet);
+  const pods = server.keys(Pod);
+  const step = random.below(12);
+  if (step === 0 && server.list(Deployment).length < 3) return void shop.deployment(`web-${random.below(1_000)}`);
+  if (step === 1 && sets.length < 6) {
+    const owner = random.pick([undefined, ...server.list(Deployment)]);
+    return void shop.replicaSet(
+      `${owner?.metadata.name ?? "bare"}-${random.below(100)}`.slice(0, 4 + random.below(9)) + sets.length,
+      owner,
+    );
+  }
+  if (step === 2 || step === 3) {
+    const key = random.pick(["", ...server.keys(Deployment)]);
+    if (key !== "") server.patch(Deployment, key, { spec: { template } });
+  } else if (step === 4 && sets.length > 0 && random.below(4) === 0) {
+    server.delete(ReplicaSet, `shop/${random.pick(sets).metadata.name}`);
+  } else if (step === 5 && pods.length > 0) server.delete(Pod, random.pick(pods));
+  else if (step < 9 && sets.length > 0) {
+    const owner = random.pick(sets);
+    const name = `${owner.metadata.name}-${random.pick(["a1", "a2", "b"])}${random.below(30)}`;
+    if (server.get(Pod, `shop/${name}`) === undefined) shop.pod(name, owner);
+    server.patch(Pod, `shop/${name}`, { spec: { containers: template.spec.containers } });
+  } else if (pods.length > 0) server.patch(Pod, random.pick(pods), { status: random.pick(POD_STATES) });
+}
+
+Deno.test("workloadStatus equals a computation from scratch after random changes", async () => {
+  for (let seed = 0; seed < 10; seed++) {
+    using time = new FakeTime();
+    const random = new Random(seed);
+    await using shop = new Shop();
+    const started = shop.start(["Deployment", "ReplicaSet"]);
+    await time.tickAsync(100);
+    await started;
+    for (let i = 0; i < 60; i++) {
+      for (let changes = random.below(4); changes >= 0; changes--) changeAny(shop, random);
+      // An unschedulable pod fails by its age, which the workload shows with its next change.
+      await time.tickAsync(random.below(5) === 0 ? 16_000 : 100);
+      for (const key of shop.server.keys(Deployment)) {
+        const { generation } = shop.server.get(Deployment, key)!.metadata;
+        const observedGeneration = random.below(4) === 0 ? 1 : generation;
+        const metadata = { annotations: { step: `${i}` } };
+        shop.server.patch(Deployment, key, { metadata, status: { observedGeneration } });
+      }
+      for (const { metadata } of shop.server.list(ReplicaSet)) {
+        shop.server.patch(ReplicaSet, `shop/${metadata.name}`, { metadata: { annotations: { step: `${i}` } } });
+      }
+      await time.tickAsync(100);
+      const found = shop.workloads.lister.list().map(({ metadata, state, reason, pods }) => {
+        return { name: metadata.name, state, reason, pods: [...pods] };
+      });
+      assertEquals(found.sort((a, b) => a.name < b.name ? -1 : 1), fromScratch(shop.server), `seed ${seed}, step ${i}`);
+    }
+  }
 });

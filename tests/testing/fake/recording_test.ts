@@ -1,7 +1,7 @@
 import { Client, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FakeTime } from "../../support/times/fake_time.ts";
 
 const KINDS = [
@@ -227,4 +227,60 @@ Deno.test("an informer follows a replay", async () => {
   await server.replay();
   await pods.waitForVersion("702");
   assertEquals(pods.lister.list().map(({ metadata }) => metadata.resourceVersion), ["702"]);
+});
+
+/** The lines of a Deployment-like history of two config maps: specs and statuses in turns. */
+function history(): string[] {
+  const at = (i: number, name: string, spec: number, status: number): string => {
+    const metadata = { namespace: "shop", name, uid: `uid-${name}`, resourceVersion: `${11 + i}` };
+    return JSON.stringify({
+      at: 10 * i,
+      kind: 2,
+      type: "MODIFIED",
+      object: { metadata, spec, status: { seen: status } },
+    });
+  };
+  const list = [mark(1, 2, "LIST"), mark(1, 2, "LISTED", 10)];
+  const changes = Array.from({ length: 20 }, (_, i) => at(i, i % 2 ? "a" : "b", Math.floor(i / 6), i));
+  return [...list, ...changes];
+}
+
+/** Plays the history with late status writes, and returns the objects that a watch delivers, by name. */
+async function playedLate(seed: number): Promise<{ readonly order: string[]; readonly versions: number[] }> {
+  using server = await FakeApiServer.from(bytesOf(history()), { bookmarkMs: 1e9, watchTimeoutMs: 1e9 });
+  const address = `${server.url}/apis/example.com/v1/crontabs?watch=true&resourceVersion=${server.resourceVersion}`;
+  const { body } = await server.fetch(new Request(address));
+  await server.replay({ speed: Infinity, lateStatus: { seed, maxDelayMs: 30 } });
+  server.endWatches();
+  const events = (await new Response(body).text()).trim().split("\n").map((line) => JSON.parse(line).object);
+  return {
+    order: events.map(({ metadata, spec, status }) => `${metadata.name} ${spec} ${status.seen}`),
+    versions: events.map(({ metadata }) => Number(metadata.resourceVersion)),
+  };
+}
+
+Deno.test("replay() delays and repeats status writes by seed, and keeps the order of each object", async () => {
+  const recorded = Array.from({ length: 20 }, (_, i) => `${i % 2 ? "a" : "b"} ${Math.floor(i / 6)} ${i}`);
+  let [moved, repeated] = [0, 0];
+  for (let seed = 0; seed < 10; seed++) {
+    const { order, versions } = await playedLate(seed);
+    assertEquals(await playedLate(seed), { order, versions });
+    assertEquals(versions, [...new Set(versions)].sort((a, b) => a - b));
+    const once = order.filter((it, i) => order.indexOf(it) === i);
+    for (const name of ["a", "b"]) {
+      const ofName = (all: readonly string[]): string[] => all.filter((it) => it.startsWith(name));
+      assertEquals(ofName(once), ofName(recorded));
+    }
+    for (let i = 0; i < order.length; i++) if (order.indexOf(order[i]) < i) repeated++;
+    if (JSON.stringify(once) !== JSON.stringify(recorded)) moved++;
+  }
+  assert(moved >= 8, `${moved} of 10 seeds moved a write`);
+  assert(repeated >= 10, `${repeated} repeated writes`);
+});
+
+Deno.test("replay() refuses options of late status writes that it cannot use", async () => {
+  using server = await FakeApiServer.from(bytesOf(history()));
+  await assertRejects(() => server.replay({ lateStatus: { seed: 1, maxDelayMs: -1 } }), RangeError, "maxDelayMs");
+  const misspelt = { seed: 1, maxDelay: 1 };
+  await assertRejects(() => server.replay({ lateStatus: misspelt }), TypeError, 'no option "maxDelay"');
 });

@@ -67,7 +67,7 @@ export interface ReadinessOptions {
 }
 
 /** How long a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
-const SCHEDULING_MS = 15_000;
+export const SCHEDULING_MS = 15_000;
 
 /**
  * Returns whether an object is ready, and why. It reads the generation, conditions and phase, and for workloads their
@@ -460,6 +460,9 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
   return by(state, condition, "PodNotScheduled", "it has no node yet");
 }
 
+/** By version of a pod, a template that it does not match: a workload's uid and generation, or else the workload. */
+const OTHERS = new WeakMap<Pod, string | KubernetesObject>();
+
 /**
  * The failure of one of a workload's pods. Pods from an older template have the same labels, so a pod counts only if it
  * matches the current template. A pod that has ended with a failure is replaced, and does not count.
@@ -477,10 +480,13 @@ function failureOfPods(
   const { metadata: { labels: templateLabels, annotations } = {}, spec: { containers, initContainers, volumes } = {} } =
     template;
   const wanted = { metadata: { labels: templateLabels, annotations }, spec: { containers, initContainers, volumes } };
-  for (const pod of lister.namespace(object.metadata.namespace ?? "").list(labels)) {
-    if (pod.status?.phase === "Failed" || !hasAll(pod, wanted)) continue;
-    const found = readiness(pod, { rules });
-    if (found.state === "failed") return { ...found, message: `pod ${pod.metadata.name}: ${found.message}` };
+  const { uid, generation, namespace = "" } = object.metadata;
+  const version = generation === undefined ? object : `${uid} ${generation}`;
+  for (const pod of lister.namespace(namespace).list(labels)) {
+    if (pod.status?.phase === "Failed" || OTHERS.get(pod) === version) continue;
+    const found = hasAll(pod, wanted) ? readiness(pod, { rules }) : undefined;
+    if (found === undefined) OTHERS.set(pod, version);
+    else if (found.state === "failed") return { ...found, message: `pod ${pod.metadata.name}: ${found.message}` };
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import { defined } from "../../../engine/api/json.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../../engine/api/object.ts";
 import { checkNamespaceOf, type Resource, resourceName } from "../../../engine/api/resource.ts";
 import { controlledBy, type ShardSource } from "../../../engine/api/shard.ts";
-import { isConflict } from "../../../engine/api/status.ts";
+import { isConflict, isNamespaceTerminating } from "../../../engine/api/status.ts";
 import { PassingMap } from "../../../engine/async/passing_map.ts";
 import { RecentCount } from "../../../engine/async/rates.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, withResolvers } from "../../../engine/async/signals.ts";
@@ -29,7 +29,7 @@ import { SharedInformerFactory } from "../../../engine/informer/shared_informer_
 import { joined } from "../../../engine/informer/status.ts";
 import { exponentialBackoff } from "../../../engine/workqueue/rate_limiter.ts";
 import { type TriggerList, withTrigger, withTriggers } from "../../../engine/workqueue/triggers.ts";
-import { checkResult, type ReconcileResult, retry, SETTLED } from "../../../engine/workqueue/work_item.ts";
+import { checkResult, ReconcileResult, retry, SETTLED } from "../../../engine/workqueue/work_item.ts";
 import { type WorkContext, WorkQueue, type WorkQueueAddOptions } from "../../../engine/workqueue/work_queue.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
@@ -68,6 +68,9 @@ const OPTIONS = {
 /** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
 const QUIET_CONFLICTS = 8;
 
+/** The result of a call for which a namespace was terminating. A cluster looks at such a namespace every 5 s. */
+const LATER = new ReconcileResult(10_000);
+
 const BLIND =
   "its cached objects have no managedFields. Add { informer: { managedFields: { manager } } } to its owns()";
 
@@ -92,6 +95,8 @@ const NOTICE_MS = 1_000;
  *   {@linkcode TerminalError} the key waits for the next event.
  * - **Conflicts.** If a call rejects with a conflict (`isConflict`), the cache was out of date. It is retried with the
  *   same delays, and reported only if eight retries do not help.
+ * - **Terminating namespaces.** If a call rejects because a namespace is being deleted (`isNamespaceTerminating`), that
+ *   is not reported. The key is called again after 10 s, or at its next event.
  * - **Calls that hang.** After `timeoutMs` a call keeps its key but no worker. A stop waits for at most `graceMs`.
  * - **No late writes.** Requests by `context.client` reject after `timeoutMs`, after a stop's `graceMs`, and
  *   immediately when leadership is lost. A request that was already sent may still take effect.
@@ -725,6 +730,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       if (isConflict(thrown) && retries < QUIET_CONFLICTS && !isAbandoned) {
         this.#records.ended(call, observer, "retried", thrown);
         return retry();
+      }
+      if (isNamespaceTerminating(thrown) && !isAbandoned) {
+        this.#records.ended(call, observer, "requeued", thrown);
+        return LATER;
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;

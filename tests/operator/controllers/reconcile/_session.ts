@@ -5,6 +5,7 @@ import { Client } from "../../../../src/engine/client/client.ts";
 import type { ReconcileFunction, ReconcilerOptions } from "../../../../src/operator/controllers/reconcile/options.ts";
 import { Reconciler } from "../../../../src/operator/controllers/reconcile/reconciler.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
+import type { FakeApiServerOptions } from "../../../../src/testing/fake/backend.ts";
 import { FakeApiServer } from "../../../../src/testing/fake/fake_api_server.ts";
 import { FakeTime } from "../../../support/times/fake_time.ts";
 
@@ -16,13 +17,14 @@ type Started = AsyncDisposable & Pick<Reconciler<KubernetesObject>, "run" | "sta
  */
 export class Session implements Disposable, AsyncDisposable {
   readonly time = new FakeTime();
-  readonly server = new FakeApiServer();
+  readonly server: FakeApiServer;
   readonly client: Client;
   /** The errors of all reconcilers, as text behind their keys. */
   readonly errors: string[] = [];
   readonly #running = new Map<Started, Promise<void>>();
 
-  constructor(wrap: (server: FakeApiServer) => Transport = (server) => server) {
+  constructor(wrap: (server: FakeApiServer) => Transport = (server) => server, options: FakeApiServerOptions = {}) {
+    this.server = new FakeApiServer(options);
     this.client = new Client({ server: "http://fake", transport: wrap(this.server) });
   }
 

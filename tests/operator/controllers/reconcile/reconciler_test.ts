@@ -3,6 +3,7 @@ import { RecentCount } from "../../../../src/engine/async/rates.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { abortable } from "@std/async/abortable";
 import type { Transport } from "../../../../src/engine/api/lister_watcher.ts";
+import { isNamespaceTerminating } from "../../../../src/engine/api/status.ts";
 import type { ResourceClient } from "../../../../src/engine/client/resource_client.ts";
 import { LeadershipLostError } from "../../../../src/operator/controllers/reconcile/leader_elector.ts";
 import { type ReconcileFunction, TerminalError } from "../../../../src/operator/controllers/reconcile/options.ts";
@@ -13,7 +14,7 @@ import { SharedInformerFactory } from "../../../../src/engine/informer/shared_in
 import { WaitError } from "../../../../src/engine/informer/status.ts";
 import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
 import { Job } from "../../../../src/engine/kinds/batch/v1.ts";
-import { ConfigMap, Namespace, Node, Pod } from "../../../../src/engine/kinds/core/v1.ts";
+import { ConfigMap, Namespace, Node, Pod, Secret } from "../../../../src/engine/kinds/core/v1.ts";
 import type { FakeApiServer } from "../../../../src/testing/fake/fake_api_server.ts";
 import { configMap, pod } from "../../../../src/testing/fake/objects.ts";
 import type { Trigger } from "../../../../src/engine/workqueue/triggers.ts";
@@ -991,4 +992,62 @@ Deno.test("a reconciler is not idle while a key is held for caches, or its call 
   late.resolve();
   await session.pass(0);
   assertEquals(idle, 1);
+});
+
+/** A namespace with a ConfigMap, for which a reconciler applies a Secret. */
+function applying(session: Session): { readonly reasons: unknown[]; readonly maps: Reconciler<ConfigMap> } {
+  session.server.create(Namespace, { metadata: { name: "shop" }, spec: { finalizers: ["kubernetes"] } });
+  session.server.create(ConfigMap, { metadata: { name: "web", namespace: "shop" } });
+  const reasons: unknown[] = [];
+  const maps = session.reconciler(async ({ key, object, client }) => {
+    if (key !== "shop/web" || object === undefined) return;
+    const draft = withController({ metadata: { name: "keys" }, stringData: { key: "1" } }, object);
+    const secrets = client.resource(Secret, { namespace: "shop" });
+    const found = await secrets.applyIfChanged(draft, { fieldManager: "shop", force: true }).catch((error) => {
+      reasons.push(isNamespaceTerminating(error) ? "terminating" : error);
+      throw error;
+    });
+    reasons.push(found.reason);
+  }).owns(Secret, { informer: { managedFields: { manager: "shop" }, secretData: "keep" } });
+  return { reasons, maps };
+}
+
+Deno.test("an owned object that is being deleted is left alone, and applied again once it is gone", async () => {
+  await using session = new Session();
+  const { server } = session;
+  const { reasons, maps } = applying(session);
+  await session.start(maps);
+  await session.pass();
+  assertEquals(reasons.splice(0), ["the object is not cached", undefined]);
+  const { uid } = server.get(Secret, "shop/keys")!.metadata;
+  server.patch(Secret, "shop/keys", { metadata: { finalizers: ["example.com/held"] } });
+  server.delete(Secret, "shop/keys");
+  server.patch(ConfigMap, "shop/web", { data: { key: "2" } });
+  await session.pass();
+  const patches = server.requests.filter(({ verb }) => verb === "patch").length;
+  assertEquals(patches, 1);
+  assertEquals(new Set(reasons.splice(0)), new Set([undefined]));
+  server.patch(Secret, "shop/keys", { metadata: { finalizers: null } });
+  await session.pass();
+  assertEquals(reasons[0], "the object is not cached");
+  assert(server.get(Secret, "shop/keys")!.metadata.uid !== uid);
+});
+
+Deno.test("a reconcile in a namespace that terminates is quiet, and comes back after 10 s", async () => {
+  await using session = new Session((server) => server, { namespaces: "real" });
+  const { server } = session;
+  const { reasons, maps } = applying(session);
+  server.patch(ConfigMap, "shop/web", { metadata: { finalizers: ["example.com/held"] } });
+  const deleted = session.client.resource(Namespace).delete("shop");
+  await session.pass();
+  await deleted;
+  await session.start(maps);
+  await session.pass();
+  assertEquals(reasons, ["terminating"]);
+  await session.pass(9_000);
+  assertEquals(reasons, ["terminating"]);
+  await session.pass(1_500);
+  assertEquals(reasons, ["terminating", "terminating"]);
+  assertEquals(session.errors, []);
+  assertEquals(maps.status().outcomes.requeued, 2);
 });
