@@ -10,7 +10,7 @@ import { PROGRAMS } from "../tests/support/whole/whole_cluster.ts";
 import { list, quit, readFlags, toggle } from "./flags.ts";
 import { compile, download, installed } from "./versions.ts";
 
-/** The versions of the programs beside the control plane. The control plane has the same minor version. */
+/** The versions of the programs next to the control plane. The control plane has the same minor version. */
 const KUBERNETES = "1.36.3";
 const KWOK = "0.8.0";
 const MINOR = KUBERNETES.replace(/\.\d+$/, "");

@@ -1,4 +1,4 @@
-// Drains beside kubectl's, of two nodes with the same pods, and evictions under budgets.
+// Drains compared with kubectl drain, on two nodes with the same pods, and evictions under budgets.
 import { SharedIndexInformer, StatusError } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Pod } from "@kube/informer/kinds/core/v1";

@@ -14,7 +14,7 @@ const situation = wholeCluster(3);
 const MANAGER = "gc-test";
 const FINALIZER = "example.com/hold";
 
-/** The finalizers' label, and that of owners. */
+/** The label of finalizers and owners. */
 const OWNER = { own: "1" };
 
 /** A controller that makes a Deployment of two pods for each ConfigMap with a label, and what it has done. */
@@ -59,7 +59,7 @@ class Controller implements AsyncDisposable {
     await this.#reconciler.informers.waitForCacheSync();
   }
 
-  /** The Deployments of a namespace that it knows; it caches those of all. */
+  /** The Deployments of a namespace that it knows. It caches all namespaces. */
   known(namespace: string): readonly Deployment[] {
     return this.#reconciler.informers.forResource(Deployment).lister.namespace(namespace).list();
   }

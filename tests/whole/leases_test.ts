@@ -1,4 +1,4 @@
-// Leader election beside the elections of Kubernetes' own programs.
+// Leader election next to the elections of Kubernetes' own programs.
 import { SharedIndexInformer } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { assert, assertEquals } from "@std/assert";

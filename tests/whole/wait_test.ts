@@ -1,4 +1,4 @@
-// `informer wait` beside `kubectl rollout status`, in 40 situations: the same verdict, as soon.
+// `informer wait` compared with `kubectl rollout status`, in 40 situations: the same verdict, as soon.
 import { assert, assertEquals } from "@std/assert";
 import { pooledMap } from "@std/async";
 import { delay } from "@std/async/delay";

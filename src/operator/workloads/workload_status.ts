@@ -88,7 +88,7 @@ type Row = WorkloadStatus["pods"][number];
 /** The pods of one owner that are not ready and have names that begin alike, so that a change to one concerns few. */
 interface WaitingPart extends DerivedObject {
   readonly owner: string;
-  /** Returns what a workload's status says about them now, and those that have failed, both sorted by name. */
+  /** Returns what a workload's status says about them now, and the failed pods, both sorted by name. */
   readonly now: () => { readonly rows: readonly Row[]; readonly failed: readonly Pod[] };
 }
 

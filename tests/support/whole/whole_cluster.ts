@@ -23,7 +23,7 @@ export interface WholeAssets {
 /** What pods do, by their images. */
 const STAGES = new URL("./stages.yaml", import.meta.url).pathname;
 
-/** The users of the programs beside the control plane. */
+/** The users of the programs next to the control plane. */
 const SUBJECTS = {
   "kube-controller-manager": "/CN=system:kube-controller-manager",
   "kube-scheduler": "/CN=system:kube-scheduler",
