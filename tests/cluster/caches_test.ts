@@ -35,7 +35,7 @@ const cluster = clusterTests();
 
 const PODS = 2_000;
 
-/** The objects of one deletion, which a server must answer within a minute: kine deletes some 70 a second. */
+/** The objects of one deletion, which a server must answer within a minute: kine deletes some 50 a second. */
 const MANY = KINE === undefined ? 5_000 : 1_000;
 
 /** The namespace of 2,000 pods, made when it is first needed. */
