@@ -93,7 +93,7 @@ async function namesOf(client: ResourceClients, { signal }: Abortable): Promise<
   }
 }
 
-/** Returns those of the namespaces in which no right is missing. Nothing is remembered. */
+/** Returns the namespaces in which no right is missing. Answers are not kept. */
 async function readableOf(
   namespaces: readonly string[],
   client: ResourceClients,

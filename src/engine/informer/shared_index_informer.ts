@@ -91,7 +91,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #sync: CollectionSync<T>;
   readonly #snapshots: CacheSnapshots<T>;
   readonly #waits: InformerWaiter<T>;
-  /** Those of the present run. */
+  /** Publishes the status during the present run. */
   #changes = new Latest(() => this.status());
   #job = new DerivedController();
   /** Set by `run()`; settles when the run has ended. */
@@ -539,7 +539,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const { processor, isFinal } = this.#sync;
-    if (this.#hasEnded && isFinal) return; // a failure was that of run()
+    if (this.#hasEnded && isFinal) return; // run() has rejected with the failure
     const { caller } = processor;
     this.#sync.isFinal = true;
     if (this.#hasEnded) return await this.#stop();

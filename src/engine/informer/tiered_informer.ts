@@ -2,7 +2,7 @@
  * An informer that caches some objects whole, and only the metadata of the others.
  *
  * {@linkcode tiered} joins two informers: one has the metadata of everything, and the other the whole objects. Which
- * state is shown follows from uids and versions alone. `SharedInformerFactory.forResource()` makes the informers.
+ * state is shown follows only from uids and versions. `SharedInformerFactory.forResource()` makes the informers.
  *
  * @module
  */
@@ -60,7 +60,7 @@ export function tiered<T extends KubernetesObject, Name extends string>(
   const joined = DerivedCollection[internals]<T | MetadataOnly<T>, Name>(input, show, options);
   function show(entry: CacheEntry<KubernetesObject>): CacheEntry<KubernetesObject> | undefined {
     const known = joined.entries.getByKey(entry.key);
-    // A state whose labels match is shown once it is whole. Of two states of one version, the whole one comes first.
+    // A state whose labels match is shown once it is whole. At the same version, the whole state is shown.
     const states = [whole.entries.getByKey(entry.key), selector.matches(entry.labels) ? undefined : entry, known];
     const seen = states.filter((it) => it?.uid === entry.uid) as CacheEntry<KubernetesObject>[];
     return seen.reduce((a, b) => isOlder(a.resourceVersion, b.resourceVersion) ? b : a, seen[0]);

@@ -6,8 +6,14 @@
  * @module
  */
 import type { Abortable } from "../../engine/api/call_options.ts";
-import { isConflict, isNotFound, isThrottled, retryAfterMs, StatusError } from "../../engine/api/status.ts";
-import { isNamespaceTerminating } from "../../engine/api/status.ts";
+import {
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  isThrottled,
+  retryAfterMs,
+  StatusError,
+} from "../../engine/api/status.ts";
 import { callObserver } from "../../engine/async/signals.ts";
 import { backoffMs, sleep } from "../../engine/async/time.ts";
 import type { DeleteOptions, ResourceClient } from "../../engine/client/resource_client.ts";

@@ -1,9 +1,9 @@
 /**
  * HTTP connections of Node and Bun, with certificates and proxies; on Deno, those to servers with another name.
  *
- * {@linkcode NodeConnections} is the entry point: `fetch` over `node:https`, as the `fetch` of Node takes no
- * certificates, and that of Deno no name. It speaks HTTP/1.1 and follows no redirects. `transport.ts` decides when
- * certificates are read again.
+ * {@linkcode NodeConnections} is the entry point: `fetch` over `node:https`, because Node's `fetch` takes no
+ * certificates, and Deno's `fetch` takes no server name. It speaks HTTP/1.1 and follows no redirects. `transport.ts`
+ * decides when certificates are read again.
  *
  * @module
  */

@@ -191,7 +191,7 @@ function keepPorts(before: JsonObject, spec: MutableJson): void {
   }
 }
 
-/** Fills in the families of addresses: those of all but a headless Service without a selector are IPv4 alone. */
+/** Fills in the address families: only IPv4, unless the Service is headless and has no selector. */
 function setFamilies(spec: MutableJson): void {
   const isFree = spec.clusterIP === "None" && Object.keys(objectOr(spec.selector)).length === 0;
   spec.ipFamilyPolicy ??= isFree ? "RequireDualStack" : "SingleStack";
