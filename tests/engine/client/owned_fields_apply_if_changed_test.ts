@@ -327,6 +327,18 @@ Deno.test("applyIfChanged keeps the order of items among those of others", async
   assertEquals(await shop.reason(Deployment, first, withB([a, c, { ...a }])), `${template}.containers.env differs`);
 });
 
+Deno.test("applyIfChanged leaves an owned object that is being deleted, unless it has applied finalizers", async () => {
+  using shop = new Shop();
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "shop", uid: "uid-of-shop" }];
+  const endingWith = async (own: Body): Promise<string | undefined> => {
+    const current = await shop.applied(ConfigMap, { data: { a: "1" }, metadata: { ownerReferences, ...own } });
+    const ending = { ...current, metadata: { ...current.metadata, deletionTimestamp: "2026-01-31T12:00:00Z" } };
+    return await shop.reason(ConfigMap, { data: { a: "2" }, metadata: { ownerReferences } }, ending);
+  };
+  assertEquals(await endingWith({}), undefined);
+  assertEquals(await endingWith({ finalizers: ["example.com/backups"] }), "the object is being deleted");
+});
+
 Deno.test("applyIfChanged sends what it cannot compare", async () => {
   using shop = new Shop();
   const draft = { data: { a: "1" } };

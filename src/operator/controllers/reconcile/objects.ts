@@ -24,7 +24,7 @@ import {
   type ObjectDraft,
 } from "../../../engine/api/written.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../../engine/async/time.ts";
-import { isEntryOf } from "../../../engine/client/owned_fields.ts";
+import { endReconciles, isEntryOf } from "../../../engine/client/owned_fields.ts";
 import type { ResourceClient, WriteOptions } from "../../../engine/client/resource_client.ts";
 import { checkCounts } from "../../../engine/errors/checks.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
@@ -142,6 +142,8 @@ export interface CreatedOrUpdated<T> {
  * - Do not remove fields that the server fills in (defaults): your function would write at each call. Set fields one by
  *   one, or use `ResourceClient.apply`.
  * - Changes to `status` are not written, see {@linkcode writeStatus}.
+ * - An object that is being deleted and has an owner of the draft is left unchanged, unless `change` alters its
+ *   finalizers. Once it is gone, its deletion reconciles the owner.
  *
  * @throws {TypeError} if the draft has no name, `change` alters the name or namespace, or `current` is `reduced`. The
  * difference from a reduced object could remove fields that it lacks.
@@ -187,9 +189,12 @@ export async function createOrUpdate<T extends KubernetesObject>(
     const after = change(copy) ?? copy;
     checkSameObject(before, after);
     const difference = mergeDiff(withoutStatus(before), withoutStatus(after)) as
-      | { readonly metadata?: object }
+      | { readonly metadata?: { readonly finalizers?: unknown } }
       | undefined;
-    if (difference === undefined) return { object: before, operation: "unchanged" };
+    const isEnding = endReconciles(before.metadata, draft.metadata as DraftMeta);
+    if (difference === undefined || (isEnding && difference.metadata?.finalizers === undefined)) {
+      return { object: before, operation: "unchanged" };
+    }
     const { resourceVersion } = before.metadata;
     const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as MergePatch<T>;
     return { object: await own.patch(name, { type: "merge", body }, write), operation: "updated" };

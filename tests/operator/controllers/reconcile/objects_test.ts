@@ -6,6 +6,7 @@ import {
   isForbidden,
   isNotFound,
   type KubernetesObject,
+  type Mutable,
   onlyMetadata,
   type Transport,
 } from "@kube/informer";
@@ -90,6 +91,26 @@ Deno.test("createOrUpdate reads again when the object has changed, was deleted o
       assertEquals(server.get(ConfigMap, "shop/settings")?.data?.colour, requests.endsWith("create") ? "red" : "blue");
     });
   }
+});
+
+Deno.test("createOrUpdate leaves an owned object that is being deleted, unless its finalizers change", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const owner = { apiVersion: "v1", kind: "ConfigMap", name: "shop", uid: "uid-of-shop" };
+  const owned = { ...draft, metadata: { ...draft.metadata, ownerReferences: [owner], finalizers: [FINALIZER] } };
+  server.create(ConfigMap, owned);
+  const maps = client.resource(ConfigMap);
+  await client.resource(ConfigMap, { namespace: "shop" }).delete("settings");
+  const operations: string[] = [];
+  const write = async (of: typeof draft, change: (map: Mutable<ConfigMap>) => void) => {
+    operations.push((await createOrUpdate(maps, of, change)).operation);
+  };
+  await write(owned, paint("blue"));
+  assertEquals(verbs(server), "delete get");
+  await write(draft, paint("green")); // without the owner's name
+  await write(owned, (map) => void (map.metadata.finalizers = []));
+  assertEquals(operations, ["unchanged", "updated", "updated"]);
+  assertEquals(server.get(ConfigMap, "shop/settings"), undefined);
 });
 
 Deno.test("createOrUpdate rejects with other errors at once, a missing namespace among them", async () => {
