@@ -267,15 +267,18 @@ export const COMMANDS: readonly CommandText[] = [
   },
   {
     usage: "crds <files...:string>",
-    summary: "Print the CRDs of your kinds, or find out what a change breaks.",
+    summary: "Print the CRDs of your kinds, find out what a change breaks, or migrate stored objects.",
     description:
       "Prints the CRDs of all kinds that modules define with defineKind. To compare, name modules, or files with CRDs in " +
       "YAML or JSON. The exit code is 1 if a change breaks stored objects or clients. New rules in CEL are only printed.",
-    permissions: `--allow-read of the files. For --compare-cluster: ${CONNECTED}`,
+    permissions: `--allow-read of the files. For --compare-cluster and --migrate: ${CONNECTED}`,
     types: { report: ["text", "json"] },
     flags: {
       "--compare": "What the second file breaks, compared with the first.",
       "--compare-cluster": "What the files break, compared with the CRDs in the cluster.",
+      "--migrate":
+        "Store all objects in the storage version of the cluster's CRDs, and cut their older stored versions.",
+      "--dry-run": "With --migrate: only say what it would do.",
       "--service <service:string>":
         "Print the configurations of webhooks behind this Service, too: NAMESPACE/NAME:PORT.",
       "--ca <file:string>": "File with the certificates that the API server trusts for webhooks, as PEM.",
@@ -286,6 +289,7 @@ export const COMMANDS: readonly CommandText[] = [
       "Install your kinds": "informer crds kinds.ts | kubectl apply -f -",
       "Check a new version of your kinds": "informer crds --compare crds.yaml kinds.ts",
       "Check it against a cluster": "informer crds --compare-cluster kinds.ts",
+      "Drop an old version from storage": "informer crds --migrate kinds.ts",
       "With webhooks": "informer crds kinds.ts webhooks.ts --service shop/webhooks --ca ca.crt",
     },
     load: async () => (await import("./crds.ts")).crds,

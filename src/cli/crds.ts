@@ -1,7 +1,8 @@
 /**
- * The command `informer crds`: prints the definitions in modules, and compares definitions.
+ * The command `informer crds`: prints the definitions in modules, compares definitions, and migrates stored objects.
  *
- * {@linkcode crds} is the entry point. It imports modules, or reads YAML and JSON. It writes nothing to a cluster.
+ * {@linkcode crds} is the entry point. It imports modules, or reads YAML and JSON. Only `--migrate` writes to a
+ * cluster.
  *
  * @module
  */
@@ -10,9 +11,15 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defined } from "../engine/api/json.ts";
 import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
+import { defineResource, type Resource } from "../engine/api/resource.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
 import { compareDefinitions } from "../operator/schema/compare_definitions.ts";
 import { completeCrds } from "../operator/schema/install_crds.ts";
+import {
+  migrateStorage,
+  type StorageMigration,
+  type StorageMigrationProgress,
+} from "../operator/schema/migrate_storage.ts";
 import { SchemaError } from "../operator/schema/lower_schema.ts";
 import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
@@ -25,6 +32,10 @@ interface CrdsFlags extends Omit<ConnectionFlags, "fake"> {
   readonly compare?: boolean;
   /** If `true`, compares the definitions of a cluster with those in the files. */
   readonly compareCluster?: boolean;
+  /** If `true`, migrates the stored objects of the definitions in the files. */
+  readonly migrate?: boolean;
+  /** With `migrate`: only says what it would do. */
+  readonly dryRun?: boolean;
   /** Prints the configurations of webhooks behind this Service, too: `"NAMESPACE/NAME"`, or with `":PORT"`. */
   readonly service?: string;
   /** A file with the certificates that the API server trusts for webhooks, as PEM. */
@@ -32,12 +43,15 @@ interface CrdsFlags extends Omit<ConnectionFlags, "fake"> {
   readonly output: "text" | "json";
 }
 
-/** Prints the definitions in `files`, or what breaks between definitions. Returns 1 if something breaks. */
+/** Prints, compares or migrates the definitions in `files`. Returns 1 if something breaks, or an object is refused. */
 export async function crds(flags: CrdsFlags, files: readonly string[], context: CommandContext): Promise<number> {
   const { compare, compareCluster, output, service, ca } = flags;
   const { terminal, signal } = context;
   if (compare && (compareCluster || files.length !== 2)) {
     throw new UsageError(`--compare needs two files, the old and the new one, without --compare-cluster`);
+  }
+  if ((flags.migrate && (compare || compareCluster)) || (flags.dryRun && !flags.migrate)) {
+    throw new UsageError("--migrate needs a call of its own, without --compare. --dry-run needs --migrate");
   }
   const where = service === undefined ? undefined : { service: serviceOf(service) };
   const caBundle = ca === undefined ? undefined : await readFile(ca, "utf8").catch((cause) => {
@@ -50,6 +64,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   };
   const [first, ...others] = await Promise.all(files.map(read));
   const after = new Map((compare ? others : [first, ...others]).flat().map((crd) => [definitionName(crd), crd]));
+  if (flags.migrate) return await migrate(flags, [...after.values()] as CustomResourceDefinition[], context);
   if (!compare && !compareCluster) {
     const { yamlText } = await import("./terminal/yaml.ts");
     const items = [...after.values()];
@@ -72,6 +87,33 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   const breakingChanges = `${breaking} breaking ${breaking === 1 ? "change" : "changes"}`;
   terminal.say(`${before.length} compared, ${breakingChanges}, ${changes.length - breaking} to check`);
   return breaking > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+}
+
+async function migrate(
+  flags: CrdsFlags,
+  definitions: readonly CustomResourceDefinition[],
+  { terminal, signal }: CommandContext,
+): Promise<number> {
+  using client = await clientFor(flags, terminal);
+  const results: StorageMigration[] = [];
+  for (const { spec: { group, names: { plural, kind }, scope, versions } } of definitions) {
+    const version = versions.find(({ served }) => served)?.name ?? "";
+    const resource = defineResource({ group, version, plural, kind, scope: scope as Resource["scope"] });
+    const onProgress = ({ step, name, objects, done, pass, after, ...versions }: StorageMigrationProgress): void => {
+      const { storedVersions, storageVersion } = versions;
+      const lines: Record<StorageMigrationProgress["step"], string> = {
+        planned: `${name}: ${objects} objects, stored in ${storedVersions.join(" and ")}, to ${storageVersion}`,
+        server: `${name}: the server's own migrator rewrites the objects`,
+        rewriting: `${name}: pass ${pass}: ${done} of ${objects}, up to ${after}`,
+        cut: `${name}: all objects are stored in ${storageVersion}`,
+      };
+      if (step !== "rewriting" || done === objects || done % 500 < 4) terminal.say(plain(lines[step]));
+    };
+    results.push(await migrateStorage(client, resource, { signal, onProgress, dryRun: flags.dryRun }));
+  }
+  for (const { key, reason } of results.flatMap(({ refused }) => refused)) terminal.say(plain(`${key}: ${reason}`));
+  if (flags.output === "json") terminal.result(jsonText(results, 2));
+  return results.some(({ refused }) => refused.length > 0) ? EXIT_CODE.failed : EXIT_CODE.done;
 }
 
 /** The kind and the name of a definition or configuration. */

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadAll } from "js-yaml";
 import type { ObjectDraft } from "../../src/engine/api/written.ts";
+import { defineResource } from "../../src/engine/api/resource.ts";
 import { CustomResourceDefinition } from "../../src/engine/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/sources/crontab.ts";
@@ -161,4 +162,40 @@ Deno.test("informer crds --service prints the configurations of webhooks, which 
   const wrong = await run("crds", ...files, "--service", "hooks");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.err.join(), "--service must be NAMESPACE/NAME");
+});
+
+Deno.test("informer crds --migrate stores all objects in one version, says what it does, and exits with 1 for refused objects", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const version = (name: string, storage: boolean) => ({ name, served: true, storage, schema: { openAPIV3Schema } });
+  const crd = definition("as", WIDE) as unknown as ObjectDraft<CustomResourceDefinition>;
+  const two = { ...crd, spec: { ...crd.spec, versions: [version("v1", true), version("v1beta1", false)] } };
+  const A = defineResource({ group: "acme.dev", version: "v1", plural: "as", kind: "as" });
+  server.create(CustomResourceDefinition, { ...two, spec: { ...two.spec, versions: [version("v1beta1", true)] } });
+  server.patch(CustomResourceDefinition, "as.acme.dev", { spec: { versions: two.spec.versions } });
+  for (const name of ["a", "b"]) server.create(A, { metadata: { name, namespace: "shop" } });
+  await using served = await serve(server);
+  const migrate = async (...flags: string[]) =>
+    await run(
+      "crds",
+      folder.write("kinds.ts", moduleOf(two)),
+      "--migrate",
+      ...flags,
+      "--server",
+      served.url,
+    );
+  server.failNext({ code: 404 }, 100, ({ url }) => url.includes("storagemigration"));
+  const planned = "as.acme.dev: 2 objects, stored in v1beta1 and v1, to v1";
+  assertEquals(await migrate("--dry-run"), { code: 0, out: [], err: [planned] });
+  server.failNext(422, 1, ({ verb, url }) => verb === "patch" && url.includes("/b"));
+  const refused = await migrate("-o", "json");
+  const rewriting = "as.acme.dev: pass 1: 2 of 2, up to shop/b";
+  assertEquals([refused.code, refused.err.slice(0, 2)], [1, [planned, rewriting]]);
+  assertMatch(refused.err[2], /^shop\/b: /);
+  assertEquals(JSON.parse(refused.out.join("\n"))[0].rewritten, 1);
+  const done = await migrate();
+  assertEquals([done.code, done.err.at(-1)], [0, "as.acme.dev: all objects are stored in v1"]);
+  assertEquals((await migrate("--compare")).code, 2);
+  assertEquals((await run("crds", "--dry-run", "kinds.ts")).code, 2);
 });

@@ -43,6 +43,11 @@ export interface InstalledCrd {
   readonly result: "created" | "changed" | "unchanged";
   /** What the change breaks, including what clients notice. */
   readonly changes: readonly DefinitionChange[];
+  /**
+   * Older versions in which objects may still be stored. If there are any, call `migrateStorage` next: the server
+   * refuses a CRD without them until then.
+   */
+  readonly toMigrate: readonly string[];
 }
 
 /** Thrown by {@linkcode installCrds} instead of changes that break stored objects. Nothing was installed. */
@@ -142,21 +147,27 @@ export async function installCrds(
   }));
   const breaking = plans.flatMap(({ changes }) => changes.filter(({ breaks }) => breaks === "stored objects"));
   if (breaking.length > 0 && !allowBreaking) throw new BreakingChangeError(breaking);
-  const installed: InstalledCrd[] = [];
+  const installed: (Omit<InstalledCrd, "toMigrate"> & { toMigrate: readonly string[] })[] = [];
   for (const { name, before, draft, changes } of plans) {
     const owner = { fieldManager, force, dryRun, signal };
     const wanted = draft as Apply<CustomResourceDefinition>;
     const result = await applyOwned(collection, `definition "${name}"`, before, wanted, owner);
-    installed.push({ name, result, changes });
+    installed.push({ name, result, changes, toMigrate: [] });
   }
-  for (const { name } of dryRun ? [] : plans) {
+  for (const one of dryRun ? [] : installed) {
     for (let waitMs = LOOK_MS.first;; waitMs = Math.min(2 * waitMs, LOOK_MS.last)) {
-      if (await isServed(client, await collection.get(name, { signal }), signal)) break;
+      const { metadata, spec, status } = await collection.get(one.name, { signal });
+      one.toMigrate = status?.storedVersions?.filter((it) => !isStorageVersion(spec, it)) ?? [];
+      if (await isServed(client, { metadata, spec, status }, signal)) break;
       await sleep(waitMs, { signal });
     }
   }
   client.forgetDiscovery();
   return installed;
+}
+
+function isStorageVersion({ versions }: CustomResourceDefinition["spec"], version: string): boolean {
+  return versions.some(({ name, storage }) => storage && name === version);
 }
 
 /**

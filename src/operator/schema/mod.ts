@@ -7,6 +7,8 @@
  *
  * @module
  */
+export { migrateStorage, type MigrateStorageOptions } from "./migrate_storage.ts";
+export type { StorageMigration, StorageMigrationProgress } from "./migrate_storage.ts";
 export { BreakingChangeError, installCrds, type InstallCrdsOptions, type InstalledCrd } from "./install_crds.ts";
 export { compareDefinitions, type DefinitionChange } from "./compare_definitions.ts";
 export {

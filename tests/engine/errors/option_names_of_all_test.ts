@@ -91,6 +91,7 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
       throw hooks.refuse("no", { ...typo });
     },
     "installCrds": () => schema.installCrds(client, [], { ...typo }),
+    "migrateStorage": () => schema.migrateStorage(client, ConfigMap, { ...typo }),
     "defineKind": () => schema.defineKind({ ...KIND, ...typo }),
     "DefinedKind.validate": () => schema.defineKind(KIND).validate({}, { ...typo }),
     "logRequests": () => core.logRequests(() => {}, { ...typo }),

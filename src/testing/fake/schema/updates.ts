@@ -196,6 +196,16 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
       const why = "unable to load root certificates: unable to parse bytes as PEM block";
       refuseValue(causes, "spec.conversion.webhookClientConfig.caBundle", caBundle, why);
     },
+    (_, object, causes) => {
+      const names = objectsOf(memberAt(object, "spec", "versions")).map(({ name }) => textOf(name));
+      textsOf(memberAt(object, "status", "storedVersions")).forEach((stored, index) => {
+        if (names.includes(stored)) return;
+        const why = `missing from spec.versions; ${stored} was previously a storage version, and must remain in ` +
+          "spec.versions until a storage migration ensures no data remains persisted in " +
+          `${stored} and removes ${stored} from status.storedVersions`;
+        refuseValue(causes, `status.storedVersions[${index}]`, stored, why);
+      });
+    },
   ],
   "apps/v1.ControllerRevision": [fixed("data")],
   "apps/v1.DaemonSet": [selector],

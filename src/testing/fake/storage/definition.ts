@@ -202,8 +202,14 @@ export function crdDefaults(object: MutableJson, time: string): void {
       condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
     ],
     acceptedNames: accepted,
-    storedVersions: versionsOf(object).filter(({ storage }) => storage === true).map(({ name }) => textOf(name)),
+    storedVersions: storedVersionsOf(object, []),
   };
+}
+
+/** Returns the versions in which objects of a CRD may be stored: these, and the one in which they are stored now. */
+export function storedVersionsOf(crd: JsonObject, before: readonly string[]): string[] {
+  const stored = versionsOf(crd).filter(({ storage }) => storage === true).map(({ name }) => textOf(name));
+  return [...new Set([...before, ...stored])];
 }
 
 /** Returns the resources that a CustomResourceDefinition defines: one per served version. */

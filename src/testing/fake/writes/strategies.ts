@@ -10,10 +10,10 @@ import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
 import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
-import { crdDefaults, type Definition } from "../storage/definition.ts";
+import { crdDefaults, type Definition, storedVersionsOf } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { listOr, objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 import { memberObject } from "../schema/members.ts";
 
@@ -150,7 +150,13 @@ const DEFINITION = "apiextensions/v1.CustomResourceDefinition";
 
 /** Strategies by the name of the type. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
-  [DEFINITION]: { defaults: (object, { time }) => crdDefaults(object, time) },
+  [DEFINITION]: {
+    defaults: (object, { time }) => crdDefaults(object, time),
+    update: (_, object) => {
+      const { storedVersions } = objectOr(object.status);
+      object.status = { ...objectOr(object.status), storedVersions: storedVersionsOf(object, textsOf(storedVersions)) };
+    },
+  },
   "apps/v1.DaemonSet": {
     create: (object) => prepareDaemonSet(object),
     update: (old, object) => prepareDaemonSet(object, old),

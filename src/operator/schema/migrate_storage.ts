@@ -1,0 +1,318 @@
+/**
+ * Storage migration: rewrites stored objects of a custom kind in the version that its CRD stores today.
+ *
+ * {@linkcode migrateStorage} is the entry point. It changes no versions in the CRD's spec, and no objects: the server
+ * converts each object as it is. `install_crds.ts` brings definitions to a server.
+ *
+ * @module
+ */
+import type { Abortable } from "../../engine/api/call_options.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { DEFINITIONS, onlyMetadata, type Resource, resourceName } from "../../engine/api/resource.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isNotFound,
+  StatusError,
+  statusMessage,
+} from "../../engine/api/status.ts";
+import { callObserver } from "../../engine/async/signals.ts";
+import { sleep } from "../../engine/async/time.ts";
+import type { Client } from "../../engine/client/client.ts";
+import type { ResourceClient } from "../../engine/client/resource_client.ts";
+import { checkCounts } from "../../engine/errors/checks.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import { checkNames } from "../../engine/errors/option_names.ts";
+import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
+import { StorageVersionMigration } from "../../engine/kinds/storagemigration/v1.ts";
+
+/** How far {@linkcode migrateStorage} is. */
+export interface StorageMigrationProgress {
+  /**
+   * - `"planned"`: nothing is written yet. `objects` will be rewritten.
+   * - `"rewriting"`: the objects up to `after` are rewritten, in the present pass.
+   * - `"server"`: the server's own migrator rewrites the objects.
+   * - `"cut"`: the CRD's `storedVersions` has the storage version only.
+   */
+  readonly step: "planned" | "rewriting" | "server" | "cut";
+  /** The CRD's name, `"websites.example.com"`. */
+  readonly name: string;
+  /** The version in which the server stores objects now. */
+  readonly storageVersion: string;
+  /** Versions in which objects may still be stored, from the CRD's status. */
+  readonly storedVersions: readonly string[];
+  /** The objects in this pass. */
+  readonly objects: number;
+  /** How many of them are done. */
+  readonly done: number;
+  /** The pass, from 1. The second one rewrites what others have written during the first. */
+  readonly pass: number;
+  /** The last key that is done. Pass it as the option `after` to go on there. */
+  readonly after?: ObjectKey;
+}
+
+/** Options for {@linkcode migrateStorage}. */
+export interface MigrateStorageOptions extends Abortable {
+  /** Is called before the first write, and after each group of objects. */
+  readonly onProgress?: (progress: StorageMigrationProgress) => void;
+  /** How many objects are rewritten at the same time. @default {4} */
+  readonly parallel?: number;
+  /** Goes on after this key, where an earlier call was stopped. @default {from the first object} */
+  readonly after?: ObjectKey;
+  /** If `true`, it stops after `"planned"`, and writes nothing. @default {false} */
+  readonly dryRun?: boolean;
+  /** If `false`, it does not ask for the server's own migrator, and so names refused objects. @default {true} */
+  readonly serverMigrator?: boolean;
+}
+
+/** The result of {@linkcode migrateStorage}. */
+export interface StorageMigration extends Pick<StorageMigrationProgress, "name" | "storageVersion"> {
+  /** The CRD's `storedVersions` now. */
+  readonly storedVersions: readonly string[];
+  /** How many objects this call has rewritten. The server's own migrator does not count them. */
+  readonly rewritten: number;
+  /** The objects that the server refused to store again, with its reason. As long as there are any, nothing is cut. */
+  readonly refused: readonly { readonly key: ObjectKey; readonly reason: string }[];
+}
+
+/** How often the server's own migrator is asked, and how long until it must have begun, in milliseconds. */
+const MIGRATOR_MS = { poll: 1_000, begin: 15_000 };
+/** The passes at most, while others keep writing. */
+const PASSES = 5;
+
+/**
+ * Rewrites all objects of a custom kind in the storage version, then removes the other versions from the CRD's
+ * `status.storedVersions`. Until then, the server refuses a CRD without these versions. Call it after all API servers
+ * have the new storage version.
+ *
+ * 1. It tells `onProgress` what it will do.
+ * 2. If the server has a migrator of its own (`StorageVersionMigration`, Kubernetes 1.37), that one does the work.
+ *    Otherwise, each object gets an empty patch, so that the server stores it again. Objects stay as they are, and an
+ *    object that is already stored in the storage version gets no event.
+ * 3. A second pass rewrites what others have written meanwhile, maybe through an API server with the old CRD.
+ * 4. It removes the other versions from `storedVersions`, unless the server has refused an object. Repair or delete
+ *    the objects in `refused`, and call it again.
+ *
+ * It may be stopped and called again at any time. It lists metadata in pages of 500, and holds a key and a version for
+ * each object. The client needs `get` on `customresourcedefinitions`, `patch` on `customresourcedefinitions/status`,
+ * and `list` and `patch` on the kind. With `create`, `get` and `delete` on `storageversionmigrations`, it uses the
+ * server's migrator.
+ *
+ * @param kind The kind, in any served version.
+ * @throws {StatusError} if the CRD does not exist, or your rights do not suffice.
+ * @throws {InformerError} if the storage version changes meanwhile, or others write without end.
+ * @throws the signal's reason.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { defineKind, installCrds, migrateStorage } from "@kube/informer/schema";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const names = { group: "example.com", version: "v1", kind: "Website", plural: "websites" } as const;
+ * const Website = defineKind({ ...names, spec: { type: "object" } });
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * await installCrds(client, [Website]);
+ * const { storedVersions, refused } = await migrateStorage(client, Website);
+ * assertEquals([storedVersions, refused], [["v1"], []]);
+ * ```
+ */
+export async function migrateStorage<T extends KubernetesObject>(
+  client: Client,
+  kind: Resource<T>,
+  options: MigrateStorageOptions = {},
+): Promise<StorageMigration> {
+  checkNames("migrate stored objects", options, "signal onProgress parallel after dryRun serverMigrator");
+  const { signal, dryRun, serverMigrator = true, parallel = 4 } = options;
+  checkCounts("migrate stored objects", { parallel }, { min: 1 });
+  const definition = new StoredDefinition(client, kind, signal);
+  const { name } = definition;
+  const { storageVersion, storedVersions } = await definition.read();
+  const isDone = storedVersions.every((it) => it === storageVersion);
+  const rewriting = new Rewriting(client.resource(onlyMetadata(kind)), options, {
+    name,
+    storageVersion,
+    storedVersions,
+  });
+  const objects = isDone ? 0 : await rewriting.count();
+  rewriting.tell({ step: "planned", objects });
+  if (isDone || dryRun) return { name, storageVersion, storedVersions, rewritten: 0, refused: [] };
+  const byServer = serverMigrator &&
+    await migratedByServer(client, kind, signal, () => rewriting.tell({ step: "server", objects }));
+  if (!byServer) await rewriting.run();
+  const refused = [...rewriting.refused].map(([key, reason]) => ({ key, reason }));
+  const now = await definition.cut(storageVersion, refused.length > 0);
+  if (refused.length === 0) rewriting.tell({ step: "cut", objects });
+  return { name, storageVersion, storedVersions: now, rewritten: rewriting.rewritten, refused };
+}
+
+type StoredVersions = Pick<StorageMigrationProgress, "storageVersion" | "storedVersions">;
+
+/** What a CRD says about stored versions. */
+class StoredDefinition {
+  readonly name: string;
+  readonly #definitions: ResourceClient<CustomResourceDefinition>;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(client: Client, kind: Resource, signal: AbortSignal | undefined) {
+    this.name = resourceName(kind);
+    this.#definitions = client.resource(DEFINITIONS as Resource<CustomResourceDefinition>);
+    this.#signal = signal;
+  }
+
+  async read(): Promise<StoredVersions & { readonly resourceVersion: string }> {
+    const { spec, status, metadata } = await this.#definitions.get(this.name, { signal: this.#signal });
+    const storageVersion = spec.versions.find(({ storage }) => storage)!.name;
+    const storedVersions = status?.storedVersions ?? [storageVersion];
+    return { storageVersion, storedVersions, resourceVersion: metadata.resourceVersion };
+  }
+
+  /** Leaves the storage version only, unless that `isEarly`. Returns what the CRD has then. */
+  async cut(migrated: string, isEarly: boolean): Promise<readonly string[]> {
+    const { storageVersion, storedVersions, resourceVersion } = await this.read();
+    if (storageVersion !== migrated) {
+      throw new InformerError(
+        `Cannot migrate "${this.name}": its storage version has become ${storageVersion} meanwhile. Migrate again`,
+      );
+    }
+    if (isEarly || storedVersions.length === 1) return storedVersions;
+    // With its version, so that the server refuses it if the CRD has changed since.
+    const body = { metadata: { resourceVersion }, status: { storedVersions: [storageVersion] } };
+    await this.#definitions.patch(this.name, { type: "merge", body }, { subresource: "status", signal: this.#signal });
+    return [storageVersion];
+  }
+}
+
+/** Rewrites all objects of a kind by empty patches, until a pass finds no version that it does not know. */
+class Rewriting {
+  /** Refused objects, with the server's reasons. */
+  readonly refused = new Map<ObjectKey, string>();
+  rewritten = 0;
+  readonly #objects: ResourceClient<KubernetesObject>;
+  readonly #options: MigrateStorageOptions;
+  readonly #definition: StoredVersions & { readonly name: string };
+  /** The version of each object after it was rewritten. */
+  readonly #known = new Map<ObjectKey, string>();
+  /** The present version of each object. */
+  #present = new Map<ObjectKey, string>();
+
+  constructor(
+    objects: ResourceClient<KubernetesObject>,
+    options: MigrateStorageOptions,
+    definition: StoredVersions & { readonly name: string },
+  ) {
+    [this.#objects, this.#options, this.#definition] = [objects, options, definition];
+  }
+
+  tell(progress: Pick<StorageMigrationProgress, "step" | "objects"> & Partial<StorageMigrationProgress>): void {
+    const whole = { done: 0, pass: 1, ...this.#definition, ...progress };
+    callObserver(() => this.#options.onProgress?.(whole));
+  }
+
+  /** Lists the objects, and returns their number. */
+  async count(): Promise<number> {
+    const { signal } = this.#options;
+    const present = new Map<ObjectKey, string>();
+    for await (const { items, restarted } of this.#objects.pages({ signal })) {
+      if (restarted) present.clear();
+      for (const item of items) present.set(keyOf(item), item.metadata.resourceVersion);
+    }
+    this.#present = present;
+    return present.size;
+  }
+
+  async run(): Promise<void> {
+    const { parallel = 4, after } = this.#options;
+    const keys = [...this.#present.keys()];
+    for (const key of after === undefined ? [] : keys.slice(0, keys.indexOf(after) + 1)) {
+      this.#known.set(key, this.#present.get(key)!);
+    }
+    for (let pass = 1;; pass++) {
+      const pending = [...this.#present].filter(([key, version]) =>
+        this.#known.get(key) !== version && !this.refused.has(key)
+      ).map(([key]) => key);
+      if (pass > 1 && pending.length === 0) return;
+      if (pass > PASSES) {
+        throw new InformerError(
+          `Cannot migrate "${this.#definition.name}": ${pending.length} objects were written again in each of ` +
+            `${PASSES} passes. Update all API servers first, pause the writers, and migrate again`,
+        );
+      }
+      for (let done = 0; done < pending.length;) {
+        const group = pending.slice(done, done + parallel);
+        await Promise.all(group.map((key) => this.#rewrite(key)));
+        done += group.length;
+        this.tell({ step: "rewriting", objects: pending.length, done, pass, after: group.at(-1) });
+      }
+      await this.count();
+    }
+  }
+
+  async #rewrite(key: ObjectKey): Promise<void> {
+    const [name, namespace] = key.split("/").reverse();
+    const client = namespace === undefined ? this.#objects : this.#objects.namespace(namespace);
+    const { signal } = this.#options;
+    try {
+      const { metadata } = await client.patch(name, { type: "merge", body: {} }, { signal });
+      this.#known.set(key, metadata.resourceVersion);
+      this.rewritten++;
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return; // it is gone, or the next pass finds it
+      if (!isAboutTheObject(error)) throw error;
+      this.refused.set(key, statusMessage(error.status));
+    }
+  }
+}
+
+/** Returns true if the server refuses this object, by its schema, a webhook or its conversion, and maybe no other. */
+function isAboutTheObject(error: unknown): error is StatusError {
+  if (!(error instanceof StatusError)) return false;
+  const { code, message } = error.status;
+  return code === 400 || code === 422 || code === 500 || (code === 403 && !message.includes("cannot patch resource"));
+}
+
+/**
+ * Lets the server's own migrator do the work. Returns false if there is none, it does not begin, or it fails. Since
+ * Kubernetes 1.37 kube-controller-manager has one; it removes versions from `storedVersions`, too.
+ */
+async function migratedByServer(
+  client: Client,
+  kind: Resource,
+  signal: AbortSignal | undefined,
+  onBegin: () => void,
+): Promise<boolean> {
+  const { group, plural } = kind;
+  const migrations = client.resource(StorageVersionMigration);
+  const name = `informer-${plural}.${group}`;
+  const spec = { resource: { group, resource: plural } };
+  const isOf = (migration: StorageVersionMigration, type: string): boolean =>
+    migration.status?.conditions?.some((it) => it.type === type && it.status === "True") ?? false;
+  try {
+    await migrations.create({ metadata: { name }, spec }, { signal });
+  } catch (error) {
+    // Without the kind or the rights, objects are rewritten one by one.
+    // A migration that exists is from a call that was stopped.
+    if (isNotFound(error) || isForbidden(error)) return false;
+    if (!isAlreadyExists(error)) throw error;
+    const { status } = await migrations.get(name, { signal });
+    if (status?.conditions?.some(({ type, status }) => type !== "Running" && status === "True")) {
+      await migrations.delete(name, { signal });
+      return await migratedByServer(client, kind, signal, onBegin); // it was about an older storage version, maybe
+    }
+  }
+  for (let waitedMs = 0, hasBegun = false;; waitedMs += MIGRATOR_MS.poll) {
+    const migration = await migrations.get(name, { signal });
+    const hasSucceeded = isOf(migration, "Succeeded");
+    if (hasSucceeded || isOf(migration, "Failed") || (!hasBegun && waitedMs >= MIGRATOR_MS.begin)) {
+      await migrations.delete(name, { signal });
+      return hasSucceeded;
+    }
+    if (!hasBegun && isOf(migration, "Running")) {
+      hasBegun = true;
+      onBegin();
+    }
+    await sleep(MIGRATOR_MS.poll, { signal });
+  }
+}
