@@ -82,10 +82,7 @@ export class CommandLine {
   async #complete(args: readonly string[]): Promise<void> {
     const { complete, FILES_LINE } = await import("./completions.ts");
     const words = args.slice(args[2] === "--" ? 3 : 2);
-    const found = await complete(await this.#program(), words, async () => {
-      const { ServerNames } = await import("./server_names.ts");
-      return new ServerNames(words, this.#context.terminal, this.#context.signal);
-    });
+    const found = complete(await this.#program(), words);
     if (found === "files") return this.#context.terminal.result(FILES_LINE);
     for (const { word, description } of found) {
       this.#context.terminal.result(`${word}${description ? `\t${description}` : ""}`);

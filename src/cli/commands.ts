@@ -443,9 +443,7 @@ export const COMMANDS: readonly CommandText[] = [
   {
     usage: "completions <shell:shell>",
     summary: "Print the completion script for your shell.",
-    description:
-      "The script completes commands, flags, contexts, kinds, namespaces and names. informer must be in PATH. To complete " +
-      "names, it reads your kubeconfig and asks your server, with the permissions that informer is installed with.",
+    description: "The script completes commands, flags, values and files. informer must be in PATH. It asks no server.",
     permissions: "none to print the script",
     types: { shell: SHELLS },
     flags: {},

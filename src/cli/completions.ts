@@ -2,23 +2,11 @@
  * Completions of the command line for bash, zsh and fish.
  *
  * {@linkcode complete} finds the words, and {@linkcode completionScript} returns the script that a shell sources. It
- * reads commands and flags from the parser, so that it needs no list of its own.
+ * reads commands and flags from the parser, so that it needs no list of its own. It asks no server.
  *
  * @module
  */
 import type { Command } from "@cliffy/command";
-
-/** The names on a server and in a kubeconfig. */
-export interface ClusterNames {
-  /** Returns the plurals of kinds that can be listed; with the group where two kinds have the same. */
-  kinds(): Promise<readonly string[]>;
-  /** Returns the names of the contexts in the kubeconfig. */
-  contexts(): Promise<readonly string[]>;
-  /** Returns the names of namespaces. */
-  namespaces(): Promise<readonly string[]>;
-  /** Returns the names of objects of a kind, in the namespace of the command line. */
-  names(kind: string): Promise<readonly string[]>;
-}
 
 /** A word that a shell offers. */
 interface Candidate {
@@ -29,9 +17,6 @@ interface Candidate {
 
 /** What a shell offers; `"files"` for paths. */
 type Offer = readonly Candidate[] | "files";
-
-/** Returns the names, which are asked for only if the line needs them. */
-type AskNames = () => Promise<ClusterNames>;
 
 type CompletedCommand = Pick<Command, "getName" | "getShortDescription" | "getCommands" | "getOptions" | "getType">;
 
@@ -47,70 +32,33 @@ const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--
  * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words`
  * are those behind the name of the program.
  */
-export async function complete(program: CompletedCommand, words: readonly string[], namesOf: AskNames): Promise<Offer> {
-  const found = await candidates(program, words, namesOf);
+export function complete(program: CompletedCommand, words: readonly string[]): Offer {
+  const found = candidates(program, words);
   return found === "files" ? found : found.filter(({ word }) => word.startsWith(words.at(-1) ?? ""));
 }
 
-async function candidates(program: CompletedCommand, words: readonly string[], namesOf: AskNames): Promise<Offer> {
-  const current = words.at(-1) ?? "";
+function candidates(program: CompletedCommand, words: readonly string[]): Offer {
   if (words.length <= 1) {
     return program.getCommands().map((each) => ({ word: each.getName(), description: firstSentence(each) }));
   }
   const command = commandOf(program, words[0]);
   if (command === undefined) return [];
   const options = command.getOptions();
-  const optionOf = (flag: string): (typeof options)[number] | undefined =>
-    options.find(({ flags }) => flags.includes(flag));
   // bash takes `--flag=value` apart at the equals sign.
   const before = words.slice(1, -1).filter((word) => word !== "=");
-  const waiting = optionOf(before.at(-1) ?? "");
+  const waiting = options.find(({ flags }) => flags.includes(before.at(-1) ?? ""));
   if (waiting !== undefined && waiting.args.length > 0) {
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
-    if (waiting.flags.includes("--context")) return wordsOf(await (await namesOf()).contexts());
-    if (waiting.flags.includes("--contexts")) {
-      return wordsOf((await (await namesOf()).contexts()).map((name) => listBefore(current) + name));
-    }
-    if (waiting.flags.includes("--namespace")) return wordsOf(await (await namesOf()).namespaces());
     if (command.getName() === "wait" && waiting.flags.includes("--for")) {
       return wordsOf(["ready", "deleted", "condition="]);
     }
     return wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler));
   }
-  if (current.startsWith("-")) {
+  if (words.at(-1)?.startsWith("-")) {
     return options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description })));
   }
   if (command.getName() === "crds") return "files";
-  const given = before.filter((word, i) => !word.startsWith("-") && !(optionOf(before[i - 1])?.args.length));
-  return wordsOf(await argumentsOf(command.getName(), given, current, namesOf));
-}
-
-async function argumentsOf(
-  command: string,
-  given: readonly string[],
-  current: string,
-  namesOf: AskNames,
-): Promise<readonly string[]> {
-  if (command === "completions") return given.length === 0 ? SHELLS : [];
-  if (!["get", "wait", "logs", "watch", "serve", "doctor"].includes(command)) return [];
-  const slash = current.indexOf("/");
-  const isNamed = ["get", "wait", "logs"].includes(command);
-  if (isNamed && slash !== -1) {
-    const kind = current.slice(0, slash);
-    return (await (await namesOf()).names(kind)).map((name) => `${kind}/${name}`);
-  }
-  if (command === "logs") return (await (await namesOf()).names("pods")).filter((name) => !given.includes(name));
-  if (isNamed && given.length > 0) {
-    return given.some((word) => word.includes("/"))
-      ? []
-      : (await (await namesOf()).names(given[0])).filter((name) => !given.includes(name));
-  }
-  return (await (await namesOf()).kinds()).map((kind) => listBefore(current) + kind);
-}
-
-/** Returns the names of a list that come before the one which is being written. */
-function listBefore(current: string): string {
-  return current.slice(0, current.lastIndexOf(",") + 1);
+  return command.getName() === "completions" && before.length === 0 ? wordsOf(SHELLS) : [];
 }
 
 function firstSentence(command: CompletedCommand): string {
