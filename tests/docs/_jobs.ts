@@ -3,11 +3,11 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { PlacedRule } from "../../src/engine/api/roles.ts";
 import { Deployment, ReplicaSet } from "../../src/engine/kinds/apps/v1.ts";
 import { Job } from "../../src/engine/kinds/batch/v1.ts";
-import { Namespace, Pod, ResourceQuota, Secret } from "../../src/engine/kinds/core/v1.ts";
+import { Namespace, Pod, Secret } from "../../src/engine/kinds/core/v1.ts";
 import { ownerReferenceTo } from "../../src/operator/controllers/reconcile/mod.ts";
 import { deployment, FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
 import { assertAccess } from "../../src/testing/roles.ts";
-import type { Process } from "../support/processes/program.ts";
+import { answers, quotasRun, serviceRun } from "../support/processes/job_runs.ts";
 import { ROOT } from "../support/texts/pages.ts";
 import type { Run } from "./_run.ts";
 
@@ -30,14 +30,6 @@ function assertRole(page: string, { requests }: FakeApiServer): void {
     (verb === "watch" ? ["list", verb] : [verb]).map((it) => `${it} ${resources}`)
   );
   assertEquals(new Set(granted), new Set(needed));
-}
-
-/** Resolves once `holds` for an answer to a request, which is sent again after each request of the program. */
-async function answers(address: string, holds: (status: number, text: string) => boolean): Promise<void> {
-  for (;;) {
-    const response = await fetch(address);
-    if (holds(response.status, await response.text())) return;
-  }
 }
 
 const secret = { metadata: { name: "registry", namespace: "platform" }, data: { key: "b25l" } } as const;
@@ -293,32 +285,3 @@ export const JOBS: Readonly<Record<string, Run>> = {
     expect: ({ server }) => quotasRun(server),
   },
 };
-
-/** Starts a service that does not get its pods yet, and ends it by SIGTERM while it is asked. */
-export async function serviceRun(server: FakeApiServer, program: Process): Promise<void> {
-  const stalled = server.stallNext(1_000);
-  const address = await program.until("the address", (line) => line.startsWith("http:"));
-  await answers(`${address}/readyz`, (status, text) => status === 503 && /^pods: .*not synced/.test(text));
-  await answers(`${address}/healthz`, (status) => status === 200);
-  stalled[Symbol.dispose]();
-  await answers(`${address}/readyz`, (status) => status === 200);
-  await answers(`${address}/shop`, (_, text) => text === '{"pods":1}');
-  program.kill("SIGTERM");
-  await answers(`${address}/readyz`, (status, text) => status === 503 && text === "ending\n");
-  await answers(`${address}/shop`, (status, text) => status === 200 && text === '{"pods":1}');
-  assertEquals(await program.code, 0);
-}
-
-/** Plays changes against the program of the page about client-node, before or after. */
-export async function quotasRun(server: FakeApiServer): Promise<void> {
-  const hard = (key: string, pods: string): Promise<unknown> =>
-    server.until(ResourceQuota, key, (found) => found?.spec?.hard?.pods === pods);
-  await hard("shop/team", "50");
-  server.create(Namespace, namespace({ name: "later", labels: { team: "b" } }));
-  await hard("later/team", "50");
-  server.patch(ResourceQuota, "shop/team", { spec: { hard: { pods: "9" } } });
-  await hard("shop/team", "50");
-  server.delete(ResourceQuota, "shop/team");
-  await hard("shop/team", "50");
-  assertEquals(server.keys(ResourceQuota), ["later/team", "shop/team"]);
-}

@@ -1,4 +1,4 @@
-import { FakeApiServer } from "../../src/testing/mod.ts";
+import type { FakeApiServer } from "../../src/testing/mod.ts";
 import type { Program } from "../support/processes/program.ts";
 
 /** A program on its way, and the server that it is connected to. */

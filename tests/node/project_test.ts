@@ -8,7 +8,7 @@ import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
 import { Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
 import { FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
-import { quotasRun, serviceRun } from "../docs/_jobs.ts";
+import { quotasRun, serviceRun } from "../support/processes/job_runs.ts";
 import { writeKubeconfig } from "../support/processes/host.ts";
 import { BUNDLED_NODE, findNode } from "../support/node/find_node.ts";
 import { programNamed } from "../support/texts/pages.ts";
