@@ -161,20 +161,24 @@ export const JOBS: Readonly<Record<string, Run>> = {
       await receiver.until(() => receiver.refused > 0);
       receiver.status = 204;
       await receiver.until(() => receiver.bodies.length === 1); // again, although nothing has changed
-      crash(server, "back-off 20s"); // is not told
+      crash(server, "back-off 20s"); // is not told, as the next message shows, which comes after it
+      const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" } as const;
+      server.patch(Deployment, "shop/other", { status: { conditions: [late] } });
+      await receiver.until(() => receiver.bodies.length === 2);
       const is = { status: "True", reason: "NewReplicaSetAvailable" } as const;
       const conditions = [{ type: "Available", ...is }, { type: "Progressing", ...is }];
       const status = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions };
       server.patch(Pod, "shop/web-1-x", { status: { phase: "Running", containerStatuses: null, conditions: READY } });
       server.patch(Deployment, "shop/web", { status });
-      await receiver.until(() => receiver.bodies.length === 2);
+      await receiver.until(() => receiver.bodies.length === 3);
       crash(server, "back-off 10s");
       server.patch(Deployment, "shop/web", { status: { readyReplicas: 0, availableReplicas: 0 } });
-      await receiver.until(() => receiver.bodies.length === 3);
+      await receiver.until(() => receiver.bodies.length === 4);
       const pod = "web-1-x: CrashLoopBackOff: container app: back-off 10s, 3 restarts";
       const stuck = "shop/Deployment:web is stuck: CrashLoopBackOff: pod web-1-x: container app: back-off 10s";
       assertEquals(messages(receiver.bodies), [
         `${stuck}\n${pod}`,
+        "shop/Deployment:other is stuck: ProgressDeadlineExceeded: it has made no progress within progressDeadlineSeconds",
         "shop/Deployment:web has recovered",
         `${stuck}\n${pod}`,
       ]);
