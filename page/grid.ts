@@ -147,6 +147,7 @@ export class Grid<T> {
       const text = object === null ? "" : textOf(object);
       if (cell.textContent === text) return;
       cell.textContent = text; // never HTML
+      cell.className = text.startsWith("⚠ ") ? "bad" : "";
     });
   }
 

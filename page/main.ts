@@ -12,6 +12,7 @@ import { type RemoteView, subscribeViews } from "../src/relay/client/view_subscr
 import { RelayError } from "../src/relay/client/server_events.ts";
 import { humanDuration } from "../src/engine/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
+import { markedState, unreadyKeys } from "./mark.ts";
 import { hashOf, type Place, readPlace } from "./place.ts";
 import { Rate } from "./rate.ts";
 import { yamlOf } from "./yaml_of.ts";
@@ -19,7 +20,9 @@ import { yamlOf } from "./yaml_of.ts";
 type Collection = CollectionList["collections"][number];
 
 /** A row as the page asks for it: metadata, and the cells if the collection is a table. */
-type Row = KubernetesObject & Partial<Pick<TableRow, "cells" | "columns">>;
+type Row = KubernetesObject & Partial<Pick<TableRow, "cells" | "columns">> & {
+  readonly object?: { readonly status?: { readonly conditions?: Parameters<typeof markedState>[0]["conditions"] } };
+};
 
 const KEYS: Column<Row> = {
   title: "Name",
@@ -48,6 +51,7 @@ function element<E extends Element = HTMLElement>(id: string): E {
 const select = element<HTMLSelectElement>("collection");
 const namespace = element<HTMLSelectElement>("namespace");
 const filter = element<HTMLInputElement>("filter");
+const unready = element<HTMLButtonElement>("unready");
 const details = element("details");
 const state = element("state");
 const problem = element("problem");
@@ -142,7 +146,8 @@ function showState(): void {
   state.className = text === "live" ? "live" : "";
   const { total = 0, hasSynced = false } = rows ?? {};
   const of = data?.objects !== undefined && data.objects !== total ? ` of ${data.objects.toLocaleString("en")}` : "";
-  element("count").textContent = hasSynced ? `${total.toLocaleString("en")}${of} objects` : "";
+  const count = hasSynced ? `${total.toLocaleString("en")}${of} objects` : problem.hidden ? "loading" : "";
+  if (element("count").textContent !== count) element("count").textContent = count;
   element("empty").hidden = !hasSynced || total > 0;
 }
 
@@ -184,6 +189,8 @@ function show(next: Place): void {
     if (next.object === "") closeDetails();
     else open(next.object);
   }
+  unready.hidden = !shown!.isTable || unreadyKeys(shown!.kind) === undefined;
+  unready.setAttribute("aria-pressed", String(next.sort === "unready"));
   select.value = next.collection;
   if (typing === undefined) filter.value = next.filter;
   showNamespaces();
@@ -195,7 +202,7 @@ function requestOf({ namespace, filter, sort }: Place): Pick<ViewRequest, "names
   return {
     namespace: shown!.scope === "Namespaced" ? namespace : "",
     search: filter,
-    sortBy: sort === "" ? [] : [sort],
+    sortBy: sort === "" ? [] : sort === "unready" ? unreadyKeys(shown!.kind) ?? [] : [sort],
   };
 }
 
@@ -226,7 +233,7 @@ function choose(collection: Collection): void {
 /** Asks for the rows of the present place, by a view of its own: what comes of it is of this request. */
 function openRows(): void {
   const { name, isTable } = shown!;
-  const fields = isTable ? ["metadata.name", "cells"] : ["metadata.name"];
+  const fields = isTable ? ["metadata.name", "cells", "object.status.conditions"] : ["metadata.name"];
   rows?.[Symbol.dispose]();
   const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, ...wanted });
   showBusy();
@@ -239,11 +246,18 @@ function openRows(): void {
 }
 
 function columnsOf({ scope }: Collection, columns: readonly TableColumn[] | undefined): Column<Row>[] {
+  const [ready, status] = ["Ready", "Status"].map((title) => columns?.findIndex(({ name }) => name === title) ?? -1);
+  const at = { ready, status, state: status < 0 ? ready : status };
   const own = columns?.flatMap(({ name, priority, format }, i): Column<Row>[] => {
     if (priority > 0) return [];
     if (name === "Age") return [AGE];
     if (format === "name") return [KEYS];
-    return [{ title: name, textOf: ({ cells }) => cellText(cells?.[i]), sortKeys: [`cells.${i}`, `-cells.${i}`] }];
+    const textOf = ({ cells, object }: Row): string => {
+      const [ready, status] = [at.ready, at.status].map((at) => cellText(cells?.[at]));
+      const text = i === at.state && markedState({ ready, status, conditions: object?.status?.conditions ?? [] });
+      return text || cellText(cells?.[i]);
+    };
+    return [{ title: name, textOf, sortKeys: [`cells.${i}`, `-cells.${i}`] }];
   });
   return [...(scope === "Namespaced" ? [NAMESPACE] : []), ...own ?? [KEYS, AGE]];
 }
@@ -284,6 +298,7 @@ function closeDetails(): void {
   details.hidden = true;
 }
 
+unready.addEventListener("click", () => go({ sort: place!.sort === "unready" ? "" : "unready" }));
 element("close").addEventListener("click", () => go({ object: "" }));
 
 addEventListener("keydown", (event) => {

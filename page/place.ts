@@ -8,7 +8,7 @@ export interface Place {
   readonly namespace: string;
   /** The words that rows have. */
   readonly filter: string;
-  /** The sort key; `""` is the order of the object keys. */
+  /** The sort key; `""` is the order of the object keys, and `"unready"` has first what is not ready. */
   readonly sort: string;
   /** The key of the object that is open; `""` is none. */
   readonly object: string;
@@ -19,7 +19,7 @@ const READABLE: Readonly<Record<keyof Place, RegExp>> = {
   collection: /^/,
   namespace: /^[\w.-]{0,253}$/,
   filter: /^.{0,200}$/,
-  sort: /^(?:-?(?:metadata\.(?:name|namespace|creationTimestamp)|cells\.\d{1,3}))?$/,
+  sort: /^(?:unready|-?(?:metadata\.(?:name|namespace|creationTimestamp)|cells\.\d{1,3}))?$/,
   object: /^[^/]{0,253}(?:\/[^/]{1,253})?$/,
 };
 

@@ -16,6 +16,8 @@ import { deno, Program } from "../support/processes/program.ts";
 import { Folder, serve } from "../support/servers/serve.ts";
 import { run } from "../support/processes/session.ts";
 import { CRONTAB_PROGRAM } from "./_crontab_program.ts";
+import { JOBS } from "./_jobs.ts";
+import { Receiver, type Run } from "./_run.ts";
 
 const CONFIG = new URL("deno.json", ROOT).pathname;
 const CronTab: Resource = defineResource({
@@ -25,30 +27,6 @@ const CronTab: Resource = defineResource({
   kind: "CronTab",
 });
 const ignore = Deno.build.os === "windows";
-
-/** A program on its way, and the server that it is connected to. */
-interface Running {
-  readonly server: FakeApiServer;
-  readonly program: Program;
-  /** Resolves once a line of standard output says exactly this. */
-  readonly prints: (line: string | RegExp) => Promise<void>;
-}
-
-/** The expected run of a program. */
-interface Run {
-  /** The arguments; `FOLDER` is one that the program may write to. */
-  readonly args?: readonly string[];
-  /** The server, before the program starts. */
-  readonly server?: () => FakeApiServer;
-  /** Waits for the expected lines. */
-  readonly expect: (run: Running) => Promise<void>;
-  /** `true` for a program that ends by itself; others run until they are interrupted. */
-  readonly ends?: boolean;
-  /** Standard output before it has synced. */
-  readonly first?: RegExp;
-  /** `true` for a program that asks the server for nothing before it is asked itself. */
-  readonly isLazy?: boolean;
-}
 
 /** Two pods of the shop on two nodes, one of data, and a deployment. */
 function shop(options: ConstructorParameters<typeof FakeApiServer>[0] = {}): FakeApiServer {
@@ -64,6 +42,7 @@ function shop(options: ConstructorParameters<typeof FakeApiServer>[0] = {}): Fak
 const CRASHING = { name: "main", ready: false, restartCount: 7, image: "web", imageID: "" };
 
 const RUNS: Readonly<Record<string, Run>> = {
+  ...JOBS,
   "follow_logs.ts": {
     args: ["shop", "app=web"],
     expect: async ({ server, prints }) => {
@@ -359,10 +338,12 @@ async function start(
   folder: Folder,
   address: string,
   args: readonly string[] = [],
+  receiver?: Receiver,
 ): Promise<Program> {
   const kubeconfig = await writeKubeconfig(folder.file(`${program.file}.kubeconfig`), { server: address });
   const flags = ["--no-check", "--no-prompt", "--config", CONFIG, ...program.flags];
-  const given = args.map((arg) => arg === "FOLDER" ? folder.path : arg);
+  const places: Readonly<Record<string, string>> = { FOLDER: folder.path, RECEIVER: receiver?.url ?? "http://none" };
+  const given = args.map((arg) => places[arg] ?? arg);
   return new Program(folder.file(program.file), given, { KUBECONFIG: kubeconfig }, flags);
 }
 
@@ -375,17 +356,28 @@ for (const program of programs()) {
     await using folder = extractPrograms();
     using server = run.server?.() ?? shop();
     await using served = await serve(server);
-    await using process = await start(program, folder, served.url, run.args);
+    await using receiver = new Receiver();
+    await using processes = new AsyncDisposableStack();
+    const begin = async (args = run.args): Promise<Program> =>
+      processes.use(await start(program, folder, served.url, args, receiver));
+    let process = await begin();
     await run.expect({
       server,
-      program: process,
+      receiver,
+      get program() {
+        return process;
+      },
       prints: (wanted) =>
         process.out.until((lines) =>
           lines.some((line) => typeof wanted === "string" ? line === wanted : wanted.test(line))
         ),
+      again: async (args) => {
+        await process[Symbol.asyncDispose]();
+        process = await begin(args);
+      },
     });
     if (!run.ends) process.kill("SIGINT");
-    assertEquals([await process.code, process.err.text], [0, ""]);
+    assertEquals([await process.code, process.err.text.replaceAll(run.errors ?? "", "")], [0, ""]);
   });
 
   if (run.ends) continue;

@@ -5,9 +5,10 @@ import { defineResource, type Resource } from "../../src/engine/api/resource.ts"
 import { NODE_FILES, PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { VERSION } from "../../src/engine/client/version.ts";
 import { Deployment } from "../../src/engine/kinds/apps/v1.ts";
-import { Pod } from "../../src/engine/kinds/core/v1.ts";
-import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { Namespace, Pod } from "../../src/engine/kinds/core/v1.ts";
+import { FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
 import { NODE_VERSIONS, packForNpm } from "../../tools/npm.ts";
+import { quotasRun, serviceRun } from "../support/processes/job_runs.ts";
 import { writeKubeconfig } from "../support/processes/host.ts";
 import { BUNDLED_NODE, findNode } from "../support/node/find_node.ts";
 import { programNamed } from "../support/texts/pages.ts";
@@ -156,6 +157,70 @@ Deno.test(
     const refused = await npm.run(npm.path, old, cli, "--version");
     assertEquals([refused.code, refused.out], [1, ""]);
     assertMatch(refused.err, /^error: informer needs Node 24\.2 or newer, and this is Node 22\.\d+\.\d+\n$/);
+  },
+);
+
+/** A block of JavaScript with this file name in a page. */
+function scriptOf(page: string, file: string): string {
+  const text = Deno.readTextFileSync(new URL(`../../docs/jobs/${page}`, import.meta.url));
+  const found = [...text.matchAll(/^```js ignore\n([^]*?)^```$/gm)].find(([, block]) => block.startsWith(`// ${file}`));
+  assert(found !== undefined, file);
+  return found[1];
+}
+
+Deno.test(
+  "the programs with Hono and client-node in docs/jobs run on Node, type-check, and do what those without do",
+  options,
+  async () => {
+    await using npm = await Npm.make();
+    const folder = npm.file("jobs");
+    Deno.mkdirSync(folder);
+    Deno.writeTextFileSync(join(folder, "package.json"), `{ "type": "module", "private": true }`);
+    const call = async (command: string, ...args: string[]): Promise<void> => {
+      const { code, out, err } = await npm.run(folder, command, ...args);
+      assertEquals(code, 0, out + err);
+    };
+    const packages = [
+      "hono@4",
+      "@hono/node-server@2",
+      "@kubernetes/client-node@2.0.1",
+      "@types/node@24",
+      "typescript@7",
+    ];
+    await call("npm", "install", "--no-audit", "--no-fund", "../informer.tgz", ...packages);
+    const programs = {
+      "service_hono.ts": scriptOf("service-in-kubernetes.md", "service_hono.ts"),
+      "quotas.js": scriptOf("migrate-a-client-node-program.md", "quotas.js"),
+      "quotas.ts": programNamed("quotas.ts").text,
+    };
+    for (const [file, text] of Object.entries(programs)) Deno.writeTextFileSync(join(folder, file), text);
+    const { compilerOptions } = JSON.parse(NODE_FILES["tsconfig.json"]);
+    const files = ["service_hono.ts", "quotas.ts"];
+    Deno.writeTextFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+    await call("npx", "tsc");
+
+    using server = new FakeApiServer();
+    await using served = await serve(server);
+    const env = { ...npm.env, KUBECONFIG: await writeKubeconfig(npm.file("kubeconfig"), { server: served.url }) };
+    const start = (file: string, ...args: string[]): Process =>
+      new Process("node", [file, ...args], { cwd: folder, env });
+    server.create(Pod, pod({ name: "web-0", namespace: "shop" }));
+    await using service = start("service_hono.ts", "0", "3000");
+    await serviceRun(server, service);
+    assertEquals(service.err.text, "");
+
+    for (const file of ["quotas.js", "quotas.ts"]) {
+      using server = new FakeApiServer();
+      server.create(Namespace, namespace({ name: "shop", labels: { team: "a" } }));
+      server.create(Namespace, namespace({ name: "other" }));
+      await using served = await serve(server);
+      const cluster = { server: served.url, "insecure-skip-tls-verify": true }; // client-node refuses HTTP without it
+      await writeKubeconfig(npm.file("kubeconfig"), cluster);
+      await using program = start(file);
+      await quotasRun(server);
+      program.kill("SIGTERM");
+      assertEquals(await program.code, 0, program.err.text);
+    }
   },
 );
 

@@ -35,7 +35,7 @@ browserTest(
     create(server, "app-0");
     await visit.until(firstIs("app-0"));
     server.patch(Pod, "shop/app-0", { status: { phase: "Failed" } });
-    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "Failed"`);
+    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "⚠ Failed"`);
     server.delete(Pod, "shop/app-0");
     await visit.until(firstIs("cart-0"));
     await visit.until('document.querySelector("#count").textContent === "1 objects"');
@@ -49,6 +49,80 @@ browserTest(
     assertEquals(visit.complaints, []);
   },
 );
+
+/** Sets the containers of a running pod. */
+function run(server: FakeApiServer, name: string, ...containers: readonly boolean[]): void {
+  const state = { waiting: { reason: "CrashLoopBackOff" } };
+  const containerStatuses = containers.map((ready, i) => {
+    return { name: `c${i}`, ready, restartCount: 0, image: "a", imageID: "", state: ready ? { running: {} } : state };
+  });
+  server.patch(Pod, `shop/${name}`, { status: { phase: "Running", containerStatuses, conditions: [] } });
+}
+
+browserTest("the page marks rows that are not ready, with the reason, and has them first after one click", async () => {
+  using server = new FakeApiServer();
+  createMany(server, 1_000);
+  for (const { metadata: { name } } of server.list(Pod)) run(server, name, true);
+  for (const name of ["x-crash", "z-waits"]) create(server, name); // last by their names
+  const containers = ["c0", "c1"].map((name) => ({ name, image: "a" }));
+  server.create(Pod, { metadata: { name: "y-half", namespace: "shop" }, spec: { containers } });
+  run(server, "x-crash", false);
+  run(server, "y-half", true, false);
+  const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] as const;
+  server.patch(Pod, "shop/z-waits", { status: { phase: "Pending", conditions } });
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until(firstIs("web-00000"));
+  assertEquals(await visit.page.locator("#rows .bad").count(), 0);
+  await visit.page.getByRole("button", { name: "Not ready first" }).click();
+  await visit.until(firstIs("z-waits"));
+  assertEquals((await visit.column(2)).slice(0, 4), ["z-waits", "x-crash", "y-half", "web-00000"]);
+  assertEquals((await visit.column(4)).slice(0, 4), [
+    "⚠ Pending: Unschedulable",
+    "⚠ CrashLoopBackOff",
+    "⚠ CrashLoopBackOff",
+    "Running",
+  ]);
+  assertEquals(await visit.page.locator("#rows .bad").count(), 3);
+  assertEquals(await visit.page.locator("#unready").getAttribute("aria-pressed"), "true");
+  assertEquals(new URL(visit.page.url()).hash, "#collection=pods&sort=unready");
+
+  await visit.page.setViewportSize({ width: 390, height: 700 });
+  await visit.until('document.querySelector("#scroller.cut")');
+  const right = (selector: string): Promise<number> =>
+    visit.page.evaluate(`document.querySelector("${selector}").getBoundingClientRect().right`) as Promise<number>;
+  assertEquals(await visit.page.evaluate("document.documentElement.scrollWidth"), 390);
+  for (const selector of ["#rows .bad", "#unready", "#count", "#state"]) {
+    assert(await right(selector) <= 390, `${selector} ends at ${await right(selector)}`);
+  }
+  await visit.page.evaluate(axe.source);
+  // deno-lint-ignore no-explicit-any
+  const { violations } = await visit.page.evaluate("axe.run()") as any;
+  // deno-lint-ignore no-explicit-any
+  assertEquals(violations.map(({ id, nodes }: any) => [id, nodes.map((it: any) => it.html)]), []);
+
+  server.delete(Pod, "shop/z-waits");
+  await visit.until(firstIs("x-crash"));
+  await visit.page.locator("#unready").click();
+  await visit.until(firstIs("web-00000"));
+  await visit.page.selectOption("#collection", "configmaps");
+  await visit.until("unready.hidden"); // these are never ready or not
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("the page says that it is loading until the first rows are there", async () => {
+  using server = new FakeApiServer();
+  create(server, "cart-0");
+  const stalled = server.stallNext(1_000);
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until('state.textContent !== "connecting"');
+  assertEquals(await visit.page.locator("#count").textContent(), "loading");
+  assertEquals(await visit.page.locator("#empty").isVisible(), false);
+  stalled[Symbol.dispose]();
+  await visit.until('count.textContent === "1 objects"');
+  assertEquals(visit.complaints, []);
+});
 
 browserTest("the page reconnects after its server restarts, and says so meanwhile", async () => {
   using server = new FakeApiServer();

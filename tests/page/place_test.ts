@@ -10,7 +10,7 @@ Deno.test("a place is read back from its address", () => {
     collection: fc.constantFrom("pods", "nodes"),
     namespace: fc.constantFrom("", "shop", "kube-system"),
     filter: fc.oneof(fc.string({ maxLength: 100 }), fc.constantFrom("a b", "+", "%", "#&=", "é")),
-    sort: fc.constantFrom("", "metadata.name", "-metadata.creationTimestamp", "cells.4", "-cells.12"),
+    sort: fc.constantFrom("", "unready", "metadata.name", "-metadata.creationTimestamp", "cells.4", "-cells.12"),
     object: fc.constantFrom("", "worker-1", "shop/cart-0", "system:node", "<a b>&c=d"),
   });
   fc.assert(fc.property(place, (it) => {

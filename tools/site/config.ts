@@ -101,6 +101,7 @@ export function configOf(
   const introduction = readIntroduction(readFileSync(join(root, "README.md"), "utf8"));
   const { name, claim, program } = introduction;
   const entries = sections.flatMap(({ entries }) => entries);
+  const start = sections.find(({ title }) => title === "Start")?.entries ?? entries;
   const byPage = new Map(entries.map((entry) => [entry.page, entry]));
   const places = { root, pages: join(folder, "docs"), repository, program };
   return {
@@ -114,7 +115,7 @@ export function configOf(
     ...(site === "" ? {} : { sitemap: { hostname: `${site}/` } }),
     transformPageData(page: PageData): void {
       page.description = byPage.get(page.filePath)?.description || claim;
-      if (page.filePath === "README.md") Object.assign(page.frontmatter, home(introduction, entries));
+      if (page.filePath === "README.md") Object.assign(page.frontmatter, home(introduction, start));
     },
     markdown: {
       theme: { light: "github-light-high-contrast", dark: "github-dark-default" }, // their comments have enough contrast

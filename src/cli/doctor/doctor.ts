@@ -15,7 +15,7 @@ import { type PlacedRule, rolesYaml } from "../../engine/api/roles.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { ReadAhead } from "../../engine/async/iterate.ts";
 import type { Client } from "../../engine/client/client.ts";
-import { permittedEnv } from "../../host/connect/runtime/permissions.ts";
+import { permittedEnv, shellWord } from "../../host/connect/runtime/permissions.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../engine/informer/cache/memory_report.ts";
 import { wrap } from "../codegen/emit_module.ts";
@@ -164,6 +164,8 @@ export interface Report {
   readonly steps: readonly Step[];
   /** The Deno flags that this configuration needs, if known. */
   readonly permissions: readonly string[];
+  /** The command to run next, if nothing is wrong. */
+  readonly next?: string;
   /** Duration, in milliseconds. */
   readonly ms: number;
 }
@@ -195,7 +197,7 @@ function plainReport(report: Report): string[] {
     return `${status.padEnd(4)}  ${name.padEnd(width)}  ${what}${advice}`;
   });
   if (permissions.length > 0) lines.push(`ok    ${"permissions".padEnd(width)}  ${permissions.join(" ")}`);
-  return [...lines, summaryOf(report)];
+  return [...lines, ...summaryOf(report)];
 }
 
 function prettyReport(report: Report, { colours, columns }: ReportStyle): string[] {
@@ -220,14 +222,14 @@ function prettyReport(report: Report, { colours, columns }: ReportStyle): string
     lines.push(head + flag);
   });
   const worst = worstOf(steps);
-  return [...lines, "", `  ${paint(COLOURS[worst], summaryOf(report))}`];
+  return [...lines, "", ...summaryOf(report).map((line) => `  ${paint(COLOURS[worst], line)}`)];
 }
 
 function worstOf(steps: readonly Step[]): StepStatus {
   return (["fail", "warn"] as const).find((status) => steps.some((step) => step.status === status)) ?? "ok";
 }
 
-function summaryOf({ steps, ms }: Report): string {
+function summaryOf({ steps, next, ms }: Report): string[] {
   const count = (wanted: StepStatus): number => steps.filter(({ status }) => status === wanted).length;
   const [failed, warned] = [count("fail"), count("warn")];
   const warnings = `${warned} ${warned === 1 ? "warning" : "warnings"}`;
@@ -235,8 +237,30 @@ function summaryOf({ steps, ms }: Report): string {
     ? `${failed} of ${steps.length} checks failed${warned > 0 ? `, ${warnings}` : ""}`
     : warned > 0
     ? `informers can run, with ${warnings}`
-    : "everything is fine: informers can run";
-  return `${verdict} (${seconds(ms)})`;
+    : "all good: informers can run";
+  return [`${verdict} (${seconds(ms)})`, ...next === undefined ? [] : [`next: ${next}`]];
+}
+
+/** Returns the command that follows the resources that were checked, with the same connection. */
+function nextOf({ names, flags: { namespace, allNamespaces, fake, ...flags } }: Scope): string {
+  const { kubeconfig, context, server, tokenFile, as, asGroup = [], asUid } = flags;
+  const given = Object.entries({
+    kubeconfig,
+    context,
+    server,
+    "token-file": tokenFile,
+    as,
+    "as-uid": asUid,
+    namespace,
+  });
+  return [
+    `informer watch ${names.join(" ")}`,
+    ...[...given, ...asGroup.map((group) => ["as-group", group] as const)].flatMap(([flag, value]) =>
+      value === undefined ? [] : [`--${flag} ${shellWord(value)}`]
+    ),
+    ...allNamespaces ? ["-A"] : [],
+    ...fake ? ["--fake"] : [],
+  ].join(" ");
 }
 
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
@@ -307,7 +331,7 @@ export async function doctor(
   terminal.live("");
   const ms = Math.round(performance.now() - startedAt);
   const { steps, exitCode } = checkup;
-  const report = { ...found, exitCode, steps, ms };
+  const report = { ...found, exitCode, steps, ...worstOf(steps) === "ok" ? { next: nextOf(scope) } : {}, ms };
   if (flags.output === "json") terminal.result(jsonText({ ok: exitCode === 0, ...report }, 2));
   else for (const line of reportLines(report, style)) terminal.result(line);
   return exitCode;

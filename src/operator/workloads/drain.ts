@@ -67,6 +67,10 @@ export interface DrainProgress {
   readonly error?: unknown;
   /** The wait before the next request, while the eviction is blocked. */
   readonly delayMs?: number;
+  /** The number of pods to remove. It is known before the first step, and never changes. */
+  readonly total: number;
+  /** The number of these pods that are gone. */
+  readonly gone: number;
 }
 
 /** Options for {@linkcode drain}. */
@@ -84,7 +88,7 @@ export interface DrainOptions extends Abortable, Pick<EvictOptions, "gracePeriod
   readonly onProgress?: (progress: DrainProgress) => void;
 }
 
-type Step = Omit<DrainProgress, "pod">;
+type Step = Pick<DrainProgress, "state" | "error" | "delayMs">;
 
 /** How many evictions may wait for their first answer. Blocked ones do not count, so they hold up no others. */
 const MAX_REQUESTS = 20;
@@ -160,7 +164,8 @@ export async function drain(client: ResourceClients, node: string, options: Drai
     const report = (step: Step): void => {
       if (step.state === "gone") left.delete(key);
       else left.set(key, step);
-      callObserver(() => onProgress?.({ pod: key, ...step }));
+      const { length: total } = chosen;
+      callObserver(() => onProgress?.({ pod: key, total, gone: total - left.size, ...step }));
     };
     const onBlocked = (error: unknown, delayMs: number): void => {
       answered();

@@ -207,7 +207,10 @@ export interface ViewRequest {
    * all objects match.
    */
   readonly search?: string;
-  /** Up to 100 field paths to sort by, as in `SortKey`. Without it, the order of the object keys. */
+  /**
+   * Up to 100 field paths to sort by, as in `SortKey`, but a text such as `1/2` counts as its fraction. Without it, the
+   * order of the object keys.
+   */
   readonly sortBy?: readonly string[];
   /** Up to 100 paths of fields to send. Without it, complete objects. */
   readonly fields?: readonly string[];

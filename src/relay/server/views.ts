@@ -19,6 +19,7 @@ import {
   parseSortKey,
   type RowChange,
   type SortKey,
+  type SortValue,
   type ViewRow,
   type ViewUpdate,
   type ViewUpdates,
@@ -136,7 +137,7 @@ export class ViewSelection {
       return {
         by: (object) => {
           const shown = show({ object });
-          return shown === undefined ? undefined : key.by(shown);
+          return shown === undefined ? undefined : fractionOf(key.by(shown));
         },
         descending: key.descending,
       };
@@ -327,6 +328,12 @@ const LOOK_MS = 500;
 
 /** The greatest number of namespaces that are reported of a collection. */
 const MAX_NAMESPACES = 1_000;
+
+/** Returns 0.5 for `1/2`, so that rows come first that lack the most; other values as they are. */
+function fractionOf(value: SortValue): SortValue {
+  const [, part, whole] = typeof value === "string" ? /^(\d+)\/(\d+)$/.exec(value) ?? [] : [];
+  return part === undefined ? value : whole === "0" ? 1 : Number(part) / Number(whole);
+}
 
 /** The bytes of a row of a view, and of each value that it is sorted by. */
 const ROW_BYTES = { row: 160, value: 40 };

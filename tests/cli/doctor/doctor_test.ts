@@ -433,6 +433,21 @@ Deno.test("informer doctor advises pollMs for a resource without a watch, and in
   ]]);
 });
 
+Deno.test("informer doctor says what to run next, with its own flags, only if nothing is wrong", async () => {
+  const nextOf = async (...args: string[]): Promise<string | undefined> =>
+    (await run("doctor", ...args, "--server", served.url)).out.find((line) => line.startsWith("next: "));
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const watch = `next: informer watch pods deploy --server ${served.url}`;
+  assertEquals(await nextOf("pods", "deploy", "-A"), `${watch} -A`);
+  const user = ["--as", "ada", "--as-group", "it's"];
+  assertEquals(
+    await nextOf("pods,deploy", "-n", "shop", ...user),
+    `${watch} --as ada --namespace shop --as-group "it's"`,
+  );
+  assertEquals(await nextOf("pods", "podz"), undefined);
+});
+
 Deno.test("informer doctor names the server that is down, and not the name of its resource", async () => {
   await using served = await serve(metricsServer(true));
   const { code, ill } = await examine({ server: served.url }, { resources: ["pods.metrics.k8s.io", "podz"] });
@@ -449,7 +464,8 @@ Deno.test("informer doctor prints one line per check outside a terminal, and ref
   assertEquals([code, err], [0, []]);
   assertMatch(out[0], /^ok {4}configuration +a fake API server in this process$/);
   assert(out.some((line) => /^ok {4}login +known as "system:admin", in groups "system:masters"/.test(line)));
-  assertMatch(out.at(-1)!, /^everything is fine: informers can run \(/);
+  assertMatch(out.at(-2)!, /^all good: informers can run \(/);
+  assertEquals(out.at(-1), "next: informer watch pods --fake");
   const json = await run("doctor", "--fake", "-o", "json", "pods");
   assertEquals([json.code, JSON.parse(json.out.join("\n")).ok], [0, true]);
   for (
@@ -597,6 +613,12 @@ Deno.test("reportLines ends with a verdict: informers can run, or cannot", () =>
   const verdict = (steps: Report["steps"]): string | undefined =>
     reportLines({ ...REPORT, steps }, { pretty: false, colours: false, columns: 80 }).at(-1);
   const [ok, warn] = REPORT.steps;
-  assertEquals(verdict([ok]), "everything is fine: informers can run (3.2 s)");
+  assertEquals(verdict([ok]), "all good: informers can run (3.2 s)");
+  const next = { ...REPORT, steps: [ok], next: "informer watch pods" };
+  for (const columns of [80, 100]) {
+    const lines = reportLines(next, { pretty: true, colours: false, columns });
+    assertEquals(lines.slice(-2), ["  all good: informers can run (3.2 s)", "  next: informer watch pods"]);
+    assert(lines.every((line) => line.length <= columns));
+  }
   assertEquals(verdict([ok, warn, warn]), "informers can run, with 2 warnings (3.2 s)");
 });

@@ -48,6 +48,22 @@ Deno.test("cordon and uncordon say whether the scheduler may use a node", async 
   assertEquals(shop.server.get(Node, "n1")?.spec?.unschedulable, undefined);
 });
 
+Deno.test("drain says how many pods it removes from its first step on, and how many are gone", async () => {
+  using time = new FakeTime();
+  using shop = new Shop();
+  for (let i = 0; i < 25; i++) shop.add(`shop/a${i}`, { controller: "ReplicaSet" }); // more than it asks for at a time
+  shop.add("shop/other", { controller: "ReplicaSet", node: "n2" });
+  const steps: string[] = [];
+  const onProgress = ({ state, gone, total }: DrainProgress): void => void steps.push(`${state} ${gone}/${total}`);
+  await using drained = new Drained(shop, { gracePeriodSeconds: 0, onProgress });
+  await time.tickAsync(60_000);
+  assertEquals([drained.end, steps[0], steps.at(-1)], ["done", "evicting 0/25", "gone 25/25"]);
+  assertEquals(
+    steps.filter((step) => step.startsWith("gone")),
+    Array.from({ length: 25 }, (_, i) => `gone ${i + 1}/25`),
+  );
+});
+
 Deno.test("drain cordons the node, evicts its pods in all namespaces, and waits until they are gone", async () => {
   using time = new FakeTime();
   using shop = new Shop();

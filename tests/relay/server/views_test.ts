@@ -2,12 +2,13 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import type { KubernetesObject } from "../../../src/engine/api/object.ts";
 import { asTable } from "../../../src/engine/api/resource.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/engine/informer/cache_view.ts";
+import { Deployment } from "../../../src/engine/kinds/apps/v1.ts";
 import { Pod, Secret } from "../../../src/engine/kinds/core/v1.ts";
 import type { ViewRequest } from "../../../src/relay/server/format.ts";
 import { OpenRequest } from "../../../src/relay/server/open_requests.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { type ViewHub, ViewSelection, ViewStream } from "../../../src/relay/server/views.ts";
-import { FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
+import { deployment, FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
 import { FakeTime as ViewStreamFakeTime } from "../../support/times/fake_time.ts";
 import { type Events, LOCAL, Relayed } from "../../support/servers/relayed.ts";
 
@@ -186,6 +187,19 @@ Deno.test("rows of a table are searched by their cells, and sorted by one", asyn
   assertEquals(collections, [{ name: "pods", kind: "Pod", scope: "Namespaced", isTable: true }]);
   const { items } = await (await relayed.get("/api/pods?namespace=mail")).json();
   assertEquals([items[0].spec.nodeName, items[0].cells], ["worker-9", undefined]); // the object, not its row
+});
+
+Deno.test("cells such as 1/2 are sorted as fractions, so that rows come first that lack the most", async () => {
+  const server = new FakeApiServer();
+  const ready = { a: [1, 1], b: [1, 2], c: [0, 1], d: [2, 2], e: [0, 10], f: [0, 0], g: [9, 10] };
+  for (const [name, [readyReplicas, replicas]] of Object.entries(ready)) {
+    server.create(Deployment, deployment({ name, namespace: "shop", replicas }));
+    server.patch(Deployment, `shop/${name}`, { status: { readyReplicas } });
+  }
+  await using relayed = new Relayed({ collections: { deployments: asTable(Deployment) } }, { server });
+  await using viewer = await Viewer.open(relayed, { rows: { of: "deployments", sortBy: ["cells.1"], limit: 9 } });
+  await viewer.until(() => viewer.rows.rows?.length === 7);
+  assertEquals(viewer.names("rows"), ["c", "e", "b", "g", "a", "d", "f"]); // as texts, 9/10 would be the last
 });
 
 Deno.test("requests for views that are none are refused with the reason", async () => {

@@ -33,7 +33,7 @@ export function netDenial(flag: string, cause: unknown): Error {
   return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
 }
 
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w./,:@%+=~\\-]*$/.test(text) ? text : JSON.stringify(text);
 }
 
