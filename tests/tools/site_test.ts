@@ -48,7 +48,7 @@ const SEARCHED: readonly (readonly [words: string, page: string])[] = [
 const NAMES: readonly (readonly [name: string, page: string])[] = [
   ["LabelSelector", "api/informer/LabelSelector"],
   ["followLogs()", "api/logs/followLogs"],
-  ["Deployment", "api/kinds/apps/v1"],
+  ["Pod", "api/kinds/core/v1"],
 ];
 
 /** The most that the first page may transfer, and the most that its parts may move while it loads. */

@@ -65,5 +65,5 @@ export function isFuzzy(word: string): number | boolean {
 export function boostOf(id: string, word: string): number {
   if (!id.includes("/api/")) return 1;
   if (!word.startsWith("exported")) return 0.1;
-  return id.includes("/kinds/") ? 50 : 100;
+  return id.includes("/testing/") ? 10 : id.includes("/kinds/") ? 50 : 100; // builders have the names of kinds
 }
