@@ -69,10 +69,15 @@ interface Parameter {
   readonly left?: Parameter;
 }
 
+/** An entry point in `deno.json`, and what `deno doc` knows of it. */
+export type DocumentedEntry = readonly [
+  entry: string,
+  symbols: readonly DocumentedSymbol[],
+  moduleDoc: JsDoc | undefined,
+];
+
 /** Returns the output of `deno doc` for the entry points in `deno.json`, by entry point. */
-async function documented(): Promise<
-  (readonly [entry: string, symbols: readonly DocumentedSymbol[], moduleDoc: JsDoc | undefined])[]
-> {
+export async function documented(): Promise<DocumentedEntry[]> {
   const { exports } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))) as {
     exports: Record<string, string>;
   };

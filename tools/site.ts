@@ -7,24 +7,34 @@
  *
  * @module
  */
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { type Addresses, addressProblem, readAddresses } from "./addresses.ts";
 import { count, quit, readFlags, text, toggle } from "./flags.ts";
 import { baseOf, type Settings } from "./site/config.ts";
+import { ICON } from "./site/icon.ts";
+import { readIndex } from "./site/index.ts";
 import { writeReference } from "./site/reference.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const FOLDER = join(ROOT, ".site");
 const PACKAGES = join(ROOT, "tools/site/npm");
-const REFERENCE = join(FOLDER, "public/api");
+const PAGES = join(FOLDER, "pages");
 
 /** The file that begins the configuration of VitePress, which looks for it next to its packages. */
 const CONFIG = `export { default } from "../../tools/site/config.ts";\n`;
 
-/** The file that adds the component of diagrams, a copy next to it, to the theme. */
-const THEME = `import Theme from "vitepress/theme";
+/** The file that adds to the theme the components that are copied next to it. */
+const THEME = `import Theme from "vitepress/theme-without-fonts"; // the text would move when a font comes
+import { h } from "vue";
 import Diagram from "./diagram.vue";
-export default { extends: Theme, enhanceApp: ({ app }) => void app.component("Diagram", Diagram) };
+import Home from "./home.vue";
+const parts = { "home-hero-info-after": "start", "home-hero-image": "picture", "home-hero-after": "reasons" };
+const slots = Object.fromEntries(Object.entries(parts).map(([slot, part]) => [slot, () => h(Home, { part })]));
+export default {
+  extends: Theme,
+  Layout: () => h(Theme.Layout, null, slots),
+  enhanceApp: ({ app }) => void app.component("Diagram", Diagram),
+};
 `;
 
 /** What npm prints when it cannot reach its registry, or a proxy refuses. */
@@ -83,34 +93,33 @@ export async function install(log: (line: string) => void): Promise<void> {
   await Deno.writeTextFile(installed, lock);
 }
 
-/** The time of the last change of a file or below a folder, in milliseconds. */
-function changedAt(path: string): number {
-  const { mtime, isDirectory } = Deno.statSync(path);
-  const below = isDirectory ? [...Deno.readDirSync(path)].map(({ name }) => changedAt(join(path, name))) : [];
-  return Math.max(mtime!.getTime(), ...below);
-}
-
-/** Writes the reference, unless it is newer than all sources. */
-async function updateReference(log: (line: string) => void): Promise<void> {
-  const sources = ["deno.json", "mod.ts", "src", "tools/site/reference.ts"].map((path) => changedAt(join(ROOT, path)));
-  const written = await Deno.stat(join(REFERENCE, "darkmode_toggle.js")).catch(() => undefined); // is written last
-  if (written !== undefined && written.mtime!.getTime() > Math.max(...sources)) return;
-  log("Writing the reference by deno doc (about 15 s)");
-  log(`Wrote ${await writeReference(ROOT, REFERENCE)} pages of the reference`);
-}
-
-/** Makes `.site` ready for VitePress: its packages, the reference, its configuration, and a link to the pages. */
-async function prepare(log: (line: string) => void): Promise<void> {
+/** Makes `.site` ready for VitePress: its packages, configuration and files, the reference, and links to the pages. */
+async function prepare(addresses: Addresses, log: (line: string) => void): Promise<void> {
   await install(log);
-  await updateReference(log);
-  await Deno.mkdir(join(FOLDER, ".vitepress/theme"), { recursive: true });
+  for (const folder of [".vitepress/theme", "static"]) await Deno.mkdir(join(FOLDER, folder), { recursive: true });
+  await Deno.mkdir(PAGES, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(join(ROOT, "docs"))) {
+    try {
+      if (isDirectory) await Deno.symlink(join(ROOT, "docs", name), join(PAGES, name), { type: "junction" });
+      else await Deno.copyFile(join(ROOT, "docs", name), join(PAGES, name));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    }
+  }
+  log("Writing the reference by deno doc");
+  const sections = readIndex(await Deno.readTextFile(join(ROOT, "docs/README.md")));
+  const reference = await writeReference(ROOT, PAGES, baseOf(addresses), sections);
+  await Deno.writeTextFile(join(FOLDER, "reference.json"), JSON.stringify(reference));
   await Deno.writeTextFile(join(FOLDER, ".vitepress/config.ts"), CONFIG);
   await Deno.writeTextFile(join(FOLDER, ".vitepress/theme/index.js"), THEME);
-  await Deno.copyFile(join(ROOT, "tools/site/diagram.vue"), join(FOLDER, ".vitepress/theme/diagram.vue"));
-  try {
-    await Deno.symlink(join(ROOT, "docs"), join(FOLDER, "docs"), { type: "junction" });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  await Deno.writeTextFile(join(FOLDER, "static/favicon.svg"), ICON);
+  for (const name of ["diagram.vue", "home.vue"]) {
+    await Deno.copyFile(join(ROOT, "tools/site", name), join(FOLDER, ".vitepress/theme", name));
+  }
+  // The icon for old browsers, and a picture of the claim and the terminal for links to the site.
+  const files = ["tools/site/static/favicon.ico", "tools/site/static/preview.png"];
+  for (const path of [...files, "docs/pictures/watch-light.svg", "docs/pictures/watch-dark.svg"]) {
+    await Deno.copyFile(join(ROOT, path), join(FOLDER, "static", basename(path)));
   }
 }
 
@@ -129,7 +138,7 @@ function vitePress(addresses: Addresses, ...args: string[]): [args: string[], en
  * @throws {Error} when a link of a page leads nowhere, or anything else fails.
  */
 export async function buildSite(out: string, addresses: Addresses, log: (line: string) => void): Promise<void> {
-  await prepare(log);
+  await prepare(addresses, log);
   log("Building the pages by VitePress");
   const { success, output } = await run("node", ...vitePress(addresses, "build", "--outDir", out));
   if (!success) throw new Error(`Cannot build the site:\n${output.trim()}`);
@@ -143,7 +152,7 @@ async function serve(port: number, addresses: Addresses): Promise<number> {
     if (!(error instanceof Deno.errors.AddrInUse)) throw error;
     throw new Error(`Cannot serve the site: port ${port} is in use. Choose another port with --port.`);
   }
-  await prepare(console.log);
+  await prepare(addresses, console.log);
   console.log("Starting VitePress");
   const [args, env] = vitePress(addresses, "dev", "--port", String(port), "--strictPort");
   const child = new Deno.Command("node", { args, env, cwd: FOLDER, stdout: "null" }).spawn();

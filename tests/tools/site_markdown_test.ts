@@ -1,14 +1,27 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { searched, stemOf } from "../../tools/site/config.ts";
+import { home } from "../../tools/site/home.ts";
 import { readIndex, readIntroduction } from "../../tools/site/index.ts";
 import { anchorOf, type Markdown, targetOf, type Token, useRepositoryMarkdown } from "../../tools/site/markdown.ts";
-import { finished } from "../../tools/site/reference.ts";
+import { finderOf, mentionedIn, type Places } from "../../tools/site/names.ts";
+import { boostOf, searched, searchedReference, stemOf, wordsOf } from "../../tools/site/search.ts";
 import { mendTheme } from "../../tools/site/theme.ts";
+import { callText, typeText } from "../../tools/site/types.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const REPOSITORY = "https://git.example/informer";
 
 type Rule = Parameters<Markdown["core"]["ruler"]["push"]>[1];
+
+/** Two entry points with a name for different things, a function, and a kind. */
+const PLACES: Places = {
+  Client: [{ name: "Client", entries: ["."], link: "/api/informer/Client", isFunction: false }],
+  Event: [
+    { name: "Event", entries: ["./a"], link: "/api/a#event", isFunction: false },
+    { name: "Event", entries: ["./b"], link: "/api/b#event", isFunction: false },
+  ],
+  logs: [{ name: "logs", entries: ["./logs"], link: "/api/logs/logs", isFunction: true }],
+  Pod: [{ name: "Pod", entries: ["./kinds/core/v1"], link: "/api/kinds/core/v1#pod", isFunction: false }],
+};
 
 /** A token of markdown-it. */
 class FakeToken implements Token {
@@ -35,11 +48,17 @@ function token(type: string, content: string, children: Token[] | null = null): 
 }
 
 /** Applies the rules for pages to the tokens of one page of `docs`. */
-function apply(tokens: Token[], page = "guides/a.md", repository = REPOSITORY): void {
+function apply(tokens: Token[], page = "guides/a.md", repository = REPOSITORY, src = ""): void {
   let rule: Rule | undefined;
   const markdown: Markdown = { core: { ruler: { push: (_, added) => rule = added } }, render: () => "" };
-  useRepositoryMarkdown(markdown, { root: ROOT, pages: "/site/docs", repository, program: "first();\n" });
-  rule!({ tokens, env: { path: `/site/docs/${page}` }, Token: FakeToken });
+  useRepositoryMarkdown(markdown, {
+    root: ROOT,
+    pages: "/site/docs",
+    repository,
+    program: "first();\n",
+    places: PLACES,
+  });
+  rule!({ src, tokens, env: { path: `/site/docs/${page}` }, Token: FakeToken });
 }
 
 const PICTURE = '<picture><source media="(prefers-color-scheme: dark)" srcset="../a-dark.svg">' +
@@ -126,15 +145,21 @@ Deno.test("site: the navigation is the index of the pages, whose items have one 
   assertThrows(() => readIndex("# Docs\n"), Error, "it has no item");
 });
 
-Deno.test("site: the first page has the name, the claim and the program of README", () => {
-  const readme = "# Name\n\n**It works.** You get `it`,\nand more.\n\n```ts ignore\nfirst();\n```\n";
+Deno.test("site: the first page has the name, the claim, the program, the commands and the figures of README", () => {
+  const readme = "# Name\n\n**It works.** You get `it`,\nand more.\n\n```ts ignore\nfirst();\n```\n\n## Start\n\n" +
+    "In a clone:\n\n```sh\na   # b\n```\n\nIn yours:\n\n```sh\nc\nd\n```\n\n## Fast\n\n| client | s |\n| --- | --: |\n" +
+    "| `@kube/informer` on Node | 1 |\n| `@kubernetes/client-node` 2 | 5 |\n";
   assertEquals(readIntroduction(readme), {
     name: "Name",
     claim: "It works",
     text: "You get it, and more.",
     program: "first();\n",
+    starts: [{ where: "In a clone", commands: ["a"] }, { where: "In yours", commands: ["c", "d"] }],
+    figures: { s: ["1", "5"] },
   });
   assertThrows(() => readIntroduction("# Name\n\nIt works.\n"), Error, "Cannot read README.md");
+  assertThrows(() => readIntroduction(readme.replace("In yours:", "")), Error, '"## Start" needs two blocks');
+  assertThrows(() => readIntroduction(readme.replace("client-node", "")), Error, "its benchmark has no row");
 });
 
 Deno.test("site: the search finds a page by its line in the index and its path, and not by its further links", () => {
@@ -149,18 +174,91 @@ Deno.test("site: the search compares words without their endings", () => {
   assertEquals(stems, ["shard", "shard", "shard", "retry", "proxy", "410", "bus"]);
 });
 
-Deno.test("site: a page of the reference gets a language, an icon, the name of its entry, and links to pages", () => {
-  const html = '<html><head><title>T</title><meta name="doc-current-file" content="relay"></head>' +
-    '<ul class="breadcrumbs"></ul><input id="searchbar"> from &quot;relay&quot;' +
-    '<a href="#type_param_a" class="x">A</a><a href="#type_param_b" class="x">B</a><b id="type_param_b"></b>' +
-    '<a href="../../docs/relay/serve.md#who">Serve</a><a href="./docs/README.md">All</a></html>';
-  const page = finished(html, "relay/~/InformerRelay.html", "@kube/informer");
-  assertEquals(page.includes('<html lang="en">') && page.includes('rel="icon"'), true);
-  assertEquals(page.includes('<a href="../../../" class="guides">Guides</a>'), true);
-  assertEquals(page.includes("from &quot;@kube/informer/relay&quot;"), true);
-  assertEquals(page.includes('A<a href="#type_param_b" class="x">B</a>'), true);
-  assertEquals(page.includes('<a href="../../../relay/serve.html#who">Serve</a><a href="../../../index.html">'), true);
-  assertEquals(page.includes('id="searchbar" aria-label="Search names"'), true);
+Deno.test("site: names in code lead to the reference, except in headings, in links, and on their own page", () => {
+  const code = (): FakeToken => token("code_inline", "Client");
+  const hrefs = (tokens: Token[], page?: string): (string | null)[] => {
+    apply(tokens, page);
+    return tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === "link_open")
+      .map((open) => open.attrGet("href"));
+  };
+  assertEquals(hrefs([token("inline", "", [code(), code()])]), ["/api/informer/Client", "/api/informer/Client"]);
+  assertEquals(hrefs([token("heading_open", ""), token("inline", "", [code()])]), []);
+  assertEquals(hrefs([token("inline", "", [code()])], "api/informer/Client.md"), []);
+  const link = new FakeToken("link_open", "a", 1, { href: "/a" });
+  assertEquals(hrefs([token("inline", "", [link, code(), token("link_close", "")])]), ["/a"]);
+});
+
+Deno.test("site: a name is found if it can be nothing else, and a kind or an ambiguous name if it is imported", () => {
+  const find = finderOf(PLACES, "");
+  const found = ["Client", "Client()", "logs()", "logs", "Event", "Pod", "Missing", "toString"].map((it) =>
+    find(it)?.link
+  );
+  assertEquals(found.filter(Boolean), ["/api/informer/Client", "/api/logs/logs"]);
+  const page = '```ts\nimport { type Event, x } from "@kube/informer/b";\n' +
+    'import { Pod } from "@kube/informer/kinds/core/v1";\n```\n`logs()`';
+  const importing = finderOf(PLACES, page);
+  assertEquals([importing("Event")?.link, importing("Pod")?.link], ["/api/b#event", "/api/kinds/core/v1#pod"]);
+  assertEquals([...mentionedIn(PLACES, page)].map(({ name }) => name).sort(), ["Event", "Pod", "logs"]);
+});
+
+Deno.test("site: types are printed with links and without signs of Markdown", () => {
+  const keyword = (repr: string): { kind: string; repr: string } => ({ kind: "keyword", repr });
+  const linkOf = (name: string): string | undefined => name === "Pod" ? "/pod.html" : undefined;
+  const shown = (type: Parameters<typeof typeText>[0]): string =>
+    typeText(type, linkOf).replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+  const pod = { kind: "typeRef", repr: "Pod", value: { typeName: "Pod" } };
+  const map = { kind: "typeRef", repr: "Map", value: { typeName: "Map", typeParams: [keyword("string"), pod] } };
+  assertEquals(shown(map), 'Map<string, <a href="/pod.html">Pod</a>>');
+  assertEquals(
+    shown({ kind: "union", value: [{ kind: "array", value: keyword("string") }, keyword("null")] }),
+    "string[] | null",
+  );
+  const params = [{ kind: "identifier", name: "name", tsType: keyword("string") }, {
+    kind: "assign",
+    left: { kind: "identifier", name: "options", tsType: { kind: "typeLiteral", value: {} } },
+  }];
+  const call = { kind: "fnOrConstructor", value: { constructor: false, params, tsType: keyword("void") } };
+  assertEquals(shown(call), "(name: string, options?: {}) => void");
+  assertEquals(callText({ params: params.slice(0, 1) }, linkOf, true), "(\n  name: string,\n)");
+  assertEquals(typeText({ kind: "literal", value: { kind: "string", string: "a|b" } }, linkOf), "&#34;a&#124;b&#34;");
+});
+
+Deno.test("site: the search knows the prose of the reference, and finds an export by its whole name", () => {
+  const page =
+    "---\na: b\n---\n\n# followLogs()\n\nYields lines.\n\n```ts\ncode();\n```\n\n## Errors\n\n## stop()\n\nEnds.\n";
+  const html = searchedReference(page);
+  assertEquals(html.match(/<h\d>.*?<\/h\d>/g), [
+    '<h1>followLogs() <a href="#">#</a></h1>',
+    '<h2>stop() <a href="#stop">#</a></h2>',
+  ]);
+  assert(html.includes("exportedfollowLogs") && html.includes("Yields lines.") && !html.includes("code()"), html);
+  assertEquals([wordsOf("followLogs()"), wordsOf("follow logs")], [["followLogs", "exportedfollowLogs"], [
+    "follow",
+    "logs",
+  ]]);
+  const boosts = [
+    boostOf("/guides/a.html", "log"),
+    boostOf("/api/a.html", "log"),
+    boostOf("/api/a.html", "exportedlog"),
+  ];
+  assert(boosts[1] < boosts[0] && boosts[0] < boosts[2], String(boosts));
+});
+
+Deno.test("site: the first page has the commands for a clone until the package is published, and README's figures", async () => {
+  const introduction = readIntroduction(await Deno.readTextFile("README.md"));
+  const entries = readIndex(await Deno.readTextFile("docs/README.md")).flatMap(({ entries }) => entries);
+  const commandsOf = (isPublished: boolean): unknown => home(introduction, entries, isPublished).start;
+  assertEquals(commandsOf(false), {
+    where: "In a clone of this repository, with only Node on your machine",
+    commands: ["npx -y deno@2.9.6 task demo"],
+  });
+  assertEquals(commandsOf(true), {
+    where: "In your own project",
+    commands: ["deno add jsr:@kube/informer", "npx jsr add @kube/informer"],
+  });
+  const figures = { ...introduction.figures, "first sync, ms": ["1", "2"] as const };
+  const [first] = home({ ...introduction, figures }, entries, true).reasons as { figure: string; what: string }[];
+  assert(first.figure === "1 ms" && first.what.endsWith("client-node: 2\u00a0ms"), JSON.stringify(first));
 });
 
 Deno.test("site: a component of VitePress gets its mend, and the build ends when there is no place for it", () => {
@@ -169,19 +267,4 @@ Deno.test("site: a component of VitePress gets its mend, and the build ends when
   assertEquals(transform('<div class="VPHome">', id), '<div class="VPHome" role="main">');
   assertEquals(transform("<div>", "/a/theme-default/components/VPPage.vue"), undefined);
   assertThrows(() => transform("<div>", id), Error, 'Cannot mend VPHome.vue of VitePress: it has no class="VPHome"');
-});
-
-Deno.test("site: pages of the reference have one heading, named landmarks, and names of buttons", () => {
-  const html = '<title>Pod</title><main class="a"></main><nav class="topSymbols"></nav>' +
-    '<nav class="documentNavigation"></nav><button class="copyButton"></button><code class="language-ts"></code>';
-  const page = finished(html, "index.html", "@kube/informer");
-  for (
-    const part of [
-      '<main class="a"><h1 class="for-readers">Pod</h1>',
-      '<nav class="topSymbols" aria-label="Symbols">',
-      '<nav class="documentNavigation" aria-label="On this page">',
-      '<button class="copyButton" aria-label="Copy">',
-      '<code tabindex="0" class="language-ts">',
-    ]
-  ) assert(page.includes(part), `${part} is not in ${page}`);
 });

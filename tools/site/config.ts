@@ -10,9 +10,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path/posix";
 import process from "node:process";
 import type { Addresses } from "../addresses.ts";
-import { ICON } from "./icon.ts";
+import { home } from "./home.ts";
 import { type Entry, type Introduction, readIndex, readIntroduction } from "./index.ts";
 import { anchorOf, type Markdown, useRepositoryMarkdown } from "./markdown.ts";
+import type { Reference } from "./reference.ts";
+import { boostOf, isFuzzy, searched, searchedReference, stemOf, wordsOf } from "./search.ts";
+import { STYLE } from "./style.ts";
 import { mendTheme } from "./theme.ts";
 
 /** The settings that `tools/site.ts` passes. */
@@ -32,27 +35,6 @@ interface PageData {
   frontmatter: Record<string, unknown>;
 }
 
-/** As much of Vite's server as is used. */
-interface DevServer {
-  readonly middlewares: { use(handle: (request: { url?: string }, response: unknown, next: () => void) => void): void };
-}
-
-/**
- * Shows the one of two pictures that fits the switch of the site, and has room for code of about 110 columns. Its
- * colors have a contrast of 4.5 to 1. The theme's own colors miss it on buttons and on the language of code. Labels of
- * diagrams have the height that Mermaid has measured.
- */
-const STYLE = `html:not(.dark) .dark-only, .dark .light-only { display: none }
-:root { --vp-layout-max-width: 1640px; --vp-code-font-size: 13px; --vp-code-lang-color: var(--vp-c-text-2) }
-.dark { --vp-code-lang-color: var(--vp-c-text-2) }
-html:not(.dark) { --vp-button-brand-bg: var(--vp-c-brand-2); --vp-button-brand-hover-bg: var(--vp-c-brand-1) }
-.vp-doc .diagram { overflow-x: auto }
-.vp-doc .diagram p { line-height: 24px; margin: 0 }
-.DocSearch-Button-Key[data-key]::before { content: attr(data-key) }
-@media (min-width: 1440px) { .VPDoc.has-aside .content-container.content-container { max-width: 900px } }`;
-
-const REFERENCE = { text: "API reference", link: "/api/index.html", target: "_self" };
-
 /** The path of the site on its host, `/` without an address. */
 export function baseOf({ site }: Addresses): string {
   return site === "" ? "/" : `${new URL(site).pathname.replace(/\/$/, "")}/`;
@@ -63,36 +45,6 @@ function linkTo({ page }: Entry): string {
   return `/${page.replace(/\.md$/, "")}`;
 }
 
-/** What the first page shows above the index. */
-function home({ name, claim, text }: Introduction, entries: readonly Entry[]): Record<string, unknown> {
-  const actions = entries.slice(0, 2).map((entry, i) => {
-    return { theme: i === 0 ? "brand" : "alt", text: entry.title, link: linkTo(entry) };
-  });
-  return {
-    layout: "home",
-    hero: { name, text: claim, tagline: text, actions: [...actions, { theme: "alt", ...REFERENCE }] },
-  };
-}
-
-/**
- * Returns the HTML of a page for the search. The words of its line in the index and of its path find the page, too; its
- * links to further pages do not. The index has no words of its own.
- */
-export function searched(html: string, entry: Entry | undefined): string {
-  if (entry === undefined) return "";
-  const words = [entry.title, entry.page.replace(/\.md$/, "").replaceAll(/[/-]/g, " "), entry.description];
-  const escaped = words.join(". ").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  return html.replace(/<h2 id="next"[^]*?(?=<h2 |$)/, "").replace("</h1>", `</h1><p>${escaped}</p>`);
-}
-
-/**
- * Returns the form of a word that the search compares: `sharding`, `sharded` and `shards` find each other. VitePress
- * copies its text into the pages, so it uses nothing outside itself.
- */
-export function stemOf(word: string): string {
-  return word.toLowerCase().replace(/^(.{2,})ies$/, "$1y").replace(/^(.{3,}?)(?:ing|ed|s)$/, "$1");
-}
-
 /** Makes the configuration. */
 export function configOf(
   { root, folder, version, addresses: { repository, site } }: Settings,
@@ -101,26 +53,35 @@ export function configOf(
   const introduction = readIntroduction(readFileSync(join(root, "README.md"), "utf8"));
   const { name, claim, program } = introduction;
   const entries = sections.flatMap(({ entries }) => entries);
-  const start = sections.find(({ title }) => title === "Start")?.entries ?? entries;
   const byPage = new Map(entries.map((entry) => [entry.page, entry]));
-  const places = { root, pages: join(folder, "docs"), repository, program };
+  const { places, sidebar }: Reference = JSON.parse(readFileSync(join(folder, "reference.json"), "utf8"));
+  const pages = { root, pages: join(folder, "pages"), repository, program, places };
+  const rendered = new Map<string, string>(); // VitePress asks twice for each page
+  const base = baseOf({ repository, site });
   return {
     title: name,
     description: claim,
     lang: "en",
-    base: baseOf({ repository, site }),
-    srcDir: "docs",
+    base,
+    srcDir: "pages",
+    buildConcurrency: 16, // the memory of the build grows with it
     rewrites: { "README.md": "index.md" },
-    head: [["link", { rel: "icon", href: ICON }], ["style", {}, STYLE]],
+    head: [
+      ["link", { rel: "icon", href: `${base}favicon.svg` }],
+      ["style", {}, STYLE],
+      ...previewOf(introduction, site),
+    ],
     ...(site === "" ? {} : { sitemap: { hostname: `${site}/` } }),
     transformPageData(page: PageData): void {
       page.description = byPage.get(page.filePath)?.description || claim;
-      if (page.filePath === "README.md") Object.assign(page.frontmatter, home(introduction, start));
+      if (page.filePath === "README.md") {
+        Object.assign(page.frontmatter, home(introduction, entries, repository !== ""));
+      }
     },
     markdown: {
       theme: { light: "github-light-high-contrast", dark: "github-dark-default" }, // their comments have enough contrast
       anchor: { slugify: anchorOf },
-      config: (markdown: Markdown) => useRepositoryMarkdown(markdown, places),
+      config: (markdown: Markdown) => useRepositoryMarkdown(markdown, pages),
     },
     themeConfig: {
       siteTitle: `${name} ${version}`,
@@ -128,37 +89,54 @@ export function configOf(
         provider: "local",
         options: {
           detailedView: true,
-          miniSearch: { options: { processTerm: stemOf } },
+          miniSearch: {
+            options: { processTerm: stemOf },
+            searchOptions: { tokenize: wordsOf, fuzzy: isFuzzy, prefix: isFuzzy, boostDocument: boostOf },
+          },
           _render(text: string, env: { readonly relativePath: string }, markdown: Markdown): string {
-            return searched(markdown.render(text, { ...env }), byPage.get(env.relativePath));
+            const { relativePath: path } = env;
+            const found = rendered.get(text) ??
+              (path.startsWith("api/")
+                ? searchedReference(text)
+                : searched(markdown.render(text, { ...env }), byPage.get(path)));
+            rendered.set(text, found);
+            return found;
           },
         },
       },
       outline: [2, 3],
-      nav: [{ text: "Guides", link: linkTo(entries[0]), activeMatch: "^/(?!api/).+" }, REFERENCE],
-      sidebar: sections.map(({ title, entries }) => ({
-        text: title,
-        items: entries.map((entry) => ({ text: entry.title, link: linkTo(entry) })),
-      })),
+      nav: [
+        { text: "Guides", link: linkTo(entries[0]), activeMatch: "^/(?!api/).+" },
+        { text: "API reference", link: "/api/", activeMatch: "^/api/" },
+      ],
+      sidebar: {
+        "/api/": sidebar,
+        "/": sections.map(({ title, entries }) => ({
+          text: title,
+          items: entries.map((entry) => ({ text: entry.title, link: linkTo(entry) })),
+        })),
+      },
       ...(repository === "" ? {} : {
         socialLinks: [{ icon: iconOf(repository), link: repository, ariaLabel: "The repository" }],
         editLink: { pattern: `${repository}/edit/main/docs/:path`, text: "Edit this page" },
       }),
     },
     vite: {
-      publicDir: join(folder, "public"),
-      resolve: { preserveSymlinks: true }, // the folder of the pages is a link, next to the packages
-      plugins: [mendTheme(), { name: "folders-of-the-reference", configureServer: serveFolders }],
+      publicDir: join(folder, "static"),
+      resolve: { preserveSymlinks: true }, // the folders of the pages are links, next to the packages
+      plugins: [mendTheme()],
     },
   };
 }
 
-/** Lets the server show `index.html` of a folder of the reference, as other servers do. */
-function serveFolders({ middlewares }: DevServer): void {
-  middlewares.use((request, _, next) => {
-    request.url = request.url?.replace(/^([^?#]*\/api\/(?:[^?#]*\/)?)(?=[?#]|$)/, "$1index.html");
-    next();
-  });
+/** What other sites show for a link to this one. It needs the whole address of a picture. */
+function previewOf({ name, claim }: Introduction, site: string): unknown[] {
+  if (site === "") return [];
+  const values = { "og:title": name, "og:description": claim, "og:image": `${site}/preview.png`, "og:type": "website" };
+  return [
+    ...Object.entries(values).map(([property, content]) => ["meta", { property, content }]),
+    ["meta", { name: "twitter:card", content: "summary_large_image" }],
+  ];
 }
 
 /** The name of an icon that VitePress has. */

@@ -1,6 +1,6 @@
 /**
  * The Markdown of the pages for users on the site: links to files of the repository, pictures for light and dark,
- * diagrams, and anchors as the repository's own page has them.
+ * diagrams, links from names in code to the reference, and anchors as the repository's own page has them.
  *
  * {@linkcode useRepositoryMarkdown} is the entry point, a plugin of markdown-it. Links from page to page are left to
  * VitePress, which reports dead links.
@@ -9,6 +9,7 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
+import { finderOf, type Place, type Places } from "./names.ts";
 
 /** As much of a token of markdown-it as is read and changed. */
 export interface Token {
@@ -22,6 +23,7 @@ export interface Token {
 
 /** As much of the state of markdown-it as is used. */
 interface State {
+  readonly src: string;
   readonly tokens: Token[];
   readonly env: { readonly path?: string };
   readonly Token: new (type: string, tag: string, nesting: number) => Token;
@@ -33,7 +35,7 @@ export interface Markdown {
   render(text: string, env: Record<string, unknown>): string;
 }
 
-/** The places of the repository, and the program of the first page. */
+/** The places of the repository and of exported names, and the program of the first page. */
 export interface Repository {
   /** The folder of the repository. */
   readonly root: string;
@@ -43,6 +45,7 @@ export interface Repository {
   readonly repository: string;
   /** The program above the index. */
   readonly program: string;
+  readonly places: Places;
 }
 
 /** The anchor of a heading, as the repository's page makes it. */
@@ -91,8 +94,9 @@ export function withBothPictures(html: string): string {
 
 /** Adds the rules to markdown-it. The first page has a program in place of the title of the index. */
 export function useRepositoryMarkdown(markdown: Markdown, repository: Repository): void {
-  markdown.core.ruler.push("repository", ({ tokens, env: { path = "" }, Token }) => {
+  markdown.core.ruler.push("repository", ({ src, tokens, env: { path = "" }, Token }) => {
     const page = path.slice(repository.pages.length + 1);
+    const find = finderOf(repository.places, src);
     for (const [at, token] of tokens.entries()) {
       if (token.type === "fence" && token.info === "mermaid") {
         const text = encodeURIComponent(token.content); // nothing in it is HTML, or code of Vue
@@ -103,11 +107,33 @@ export function useRepositoryMarkdown(markdown: Markdown, repository: Repository
         token.children!.splice(0, Infinity, Object.assign(new Token("html_inline", "", 0), { content }));
       }
       changeLinks(token.children ?? [], page, repository);
+      const isHeading = tokens[at - 1]?.type === "heading_open";
+      if (token.children && !isHeading) linkNames(token.children, `/${page.replace(/\.md$/, "")}`, find, Token);
     }
     if (page !== "index.md") return;
     const program = Object.assign(new Token("fence", "code", 0), { info: "ts", content: repository.program });
     tokens.splice(0, 3, program); // the opening, the text and the end of the title
   });
+}
+
+/** Links code that is an exported name to its place in the reference, unless it is within a link or on that page. */
+function linkNames(
+  tokens: Token[],
+  page: string,
+  find: (code: string) => Place | undefined,
+  Token: State["Token"],
+): void {
+  let isWithin = false;
+  for (let at = 0; at < tokens.length; at++) {
+    const { type, content } = tokens[at];
+    if (type === "link_open" || type === "link_close") isWithin = type === "link_open";
+    const link = type === "code_inline" && !isWithin ? find(content)?.link : undefined;
+    if (link === undefined || link === page) continue;
+    const open = new Token("link_open", "a", 1);
+    open.attrSet("href", link);
+    tokens.splice(at, 1, open, tokens[at], new Token("link_close", "a", -1));
+    at += 2;
+  }
 }
 
 function changeLinks(tokens: readonly Token[], page: string, repository: Repository): void {

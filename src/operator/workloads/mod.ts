@@ -23,6 +23,7 @@
  *
  * @module
  */
+export type { DeleteOptions, WriteOptions } from "../../engine/client/resource_client.ts";
 export { cordon, drain, type DrainOptions, type DrainProgress, uncordon } from "./drain.ts";
 export { evict, type EvictOptions } from "./evict.ts";
 export { type ChangeOptions, restart, scale, type ScaleOptions } from "./rollouts.ts";

@@ -52,6 +52,7 @@ import { generateKeys, lastCertificate, pem } from "./certificates.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
 import { serveWebhooks, type TestWebhooks } from "./webhooks.ts";
 
+export type { ClientOptions } from "../../engine/client/client.ts";
 export type { TestConfigurations, TestWebhooks } from "./webhooks.ts";
 export { type MadeCertificates, makeCertificates, type MakeCertificatesOptions } from "./certificates.ts";
 

@@ -30,6 +30,7 @@
  *
  * @module
  */
+export type { SharedInformerFactoryOptions } from "../../../engine/informer/options.ts";
 export {
   type ClusterEventHandler,
   type ClusterIndexer,

@@ -34,6 +34,8 @@
  * @module
  */
 
+export type { WriteOptions } from "../../../engine/client/resource_client.ts";
+export type { HandlerOptions } from "../../../engine/informer/events/event.ts";
 export { Reconciler } from "./reconciler.ts";
 export {
   type InformerSelection,
