@@ -1,6 +1,6 @@
 /**
  * Writes the resources of built-in groups that a kube-apiserver serves as one text, which the fake server reads: their
- * names, verbs and subresources, as of aggregated discovery, and the columns of their tables.
+ * names, verbs and subresources, as of aggregated discovery, and the columns of the tables that programs print.
  *
  * The line of a resource is its API version, plural name, kind and scope, and marks: `singular=` if it is not the kind
  * in lower case, `short=`, `categories=`, and `verbs=` if it lacks some. Below it, ` /NAME KIND VERBS` is a
@@ -50,6 +50,13 @@ interface Column {
   readonly priority: number;
 }
 
+/** Kinds whose tables have all columns; the fake server prints a name and an age of others, which few programs print. */
+export const PRINTED: readonly string[] =
+  ("/configmaps /events /namespaces /nodes /persistentvolumeclaims /pods /secrets /serviceaccounts /services " +
+    "apiextensions.k8s.io/customresourcedefinitions apps/daemonsets apps/deployments apps/replicasets " +
+    "apps/statefulsets batch/cronjobs batch/jobs coordination.k8s.io/leases events.k8s.io/events " +
+    "networking.k8s.io/ingresses policy/poddisruptionbudgets").split(" ");
+
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const TABLE = "application/json;g=meta.k8s.io;v=v1;as=Table";
 const VERBS = 8;
@@ -64,7 +71,7 @@ export async function servedModule(gitVersion: string, client: Client): Promise<
       for (const { version, resources } of versions) {
         for (const served of resources) {
           lines.push(...linesOf(served, apiVersionOf({ group, version })));
-          if (!served.verbs.includes("list")) continue;
+          if (!PRINTED.includes(`${group}/${served.resource}`)) continue;
           const path = `${root}/${group === "" ? version : `${group}/${version}`}/${served.resource}?limit=1`;
           const { columnDefinitions } = await json(client, path, TABLE) as { columnDefinitions: readonly Column[] };
           lines.push(...columnDefinitions.map((column) => columnLine(column, described)));

@@ -214,12 +214,7 @@ const core = (plural: string, kind: string): Resource<Written> =>
   defineResource<Written>({ version: "v1", plural, kind });
 const of = (group: string, plural: string, kind: string): Resource<Written> =>
   defineResource<Written>({ group, version: "v1", plural, kind });
-const Role = defineResource<Written>({
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural: "roles",
-  kind: "Role",
-});
+
 const ReplicaSet = defineResource<Written>({ group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet" });
 
 const template = {
@@ -285,7 +280,6 @@ const OBJECTS: readonly (readonly [Resource<Written>, object])[] = [
     reason: "Odd",
     reportingComponent: "scheduler",
   }],
-  [Role, { metadata: { name: "reader" }, rules: [] }],
   [of("apps", "daemonsets", "DaemonSet"), {
     metadata: { name: "log" },
     spec: { selector: { matchLabels: { app: "web" } }, template },
@@ -305,21 +299,9 @@ const OBJECTS: readonly (readonly [Resource<Written>, object])[] = [
     metadata: { name: "web" },
     spec: { rules: [{ host: "a.example" }, { host: "b.example" }], tls: [{ hosts: ["a.example"] }] },
   }],
-  [of("networking.k8s.io", "networkpolicies", "NetworkPolicy"), {
-    metadata: { name: "web" },
-    spec: { podSelector: { matchLabels: { b: "2", a: "1" } } },
-  }],
   [of("policy", "poddisruptionbudgets", "PodDisruptionBudget"), {
     metadata: { name: "web" },
     spec: { minAvailable: "50%", selector: { matchLabels: { app: "web" } } },
-  }],
-  [of("rbac.authorization.k8s.io", "rolebindings", "RoleBinding"), {
-    metadata: { name: "readers" },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "reader" },
-    subjects: [
-      { kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "ann" },
-      { kind: "ServiceAccount", namespace: "shop", name: "robot" },
-    ],
   }],
   [core("persistentvolumeclaims", "PersistentVolumeClaim"), {
     metadata: { name: "disk" },

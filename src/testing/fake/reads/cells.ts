@@ -260,34 +260,6 @@ const REPLICAS: Readonly<Record<string, ReadCell>> = {
   Ready: field("status.readyReplicas", 0),
 };
 
-const BINDING: Readonly<Record<string, ReadCell>> = {
-  Role: ({ roleRef }) => `${textOf(objectOr(roleRef).kind)}/${textOf(objectOr(roleRef).name)}`,
-  Users: subjects("User"),
-  Groups: subjects("Group"),
-  ServiceAccounts: subjects("ServiceAccount"),
-};
-
-function subjects(kind: string): ReadCell {
-  return (object) =>
-    objects(object, "subjects").filter((subject) => subject.kind === kind).map(({ namespace, name }) =>
-      kind === "ServiceAccount" ? `${textOf(namespace)}/${textOf(name)}` : textOf(name)
-    ).join(", ");
-}
-
-/** Kinds that have only a name and an age here, by group and plural name: a real server prints more of them. */
-export const PLAIN: ReadonlySet<string> = new Set([
-  "/endpoints",
-  "/persistentvolumes",
-  "/podtemplates",
-  "/replicationcontrollers",
-  "/resourcequotas",
-  "apiregistration.k8s.io/apiservices",
-  "autoscaling/horizontalpodautoscalers",
-  "certificates.k8s.io/certificatesigningrequests",
-  "discovery.k8s.io/endpointslices",
-  "networking.k8s.io/ingressclasses",
-]);
-
 /**
  * Cells by group, plural name and column. Left out are those of {@linkcode COMMON}, and those of members that have the
  * name of their column.
@@ -383,16 +355,11 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Address: balancers,
     Ports: (object) => objects(object, "spec", "tls").length > 0 ? "80, 443" : "80",
   },
-  "networking.k8s.io/networkpolicies": {
-    "Pod-Selector": (object) => selector(memberAt(object, "spec", "podSelector")) || NONE,
-  },
   "policy/poddisruptionbudgets": {
     "Min Available": asText("spec.minAvailable", "N/A"),
     "Max Unavailable": asText("spec.maxUnavailable", "N/A"),
     "Allowed Disruptions": field("status.disruptionsAllowed", 0),
   },
-  "rbac.authorization.k8s.io/clusterrolebindings": BINDING,
-  "rbac.authorization.k8s.io/rolebindings": BINDING,
 };
 
 function nodeStatus(object: JsonObject): string {

@@ -14,7 +14,7 @@ import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
 import { isList, type JsonObject } from "../../../engine/api/json.ts";
 import { memberAt, objectOr } from "../../../engine/api/members.ts";
-import { age, type Cell, COMMON, KINDS, PLAIN, type ReadCell, UNKNOWN } from "./cells.ts";
+import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */
 interface Column extends PrintedColumn {
@@ -36,7 +36,7 @@ const columnsOf = oncePer((definition: Definition): readonly Column[] => {
     return [NAME, ...own];
   }
   const kind = `${definition.group}/${definition.plural}`;
-  if (definition.table === undefined || PLAIN.has(kind)) return [NAME, AGE];
+  if (!definition.table?.length) return [NAME, AGE];
   const cells = { ...COMMON, ...KINDS[kind] };
   return definition.table.map((column) => ({ ...column, cell: cells[column.name] ?? memberNamed(column) }));
 });

@@ -8,18 +8,11 @@
  */
 export const SERVED_TEXT: string = `v1 bindings Binding Namespaced verbs=create
 v1 componentstatuses ComponentStatus Cluster short=cs verbs=get,list
- |Name|string|name|0|Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names
- |Status|string||0|Status of the component conditions
- |Message|string||0|Message of the component conditions
- |Error|string||0|Error of the component conditions
 v1 configmaps ConfigMap Namespaced short=cm
- |Name|string|name|0
+ |Name|string|name|0|Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names
  |Data|string||0|Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.
  |Age|string||0|CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\\n\\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata
 v1 endpoints Endpoints Namespaced short=ep
- |Name|string|name|0
- |Endpoints|string||0|The set of all endpoints is the union of all subsets. Addresses are placed into subsets according to the IPs they share. A single address with multiple ports, some of which are ready and some of which are not (because they come from different containers) will result in the address being displayed in different subsets for the different ports. No address will appear in both Addresses and NotReadyAddresses in the same subset. Sets of addresses and ports that comprise a service.
- |Age|string||0
 v1 events Event Namespaced short=ev
  |Last Seen|string||0|The time at which the most recent occurrence of this event was recorded.
  |Type|string||0|Type of this event (Normal, Warning), new types could be added in the future
@@ -32,8 +25,6 @@ v1 events Event Namespaced short=ev
  |Count|string||1|The number of times this event has occurred.
  |Name|string|name|1
 v1 limitranges LimitRange Namespaced short=limits
- |Name|string|name|0
- |Created At|date||0|CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\\n\\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata
 v1 namespaces Namespace Cluster short=ns verbs=create,delete,get,list,patch,update,watch
  /finalize Namespace update
  /status Namespace get,patch,update
@@ -66,17 +57,6 @@ v1 persistentvolumeclaims PersistentVolumeClaim Namespaced short=pvc
  |VolumeMode|string||1|volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not included in claim spec.
 v1 persistentvolumes PersistentVolume Cluster short=pv
  /status PersistentVolume get,patch,update
- |Name|string|name|0
- |Capacity|string||0|capacity is the description of the persistent volume's resources and capacity. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#capacity
- |Access Modes|string||0|accessModes contains all ways the volume can be mounted. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes
- |Reclaim Policy|string||0|persistentVolumeReclaimPolicy defines what happens to a persistent volume when released from its claim. Valid options are Retain (default for manually created PersistentVolumes), Delete (default for dynamically provisioned PersistentVolumes), and Recycle (deprecated). Recycle must be supported by the volume plugin underlying this PersistentVolume. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#reclaiming
- |Status|string||0|phase indicates if a volume is available, bound to a claim, or released by a claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#phase
- |Claim|string||0|claimRef is part of a bi-directional binding between PersistentVolume and PersistentVolumeClaim. Expected to be non-nil when bound. claim.VolumeName is the authoritative bind between PV and PVC. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#binding
- |StorageClass|string||0|StorageClass of the pv
- |VolumeAttributesClass|string||0|VolumeAttributesClass of the pv
- |Reason|string||0|reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy display in the CLI.
- |Age|string||0
- |VolumeMode|string||1|volumeMode defines if a volume is intended to be used with a formatted filesystem or to remain in raw block state. Value of Filesystem is implied when not included in spec.
 v1 pods Pod Namespaced short=po categories=all
  /attach PodAttachOptions create,get
  /binding Binding create
@@ -98,27 +78,11 @@ v1 pods Pod Namespaced short=po categories=all
  |Nominated Node|string||1|nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.
  |Readiness Gates|string||1|If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to \\"True\\" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates
 v1 podtemplates PodTemplate Namespaced
- |Name|string|name|0
- |Containers|string||0|Names of each container in the template.
- |Images|string||0|Images referenced by each container in the template.
- |Pod Labels|string||0|The labels for the pod template.
 v1 replicationcontrollers ReplicationController Namespaced short=rc categories=all
  /scale autoscaling/v1/Scale get,patch,update
  /status ReplicationController get,patch,update
- |Name|string|name|0
- |Desired|integer||0|Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller
- |Current|integer||0|Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller
- |Ready|integer||0|The number of ready replicas for this replication controller.
- |Age|string||0
- |Containers|string||1
- |Images|string||1
- |Selector|string||1|Selector is a label query over pods that should match the Replicas count. If Selector is empty, it is defaulted to the labels present on the Pod template. Label keys and values that must match in order to be controlled by this replication controller, if empty defaulted to labels on Pod template. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
 v1 resourcequotas ResourceQuota Namespaced short=quota
  /status ResourceQuota get,patch,update
- |Name|string|name|0
- |Request|string||0|Request represents a minimum amount of cpu/memory that a container may consume.
- |Limit|string||0|Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.
- |Age|string||0
 v1 secrets Secret Namespaced
  |Name|string|name|0
  |Type|string||0|Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
@@ -140,15 +104,7 @@ v1 services Service Namespaced short=svc categories=all
  |Selector|string||1|Route service traffic to pods with label keys and values matching this selector. If empty or not present, the service is assumed to have an external process managing its endpoints, which Kubernetes will not modify. Only applies to types ClusterIP, NodePort, and LoadBalancer. Ignored if type is ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/
 apiregistration.k8s.io/v1 apiservices APIService Cluster categories=api-extensions
  /status APIService get,patch,update
- |Name|string|name|0
- |Service|string||0|The reference to the service that hosts this API endpoint.
- |Available|string||0|Whether this service is available.
- |Age|string||0
 apps/v1 controllerrevisions ControllerRevision Namespaced
- |Name|string|name|0
- |Controller|string||0|Controller of the object
- |Revision|string||0|Revision indicates the revision of the state represented by Data.
- |Age|string||0
 apps/v1 daemonsets DaemonSet Namespaced short=ds categories=all
  /status DaemonSet get,patch,update
  |Name|string|name|0
@@ -159,8 +115,8 @@ apps/v1 daemonsets DaemonSet Namespaced short=ds categories=all
  |Available|integer||0|The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and available (ready for at least spec.minReadySeconds)
  |Node Selector|string||0|NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must match a node's labels for the pod to be scheduled on that node. More info: https://kubernetes.io/docs/concepts/configuration/assign-pod-node/
  |Age|string||0
- |Containers|string||1
- |Images|string||1
+ |Containers|string||1|Names of each container in the template.
+ |Images|string||1|Images referenced by each container in the template.
  |Selector|string||1|A label query over pods that are managed by the daemon set. Must match in order to be controlled. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
 apps/v1 deployments Deployment Namespaced short=deploy categories=all
  /scale autoscaling/v1/Scale get,patch,update
@@ -195,7 +151,7 @@ apps/v1 statefulsets StatefulSet Namespaced short=sts categories=all
 events.k8s.io/v1 events Event Namespaced short=ev
  |Last Seen|string||0
  |Type|string||0|Type of this event (Normal, Warning), new types could be added in the future
- |Reason|string||0|This should be a short, machine understandable string that gives the reason for the transition into the object's current status.
+ |Reason|string||0
  |Object|string||0
  |Subobject|string||1
  |Source|string||1
@@ -211,22 +167,8 @@ authorization.k8s.io/v1 selfsubjectrulesreviews SelfSubjectRulesReview Cluster v
 authorization.k8s.io/v1 subjectaccessreviews SubjectAccessReview Cluster verbs=create
 autoscaling/v2 horizontalpodautoscalers HorizontalPodAutoscaler Namespaced short=hpa categories=all
  /status HorizontalPodAutoscaler get,patch,update
- |Name|string|name|0
- |Reference|string||0|scaleTargetRef points to the target resource to scale, and is used to the pods for which metrics should be collected, as well as to actually change the replica count.
- |Targets|string||0|metrics contains the specifications for which to use to calculate the desired replica count (the maximum replica count across all metrics will be used).  The desired replica count is calculated multiplying the ratio between the target value and the current value by the current number of pods.  Ergo, metrics used must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for more information about how each type of metric must respond. If not set, the default metric will be set to 80% average CPU utilization.
- |MinPods|string||0|minReplicas is the lower limit for the number of replicas to which the autoscaler can scale down.  It defaults to 1 pod.  minReplicas is allowed to be 0 if the alpha feature gate HPAScaleToZero is enabled and at least one Object or External metric is configured.  Scaling is active as long as at least one metric value is available.
- |MaxPods|string||0|maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.
- |Replicas|string||0|currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.
- |Age|string||0
 autoscaling/v1 horizontalpodautoscalers HorizontalPodAutoscaler Namespaced short=hpa categories=all
  /status HorizontalPodAutoscaler get,patch,update
- |Name|string|name|0
- |Reference|string||0
- |Targets|string||0
- |MinPods|string||0
- |MaxPods|string||0
- |Replicas|string||0
- |Age|string||0
 batch/v1 cronjobs CronJob Namespaced short=cj categories=all
  /status CronJob get,patch,update
  |Name|string|name|0
@@ -252,29 +194,10 @@ batch/v1 jobs Job Namespaced categories=all
 certificates.k8s.io/v1 certificatesigningrequests CertificateSigningRequest Cluster short=csr
  /approval CertificateSigningRequest get,patch,update
  /status CertificateSigningRequest get,patch,update
- |Name|string|name|0
- |Age|string||0
- |SignerName|string||0|Requested signer for the request. It is a qualified name in the form: \`scope-hostname.io/name\`. If empty, it will be defaulted:\\n 1. If it's a kubelet client certificate, it is assigned\\n    \\"kubernetes.io/kube-apiserver-client-kubelet\\".\\n 2. If it's a kubelet serving certificate, it is assigned\\n    \\"kubernetes.io/kubelet-serving\\".\\n 3. Otherwise, it is assigned \\"kubernetes.io/legacy-unknown\\".\\nDistribution of trust for signers happens out of band. You can select on this field using \`spec.signerName\`.
- |Requestor|string||0|Base64-encoded PKCS#10 CSR data
- |RequestedDuration|string||0|expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.\\n\\nThe v1.22+ in-tree implementations of the well-known Kubernetes signers will honor this field as long as the requested duration is not greater than the maximum duration they will honor per the --cluster-signing-duration CLI flag to the Kubernetes controller manager.\\n\\nCertificate signers may not honor this field for various reasons:\\n\\n  1. Old signer that is unaware of the field (such as the in-tree\\n     implementations prior to v1.22)\\n  2. Signer whose configured maximum is shorter than the requested duration\\n  3. Signer whose configured minimum is longer than the requested duration\\n\\nThe minimum valid value for expirationSeconds is 600, i.e. 10 minutes.
- |Condition|string||0|Conditions applied to the request, such as approval or denial.
 certificates.k8s.io/v1 clustertrustbundles ClusterTrustBundle Cluster
- |Name|string|name|0
- |SignerName|string||0|signerName indicates the associated signer, if any.\\n\\nIn order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=certificates.k8s.io resource=signers resourceName=<the signer name> verb=attest.\\n\\nIf signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name \`example.com/foo\`, valid ClusterTrustBundle object names include \`example.com:foo:abc\` and \`example.com:foo:v1\`.\\n\\nIf signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.\\n\\nList/watch requests for ClusterTrustBundles can filter on this field using a \`spec.signerName=NAME\` field selector.
 certificates.k8s.io/v1 podcertificaterequests PodCertificateRequest Namespaced
  /status PodCertificateRequest get,patch,update
- |Name|string|name|0
- |PodName|string||0|podName is the name of the pod into which the certificate will be mounted.
- |ServiceAccountName|string||0|serviceAccountName is the name of the service account the pod is running as.
- |NodeName|string||0|nodeName is the name of the node the pod is assigned to.
- |SignerName|string||0|signerName indicates the requested signer.\\n\\nAll signer names beginning with \`kubernetes.io\` are reserved for use by the Kubernetes project.  There is currently one well-known signer documented by the Kubernetes project, \`kubernetes.io/kube-apiserver-client-pod\`, which will issue client certificates understood by kube-apiserver.  It is currently unimplemented.
- |State|string||0|Is the request Pending, Issued, Denied, or Failed?
- |UnverifiedUserAnnotations|string||0|unverifiedUserAnnotations allow pod authors to pass additional information to the signer implementation.  Kubernetes does not restrict or validate this metadata in any way.\\n\\nEntries are subject to the same validation as object metadata annotations, with the addition that all keys must be domain-prefixed. No restrictions are placed on values, except an overall size limitation on the entire field.\\n\\nSigners should document the keys and values they support.  Signers should deny requests that contain keys they do not recognize.
 networking.k8s.io/v1 ingressclasses IngressClass Cluster
- |Name|string|name|0
- |Controller|string||0|Controller that is responsible for handling this class
- |Parameters|string||0|A reference to a resource with additional parameters
- |Age|string||0
 networking.k8s.io/v1 ingresses Ingress Namespaced short=ing
  /status Ingress get,patch,update
  |Name|string|name|0
@@ -284,17 +207,9 @@ networking.k8s.io/v1 ingresses Ingress Namespaced short=ing
  |Ports|string||0|Ports of TLS configurations that open
  |Age|string||0
 networking.k8s.io/v1 ipaddresses IPAddress Cluster short=ip
- |Name|string|name|0
- |ParentRef|string||0|parentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.
 networking.k8s.io/v1 networkpolicies NetworkPolicy Namespaced short=netpol
- |Name|string|name|0
- |Pod-Selector|string||0|podSelector selects the pods to which this NetworkPolicy object applies. The array of rules is applied to any pods selected by this field. An empty selector matches all pods in the policy's namespace. Multiple network policies can select the same set of pods. In this case, the ingress rules for each are combined additively. This field is optional. If it is not specified, it defaults to an empty selector.
- |Age|string||0
 networking.k8s.io/v1 servicecidrs ServiceCIDR Cluster
  /status ServiceCIDR get,patch,update
- |Name|string|name|0
- |CIDRs|string||0|cidrs defines the IP blocks in CIDR notation (e.g. \\"192.168.0.0/24\\" or \\"2001:db8::/64\\") from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable.
- |Age|string||0
 policy/v1 poddisruptionbudgets PodDisruptionBudget Namespaced short=pdb
  /status PodDisruptionBudget get,patch,update
  |Name|string|name|0
@@ -303,165 +218,52 @@ policy/v1 poddisruptionbudgets PodDisruptionBudget Namespaced short=pdb
  |Allowed Disruptions|integer||0|Calculated number of pods that may be disrupted at this time.
  |Age|string||0
 rbac.authorization.k8s.io/v1 clusterrolebindings ClusterRoleBinding Cluster
- |Name|string|name|0
- |Role|string||0|roleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.
- |Age|string||0
- |Users|string||1|Users in the clusterRoleBinding
- |Groups|string||1|Groups in the clusterRoleBinding
- |ServiceAccounts|string||1|ServiceAccounts in the clusterRoleBinding
 rbac.authorization.k8s.io/v1 clusterroles ClusterRole Cluster
- |Name|string|name|0
- |Created At|date||0
 rbac.authorization.k8s.io/v1 rolebindings RoleBinding Namespaced
- |Name|string|name|0
- |Role|string||0|roleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.
- |Age|string||0
- |Users|string||1|Users in the roleBinding
- |Groups|string||1|Groups in the roleBinding
- |ServiceAccounts|string||1|ServiceAccounts in the roleBinding
 rbac.authorization.k8s.io/v1 roles Role Namespaced
- |Name|string|name|0
- |Created At|date||0
 storage.k8s.io/v1 csidrivers CSIDriver Cluster
- |Name|string|name|0
- |AttachRequired|boolean||0|attachRequired indicates this CSI volume driver requires an attach operation (because it implements the CSI ControllerPublishVolume() method), and that the Kubernetes attach detach controller should call the attach volume interface which checks the volumeattachment status and waits until the volume is attached before proceeding to mounting. The CSI external-attacher coordinates with CSI volume driver and updates the volumeattachment status when the attach operation is complete. If the value is specified to false, the attach operation will be skipped. Otherwise the attach operation will be called.\\n\\nThis field is immutable.
- |PodInfoOnMount|boolean||0|podInfoOnMount indicates this CSI volume driver requires additional pod information (like podName, podUID, etc.) during mount operations, if set to true. If set to false, pod information will not be passed on mount. Default is false.\\n\\nThe CSI driver specifies podInfoOnMount as part of driver deployment. If true, Kubelet will pass pod information as VolumeContext in the CSI NodePublishVolume() calls. The CSI driver is responsible for parsing and validating the information passed in as VolumeContext.\\n\\nThe following VolumeContext will be passed if podInfoOnMount is set to true. This list might grow, but the prefix will be used. \\"csi.storage.k8s.io/pod.name\\": pod.Name \\"csi.storage.k8s.io/pod.namespace\\": pod.Namespace \\"csi.storage.k8s.io/pod.uid\\": string(pod.UID) \\"csi.storage.k8s.io/ephemeral\\": \\"true\\" if the volume is an ephemeral inline volume\\n                                defined by a CSIVolumeSource, otherwise \\"false\\"\\n\\n\\"csi.storage.k8s.io/ephemeral\\" is a new feature in Kubernetes 1.16. It is only required for drivers which support both the \\"Persistent\\" and \\"Ephemeral\\" VolumeLifecycleMode. Other drivers can leave pod info disabled and/or ignore this field. As Kubernetes 1.15 doesn't support this field, drivers can only support one mode when deployed on such a cluster and the deployment determines which mode that is, for example via a command line parameter of the driver.\\n\\nThis field was immutable in Kubernetes < 1.29 and now is mutable.
- |StorageCapacity|boolean||0|storageCapacity indicates that the CSI volume driver wants pod scheduling to consider the storage capacity that the driver deployment will report by creating CSIStorageCapacity objects with capacity information, if set to true.\\n\\nThe check can be enabled immediately when deploying a driver. In that case, provisioning new volumes with late binding will pause until the driver deployment has published some suitable CSIStorageCapacity object.\\n\\nAlternatively, the driver can be deployed with the field unset or false and it can be flipped later when storage capacity information has been published.\\n\\nThis field was immutable in Kubernetes <= 1.22 and now is mutable.
- |TokenRequests|string||0|tokenRequests indicates the CSI driver needs pods' service account tokens it is mounting volume for to do necessary authentication. Kubelet will pass the tokens in VolumeContext in the CSI NodePublishVolume calls. The CSI driver should parse and validate the following VolumeContext: \\"csi.storage.k8s.io/serviceAccount.tokens\\": {\\n  \\"<audience>\\": {\\n    \\"token\\": <token>,\\n    \\"expirationTimestamp\\": <expiration timestamp in RFC3339>,\\n  },\\n  ...\\n}\\n\\nNote: Audience in each TokenRequest should be different and at most one token is empty string. To receive a new token after expiry, RequiresRepublish can be used to trigger NodePublishVolume periodically.
- |RequiresRepublish|boolean||0|requiresRepublish indicates the CSI driver wants \`NodePublishVolume\` being periodically called to reflect any possible change in the mounted volume. This field defaults to false.\\n\\nNote: After a successful initial NodePublishVolume call, subsequent calls to NodePublishVolume should only update the contents of the volume. New mount points will not be seen by a running container.
- |Modes|string||0|volumeLifecycleModes defines what kind of volumes this CSI volume driver supports. The default if the list is empty is \\"Persistent\\", which is the usage defined by the CSI specification and implemented in Kubernetes via the usual PV/PVC mechanism.\\n\\nThe other mode is \\"Ephemeral\\". In this mode, volumes are defined inline inside the pod spec with CSIVolumeSource and their lifecycle is tied to the lifecycle of that pod. A driver has to be aware of this because it is only going to get a NodePublishVolume call for such a volume.\\n\\nFor more information about implementing this mode, see https://kubernetes-csi.github.io/docs/ephemeral-local-volumes.html A driver can support one or more of these modes and more modes may be added in the future.\\n\\nThis field is beta. This field is immutable.
- |Age|string||0
 storage.k8s.io/v1 csinodes CSINode Cluster
  /status CSINode get,patch,update
- |Name|string|name|0
- |Drivers|integer||0|Drivers indicates the number of CSI drivers registered on the node
- |Age|string||0
 storage.k8s.io/v1 csistoragecapacities CSIStorageCapacity Namespaced
- |Name|string|name|0
- |Created At|date||0
 storage.k8s.io/v1 storageclasses StorageClass Cluster short=sc
- |Name|string|name|0
- |Provisioner|string||0|provisioner indicates the type of the provisioner.
- |ReclaimPolicy|string||0|reclaimPolicy controls the reclaimPolicy for dynamically provisioned PersistentVolumes of this storage class. Defaults to Delete.
- |VolumeBindingMode|string||0|volumeBindingMode indicates how PersistentVolumeClaims should be provisioned and bound.  When unset, VolumeBindingImmediate is used. This field is only honored by servers that enable the VolumeScheduling feature.
- |AllowVolumeExpansion|string||0|allowVolumeExpansion shows whether the storage class allow volume expand.
- |Age|string||0
 storage.k8s.io/v1 volumeattachments VolumeAttachment Cluster
  /status VolumeAttachment get,patch,update
- |Name|string|name|0
- |Attacher|string|name|0|attacher indicates the name of the volume driver that MUST handle this request. This is the name returned by GetPluginName().
- |PV|string||0|persistentVolumeName represents the name of the persistent volume to attach.
- |Node|string||0|nodeName represents the node that the volume should be attached to.
- |Attached|boolean||0|attached indicates the volume is successfully attached. This field must only be set by the entity completing the attach operation, i.e. the external-attacher.
- |Age|string||0
 storage.k8s.io/v1 volumeattributesclasses VolumeAttributesClass Cluster short=vac
- |Name|string|name|0
- |DriverName|string||0|driverName is the name of the CSI driver This field is immutable.
- |Age|string||0
 admissionregistration.k8s.io/v1 mutatingadmissionpolicies MutatingAdmissionPolicy Cluster categories=api-extensions
- |Name|string|name|0
- |Mutations|integer||0|Mutation indicates the number of mutations rules defined in this configuration
- |ParamKind|string||0|ParamKind specifies the kind of resources used to parameterize this policy
- |Age|string||0
 admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding Cluster categories=api-extensions
- |Name|string|name|0
- |PolicyName|string||0|PolicyName indicates the policy definition which the policy binding binded to
- |ParamRef|string||0|ParamRef indicates the param resource which sets the configuration param
- |Age|string||0
 admissionregistration.k8s.io/v1 mutatingwebhookconfigurations MutatingWebhookConfiguration Cluster categories=api-extensions
- |Name|string|name|0
- |Webhooks|integer||0|Webhooks indicates the number of webhooks registered in this configuration
- |Age|string||0
 admissionregistration.k8s.io/v1 validatingadmissionpolicies ValidatingAdmissionPolicy Cluster categories=api-extensions
  /status ValidatingAdmissionPolicy get,patch,update
- |Name|string|name|0
- |Validations|integer||0|Validations indicates the number of validation rules defined in this configuration
- |ParamKind|string||0
- |Age|string||0
 admissionregistration.k8s.io/v1 validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding Cluster categories=api-extensions
- |Name|string|name|0
- |PolicyName|string||0
- |ParamRef|string||0
- |Age|string||0
 admissionregistration.k8s.io/v1 validatingwebhookconfigurations ValidatingWebhookConfiguration Cluster categories=api-extensions
- |Name|string|name|0
- |Webhooks|integer||0
- |Age|string||0
 apiextensions.k8s.io/v1 customresourcedefinitions CustomResourceDefinition Cluster short=crd,crds categories=api-extensions
  /status CustomResourceDefinition get,patch,update
  |Name|string|name|0
  |Scope|string||0|Cluster/Namespaced
  |Versions|string||0|Served versions
- |Created At|date||0
+ |Created At|date||0|CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\\n\\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata
  |Group|string||1|API group
  |Kind|string||1|CustomResource kind
  |ShortNames|string||1|Short names
  |Established|boolean||1|Established status
 scheduling.k8s.io/v1 priorityclasses PriorityClass Cluster short=pc
- |Name|string|name|0
- |Value|integer||0|value represents the integer value of this priority class. This is the actual priority that pods receive when they have the name of this class in their pod spec.
- |Global-Default|boolean||0|globalDefault specifies whether this PriorityClass should be considered as the default priority for pods that do not have any priority class. Only one PriorityClass can be marked as \`globalDefault\`. However, if more than one PriorityClasses exists with their \`globalDefault\` field set to true, the smallest value of such global default PriorityClasses will be used as the default priority.
- |Age|string||0
- |PreemptionPolicy|string||0|preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.
 coordination.k8s.io/v1 leases Lease Namespaced
  |Name|string|name|0
  |Holder|string||0|holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.
  |Age|string||0
 node.k8s.io/v1 runtimeclasses RuntimeClass Cluster
- |Name|string|name|0
- |Handler|string||0|
- |Age|string||0
 discovery.k8s.io/v1 endpointslices EndpointSlice Namespaced
- |Name|string|name|0
- |AddressType|string||0|addressType specifies the type of address carried by this EndpointSlice. All addresses in this slice must be the same type. This field is immutable after creation. The following address types are currently supported: * IPv4: Represents an IPv4 Address. * IPv6: Represents an IPv6 Address. * FQDN: Represents a Fully Qualified Domain Name. (Deprecated) The EndpointSlice controller only generates, and kube-proxy only processes, slices of addressType \\"IPv4\\" and \\"IPv6\\". No semantics are defined for the \\"FQDN\\" type.
- |Ports|string||0|ports specifies the list of network ports exposed by each endpoint in this slice. Each port must have a unique name. Each slice may include a maximum of 100 ports. Services always have at least 1 port, so EndpointSlices generated by the EndpointSlice controller will likewise always have at least 1 port. EndpointSlices used for other purposes may have an empty ports list.
- |Endpoints|string||0|endpoints is a list of unique endpoints in this slice. Each slice may include a maximum of 1000 endpoints.
- |Age|string||0
 resource.k8s.io/v1 deviceclasses DeviceClass Cluster
- |Name|string|name|0
- |Age|string||0
 resource.k8s.io/v1 devicetaintrules DeviceTaintRule Cluster
  /status DeviceTaintRule get,patch,update
- |Name|string|name|0
- |Key|string||0|The taint key to be applied to a device. Must be a label name.
- |Value|string||0|The taint value corresponding to the taint key. Must be a label value.
- |Effect|string||0|The effect of the taint on claims that do not tolerate the taint and through such claims on the pods using them.\\n\\nValid effects are None, NoSchedule and NoExecute. PreferNoSchedule as used for nodes is not valid here. More effects may get added in the future. Consumers must treat unknown effects like None.
- |TimeAdded|string||0|TimeAdded represents the time at which the taint was added or (only in a DeviceTaintRule) the effect was modified. Added automatically during create or update if not set.\\n\\nIn addition, in a DeviceTaintRule a value provided during an update gets replaced with the current time if the provided value is the same as the old one and the new effect is different. Changing the key and/or value while keeping the effect unchanged is possible and does not update the time stamp because the eviction which uses it is either already started (NoExecute) or not started yet (NoEffect, NoSchedule).
- |Age|string||0
 resource.k8s.io/v1 resourceclaims ResourceClaim Namespaced
  /status ResourceClaim get,patch,update
- |Name|string|name|0
- |State|string||0|A summary of the current state (allocated, pending, reserved, etc.).
- |Age|string||0
 resource.k8s.io/v1 resourceclaimtemplates ResourceClaimTemplate Namespaced
- |Name|string|name|0
- |Age|string||0
 resource.k8s.io/v1 resourceslices ResourceSlice Cluster
- |Name|string|name|0
- |Node|string||0|NodeName identifies the node which provides the resources in this pool. A field selector can be used to list only ResourceSlice objects belonging to a certain node.\\n\\nThis field can be used to limit access from nodes to ResourceSlices with the same node name. It also indicates to autoscalers that adding new nodes of the same type as some old node might also make new resources available.\\n\\nExactly one of NodeName, NodeSelector, AllNodes, and PerDeviceNodeSelection must be set. This field is immutable.
- |Driver|string||0|Driver identifies the DRA driver providing the capacity information. A field selector can be used to list only ResourceSlice objects with a certain driver name.\\n\\nMust be a DNS subdomain and should end with a DNS domain owned by the vendor of the driver. It should use only lower case characters. This field is immutable.
- |Pool|string||0|Name is used to identify the pool. For node-local devices, this is often the node name, but this is not required. A field selector can be used to list only ResourceSlice objects belonging to a certain pool.\\n\\nIt must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.
- |Age|string||0
 flowcontrol.apiserver.k8s.io/v1 flowschemas FlowSchema Cluster
  /status FlowSchema get,patch,update
- |Name|string|name|0
- |PriorityLevel|string||0|\`name\` is the name of the priority level configuration being referenced Required.
- |MatchingPrecedence|string||0|\`matchingPrecedence\` is used to choose among the FlowSchemas that match a given request. The chosen FlowSchema is among those with the numerically lowest (which we take to be logically highest) MatchingPrecedence.  Each MatchingPrecedence value must be ranged in [1,10000]. Note that if the precedence is not specified, it will be set to 1000 as default.
- |DistinguisherMethod|string||0|\`distinguisherMethod\` defines how to compute the flow distinguisher for requests that match this schema. \`nil\` specifies that the distinguisher is disabled and thus will always be the empty string.
- |Age|string||0
- |MissingPL|string||0|references a broken or non-existent PriorityLevelConfiguration
 flowcontrol.apiserver.k8s.io/v1 prioritylevelconfigurations PriorityLevelConfiguration Cluster
  /status PriorityLevelConfiguration get,patch,update
- |Name|string|name|0
- |Type|string||0|\`type\` indicates whether this priority level is subject to limitation on request execution.  A value of \`\\"Exempt\\"\` means that requests of this priority level are not subject to a limit (and thus are never queued) and do not detract from the capacity made available to other priority levels.  A value of \`\\"Limited\\"\` means that (a) requests of this priority level _are_ subject to limits and (b) some of the server's limited capacity is made available exclusively to this priority level. Required.
- |NominalConcurrencyShares|string||0|\`nominalConcurrencyShares\` (NCS) contributes to the computation of the NominalConcurrencyLimit (NominalCL) of this level. This is the number of execution seats available at this priority level. This is used both for requests dispatched from this priority level as well as requests dispatched from other priority levels borrowing seats from this level. The server's concurrency limit (ServerCL) is divided among the Limited priority levels in proportion to their NCS values:\\n\\nNominalCL(i)  = ceil( ServerCL * NCS(i) / sum_ncs ) sum_ncs = sum[priority level k] NCS(k)\\n\\nBigger numbers mean a larger nominal concurrency limit, at the expense of every other priority level.\\n\\nIf not specified, this field defaults to a value of 30.\\n\\nSetting this field to zero supports the construction of a \\"jail\\" for this priority level that is used to hold some request(s)
- |Queues|string||0|\`queues\` is the number of queues for this priority level. The queues exist independently at each apiserver. The value must be positive.  Setting it to 1 effectively precludes shufflesharding and thus makes the distinguisher method of associated flow schemas irrelevant.  This field has a default value of 64.
- |HandSize|string||0|\`handSize\` is a small positive number that configures the shuffle sharding of requests into queues.  When enqueuing a request at this priority level the request's flow identifier (a string pair) is hashed and the hash value is used to shuffle the list of queues and deal a hand of the size specified here.  The request is put into one of the shortest queues in that hand. \`handSize\` must be no larger than \`queues\`, and should be significantly smaller (so that a few heavy flows do not saturate most of the queues).  See the user-facing documentation for more extensive guidance on setting this field.  This field has a default value of 8.
- |QueueLengthLimit|string||0|\`queueLengthLimit\` is the maximum number of requests allowed to be waiting in a given queue of this priority level at a time; excess requests are rejected.  This value must be positive.  If not specified, it will be defaulted to 50.
- |Age|string||0
 storagemigration.k8s.io/v1 storageversionmigrations StorageVersionMigration Cluster
  /status StorageVersionMigration get,patch,update
- |Name|string||0
- |Resource|string||0|GroupResource to migrate
- |Status|string||0|Status of the migration
 `;

@@ -102,15 +102,10 @@ const CELLS: readonly (readonly [path: string, object: object, cells: string])[]
     { spec: { ingressClassName: "n", tls: [{}], rules: [{ host: "h" }] } },
     "n|h||80, 443|0s",
   ],
-  ["networking.k8s.io/v1/networkpolicies", { spec: { podSelector: {} } }, "<none>|0s"],
   ["v1/persistentvolumeclaims", {
     spec: { volumeName: "v", storageClassName: "s" },
     status: { phase: "Bound", capacity: { storage: "1Gi" }, accessModes: ["ReadWriteMany", "ReadWriteOnce"] },
   }, "Bound|v|1Gi|RWO,RWX|s|<unset>|0s|<unset>"],
-  ["rbac.authorization.k8s.io/v1/rolebindings", {
-    roleRef: { kind: "Role", name: "r" },
-    subjects: [{ kind: "ServiceAccount", namespace: "n", name: "s" }, { kind: "User", name: "u" }],
-  }, "Role/r|0s|u||n/s"],
   [
     "policy/v1/poddisruptionbudgets",
     { spec: { minAvailable: "50%" }, status: { disruptionsAllowed: 2 } },
@@ -133,7 +128,7 @@ const CELLS: readonly (readonly [path: string, object: object, cells: string])[]
     { addressType: "IPv4", ports: [{}], endpoints: [{ addresses: ["10.0.0.2"] }] },
     "0s",
   ],
-  ["scheduling.k8s.io/v1/priorityclasses", { value: 7 }, "7|false|0s|"],
+  ["scheduling.k8s.io/v1/priorityclasses", { value: 7 }, "0s"],
   ["apiextensions.k8s.io/v1/customresourcedefinitions", {
     spec: {
       scope: "Cluster",
@@ -146,7 +141,6 @@ const CELLS: readonly (readonly [path: string, object: object, cells: string])[]
       ],
     },
   }, "Cluster|v1(storage),v2|2026-01-02T03:04:05Z|g.example|A|s|true"],
-  ["admissionregistration.k8s.io/v1/validatingwebhookconfigurations", { webhooks: [{}, {}] }, "2|0s"],
   ["v1/pods", {
     spec: { containers: [{ name: "c" }], initContainers: [{ name: "i" }, { name: "j" }] },
     status: {
