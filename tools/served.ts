@@ -50,7 +50,7 @@ interface Column {
   readonly priority: number;
 }
 
-/** Kinds whose tables have all columns; the fake server prints a name and an age of others, which few programs print. */
+/** Kinds whose tables have all columns. Of others, which few programs print, the fake server prints name and age. */
 export const PRINTED: readonly string[] =
   ("/configmaps /events /namespaces /nodes /persistentvolumeclaims /pods /secrets /serviceaccounts /services " +
     "apiextensions.k8s.io/customresourcedefinitions apps/daemonsets apps/deployments apps/replicasets " +
