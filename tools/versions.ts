@@ -72,8 +72,13 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Runs the tests, prints what they print as it comes, and returns it. */
-async function run(assets: string, files: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
-  const flags = ["--no-check", "--lock=tests/deno.lock", "--quiet", "--reporter=dot"];
+async function run(
+  assets: string,
+  files: readonly string[],
+  env: Readonly<Record<string, string>>,
+  more: readonly string[],
+): Promise<string> {
+  const flags = ["--no-check", "--lock=tests/deno.lock", "--quiet", "--reporter=dot", ...more];
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", ...flags, "--preload=tests/support/times/time_limit.ts", ...files],
     cwd: ROOT,
@@ -144,7 +149,7 @@ async function kine(): Promise<string> {
 }
 
 if (import.meta.main) {
-  const { version, assets, only, install, kine: onKine, rest } = readFlags({
+  const { version, assets, only, install, kine: onKine, parallel, rest } = readFlags({
     task: "test:versions",
     summary: "Runs tests/cluster against kube-apiservers of several versions, and prints a table of results.",
     flags: {
@@ -156,6 +161,7 @@ if (import.meta.main) {
       ),
       install: toggle("has setup-envtest download servers that are not there; needs Go"),
       kine: toggle(`keeps the data in sqlite, by kine ${KINE} in place of etcd; builds it with Go and a C compiler`),
+      parallel: toggle("runs as many files at a time as there are cores, or as DENO_JOBS says"),
       only: toggle("leaves out versions whose servers are not there, which is a failure otherwise"),
     },
     rest: ["FILE", "files or folders of tests; tests/cluster if absent"],
@@ -176,7 +182,7 @@ if (import.meta.main) {
       continue;
     }
     const startedAt = performance.now();
-    const output = await run(folder, rest.length > 0 ? rest : ["tests/cluster"], env);
+    const output = await run(folder, rest.length > 0 ? rest : ["tests/cluster"], env, parallel ? ["--parallel"] : []);
     const counts = countsOf(output);
     bad ||= counts === undefined || counts.failed > 0 || counts.passed === 0;
     const numbers = counts === undefined ? ["ended early"] : [counts.passed, counts.failed, counts.ignored].map(String);
