@@ -60,7 +60,7 @@ Deno.test("informer plan prints what the project of informer init would do, exit
   const timeout = ["--timeout", "300ms"];
   await run("record", "websites,deployments.apps", "-A", "--server", served.url, "--out", recording, ...timeout);
   const played = await run("plan", WEBSITES, "--recording", recording);
-  assertEquals(played.code, 2, played.err.join("\n"));
+  assertEquals(played.code, 2, played.out.join("\n"));
   assert(played.out.includes("+ create deployments.apps shop/blog  by websites.example.com shop/blog"));
 });
 
@@ -69,8 +69,8 @@ Deno.test("informer plan stops calls to other systems, writes and programs, and 
   using server = new FakeApiServer();
   server.create(ConfigMap, configMap({ name: "a" }));
   await using served = await serve(server);
-  let calls = 0;
-  await using other = await serve({ fetch: () => (calls++, Promise.resolve(new Response("taken"))) } as never);
+  using mail = new FakeApiServer();
+  await using other = await serve(mail);
   const { port } = new URL(other.url);
   const target = folder.file("written");
   const attempts = {
@@ -97,7 +97,7 @@ Deno.test("informer plan stops calls to other systems, writes and programs, and 
   assert(
     report.stopped.some(({ by, message }) => by === "configmaps default/a" && message === Object.values(attempts)[0]),
   );
-  assertEquals([calls, writes(server)], [0, []]);
+  assertEquals([mail.requests, writes(server)], [[], []]);
   await assertRejects(() => Deno.stat(target), Deno.errors.NotFound);
 });
 

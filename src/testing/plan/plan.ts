@@ -140,7 +140,11 @@ export async function plan(
   if (recording !== undefined) await server.replay({ speed: Infinity, signal });
   const run = new Run(new AsyncLocalStorage());
   const overlay = new Overlay(server, { client, namespace, serverDryRun, signal: limit.signal, ...run.hooks });
-  using planned = new Client({ server: server.url, transport: overlay, namespace: client?.namespace ?? namespace });
+  using planned = new Client({
+    server: server.url,
+    transport: overlay,
+    namespace: (client?.namespace ?? namespace) || "default",
+  });
   server[internals].listeners().add(run.changed);
   const { fetch } = globalThis;
   globalThis.fetch = async (...request) => {
