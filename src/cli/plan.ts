@@ -87,11 +87,11 @@ async function planHere(
   Object.assign(console, { log: error, info: error, debug: error });
   try {
     const exports = await import(pathToFileURL(resolve(module)).href).catch((cause) => {
-      throw unreadable("plan", module, "a module that exports manager(client)", cause);
+      throw unreadable("plan", module, "a module with manager(client)", cause);
     }) as { readonly manager?: (client: Client) => Manager };
     const { manager } = exports;
     if (typeof manager !== "function") {
-      throw new UsageError(`plan: "${module}" exports no function manager(client); export one that returns a Manager`);
+      throw new UsageError(`plan: "${module}" exports no function manager(client); export it, and return a Manager`);
     }
     const file = recording === undefined ? undefined : await open(recording).catch((cause) => {
       throw unreadable("--recording", recording, "a file of informer record", cause);

@@ -115,7 +115,7 @@ Deno.test("informer plan fails for a module that it cannot run, and for a failin
   await Deno.writeTextFile(none, "export const other = 1;");
   assertEquals((await run("plan", none, ...at)).code, 1);
   const here = await run("plan", none, ...at, "--allow-outside");
-  assertMatch(here.err.join("\n"), /exports no function manager\(client\); export one that returns a Manager/);
+  assertMatch(here.err.join("\n"), /exports no function manager\(client\); export it, and return a Manager/);
   assertEquals(here.code, 2);
   assertEquals((await run("plan", none, "--recording", none, "--server-dry-run")).code, 2);
 });

@@ -15,7 +15,7 @@ import { DerivedController, isAbortOf } from "../../engine/async/signals.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { sleep, timedController } from "../../engine/async/time.ts";
 import { Client } from "../../engine/client/client.ts";
-import { ArgumentError, checkDurations } from "../../engine/errors/checks.ts";
+import { checkDurations } from "../../engine/errors/checks.ts";
 import { errorLine, redactSecrets } from "../../engine/errors/errors.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
@@ -124,13 +124,13 @@ export async function plan(
   const { client, recording, signal, timeoutMs = 300_000, allowOutside, namespace, serverDryRun = false } = options;
   checkDurations("plan", { timeoutMs }, { min: 1 });
   if (allowOutside !== true && allowOutside !== "stopped") {
-    throw new ArgumentError(
+    throw new TypeError(
       "Cannot plan: calls from your reconcilers to other systems would take effect. Set allowOutside: true if that is " +
         "harmless, or run `informer plan` on Deno, which stops them",
     );
   }
   if ((client === undefined) === (recording === undefined) || (client === undefined && serverDryRun)) {
-    throw new ArgumentError("Cannot plan: it needs a client, or a recording without serverDryRun. Set one of them");
+    throw new TypeError("Cannot plan: it needs a client, or a recording without serverDryRun. Set one of them");
   }
   signal?.throwIfAborted();
   const { AsyncLocalStorage } = await import("node:async_hooks");
@@ -244,7 +244,7 @@ class Run {
   ): Promise<void> {
     const reconcilers = manager instanceof Manager ? manager[internals]() : [undefined];
     if (!reconcilers.every((it) => it instanceof Reconciler)) {
-      throw new ArgumentError(
+      throw new TypeError(
         "Cannot plan: the function must return a Manager of Reconcilers, from the same version of @kube/informer. " +
           "Run the plan with the version that your module imports",
       );

@@ -8,8 +8,7 @@
  */
 import { isObject, type JsonObject } from "../../engine/api/json.ts";
 import { objectOr, textOf } from "../../engine/api/members.ts";
-import { isSecret, resourceName } from "../../engine/api/resource.ts";
-import { formatFieldPath } from "../../engine/api/selector.ts";
+import { resourceName } from "../../engine/api/resource.ts";
 import { parseStored, type StoreEvent } from "../fake/storage/store.ts";
 import { FIRST_VERSION } from "./overlay.ts";
 
@@ -24,7 +23,7 @@ export interface PlannedField {
 }
 
 /** An object that the plan writes. */
-export interface PlannedChange {
+export interface PlannedWrite {
   /** What happens to the object. An object with finalizers is only marked as deleted. */
   readonly does: "create" | "change" | "delete";
   /** The resource and the key, such as `"deployments.apps shop/blog"`. */
@@ -45,12 +44,15 @@ export interface PlannedFact {
 
 /** The report from {@linkcode plan}. All lists are sorted, and two reports of the same release are equal. */
 export interface PlanReport {
-  /** `"failed"` if there are errors, conflicts, loops, refusals or stopped calls. `"changes"` if there are only changes. */
+  /**
+   * `"failed"` if there are errors, conflicts, loops, refusals or stopped calls. Otherwise it says whether there are
+   * changes.
+   */
   readonly result: "nothing" | "changes" | "failed";
   /** Whether calls to other systems than the API server took effect. */
   readonly outside: "stopped" | "allowed";
   /** The objects that would be created, changed or deleted. */
-  readonly changes: readonly PlannedChange[];
+  readonly changes: readonly PlannedWrite[];
   /** The Events that would be recorded. */
   readonly events: readonly PlannedFact[];
   /** Applies that other field owners' values refuse. */
@@ -63,7 +65,7 @@ export interface PlanReport {
   readonly stopped: readonly PlannedFact[];
   /** Writes that the API server refuses in a dry run. */
   readonly refused: readonly PlannedFact[];
-  /** Keys that wait for a time or for others. What they do then is unknown. */
+  /** Keys that wait for a time or for others. Nobody knows the writes that follow. */
   readonly waits: readonly PlannedFact[];
   /** What the plan could not see. */
   readonly notes: readonly string[];
@@ -115,7 +117,7 @@ export function plannedChanges(
     after: last.type === "DELETED" ? undefined : parseStored(last.stored) as JsonObject,
   }));
   for (const { before, after } of all) if (before === undefined && after !== undefined) stable.learn(after);
-  const changes: PlannedChange[] = [];
+  const changes: PlannedWrite[] = [];
   const events: PlannedFact[] = [];
   for (const { definition, key, by, before, after } of all) {
     if (before === undefined && after === undefined) continue;
@@ -127,7 +129,7 @@ export function plannedChanges(
       events.push({ by: by.join(", "), message: stable.of(said) });
       continue;
     }
-    const hides = isSecret(definition as never);
+    const hides = resourceName(definition) === "secrets";
     const fields: PlannedField[] = [];
     if (after !== undefined) {
       compare(before ?? {}, after, [], (keys, old, now) => {
@@ -184,7 +186,11 @@ function pathOf(keys: readonly (string | number)[]): string {
   let path = "";
   for (const key of keys) {
     const isPlain = typeof key === "string" && /^[\w$-]+$/.test(key);
-    path += isPlain ? `${path === "" ? "" : "."}${key}` : typeof key === "number" ? `[${key}]` : formatFieldPath([key]);
+    path += isPlain
+      ? `${path === "" ? "" : "."}${key}`
+      : typeof key === "number"
+      ? `[${key}]`
+      : `[${JSON.stringify(key)}]`;
   }
   return path;
 }
@@ -208,7 +214,7 @@ const TITLES = {
   waits: "Not decidable",
 } as const;
 
-/** Returns a report as text. */
+/** Returns a report as text, as `informer plan` prints it. The first line says whether other systems were called. */
 export function planText(report: PlanReport): string {
   const { changes, outside, result, notes } = report;
   const lines = [
@@ -234,7 +240,7 @@ export function planText(report: PlanReport): string {
     }
   }
   if (notes.length > 0) lines.push("", "Notes:", ...notes.map((note) => `    ${note}`));
-  const count = (verb: PlannedChange["does"]): number => changes.filter(({ does }) => does === verb).length;
+  const count = (verb: PlannedWrite["does"]): number => changes.filter(({ does }) => does === verb).length;
   const counts = `${count("create")} to create, ${count("change")} to change, ${count("delete")} to delete`;
   return [...lines, "", `${counts}; ${result === "failed" ? "the plan FAILED" : `result: ${result}`}`].join("\n");
 }
