@@ -129,7 +129,8 @@ async function planApart(
       ...server === undefined ? [] : [`--allow-net=${address}`],
       ...[program, "plan", CHILD],
     ],
-    env: { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" },
+    // The runtime itself exports traces, whatever the program may reach.
+    env: { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1", OTEL_DENO: "false" },
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

@@ -1,6 +1,7 @@
 import { Client, copyOf, defineResource, requeueAfter, retry } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Pod, Secret } from "@kube/informer/kinds/core/v1";
+import { HorizontalPodAutoscaler } from "@kube/informer/kinds/autoscaling/v2";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import {
@@ -11,6 +12,7 @@ import {
   type ReconcileFunction,
   Reconciler,
   ShardGroup,
+  TerminalError,
 } from "@kube/informer/reconcile";
 import {
   configMap,
@@ -190,6 +192,11 @@ Deno.test("a failing key is reported after three calls, and a terminal one after
   });
   assertEquals(report.errors, [{ by: "configmaps default/a", message: "no colour" }]);
   assertEquals([report.result, calls], ["failed", 3]);
+  const terminal = await planned(withMap(), () => {
+    calls++;
+    throw new TerminalError("never");
+  });
+  assertEquals([terminal.errors, calls], [[{ by: "configmaps default/a", message: "never" }], 4]);
 });
 
 Deno.test("a key that fails once and then succeeds is at rest", async () => {
@@ -243,8 +250,10 @@ Deno.test("an apply that other field owners refuse is a conflict", async () => {
 Deno.test("serverDryRun asks the server about the first write of each object, and reports what it refuses", async () => {
   const server = withMap();
   server.admit(Pod, { validate: () => "no pods here" });
+  server.create(ConfigMap, configMap({ name: "b" }));
   const report = await planned(server, async ({ client, object }) => {
-    if (object?.data?.done) return;
+    if (object?.metadata.name !== "a" || object.data?.done) return;
+    await client.resource(ConfigMap).delete("b", { propagationPolicy: "Background" });
     await client.resource(Pod).create({ metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "b" }] } });
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data: { done: "1" } } });
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data: { done: "2" } } });
@@ -253,7 +262,9 @@ Deno.test("serverDryRun asks the server about the first write of each object, an
   }, { serverDryRun: true });
   assertEquals(report.refused.map(({ by }) => by), ["configmaps default/a"]);
   assertMatch(report.refused[0].message, /^POST pods default\/p: 400 .*no pods here/);
+  assertEquals(server.keys(ConfigMap), ["default/a", "default/b"]);
   assertEquals(writes(server).map((line) => line.replace(/\?.*&?dryRun=All.*/, "?dryRun=All")), [
+    "DELETE http://fake/api/v1/namespaces/default/configmaps/b?dryRun=All",
     "POST http://fake/api/v1/namespaces/default/pods?dryRun=All",
     "PATCH http://fake/api/v1/namespaces/default/configmaps/a?dryRun=All",
   ]);
@@ -401,6 +412,7 @@ Deno.test("a call that the runtime stops is named, also if the reconcile catches
     name: "NotCapable",
   });
   globalThis.fetch = () => Promise.reject(denied);
+  const replaced = globalThis.fetch;
   try {
     const report = await planned(
       withMap(),
@@ -408,6 +420,7 @@ Deno.test("a call that the runtime stops is named, also if the reconcile catches
     );
     const stopped = [{ by: "configmaps default/a", message: 'Requires net access to "mail.example.com:443"' }];
     assertEquals([report.result, report.stopped, report.errors], ["failed", stopped, []]);
+    assertEquals(globalThis.fetch, replaced);
   } finally {
     globalThis.fetch = fetch;
   }
@@ -427,4 +440,21 @@ Deno.test("no resourceVersion of a plan is in its report", async () => {
   });
   const { fields } = report.changes.find(({ does }) => does === "change")!;
   assertEquals(fields.map(({ after }) => after), ["<time>", "of <uid>", "<resourceVersion>"]);
+});
+
+Deno.test("an autoscaler, which has two forms, is compared in the form that is written", async () => {
+  const server = withMap();
+  const spec = { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "apps/v1" } };
+  const metrics = [{
+    type: "Resource",
+    resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
+  }];
+  server.create(
+    HorizontalPodAutoscaler,
+    { metadata: { name: "web" }, spec: { ...spec, minReplicas: 1, metrics } } as never,
+  );
+  const report = await planned(server, async ({ client }) => {
+    await client.resource(HorizontalPodAutoscaler).patch("web", { type: "merge", body: { spec: { minReplicas: 2 } } });
+  });
+  assertEquals(report.changes.map(({ fields }) => fields), [[{ path: "spec.minReplicas", before: 1, after: 2 }]]);
 });
