@@ -72,7 +72,8 @@ const LAYERS: Readonly<Record<string, string>> = {
   "operator/webhooks": "api async client protocol errors informer kinds schema schema/values",
   "relay/server": "api entry async client protocol errors informer kinds store @std/http",
   "relay/client": "api async errors informer relay/server",
-  testing: "api entry async errors kinds protocol schema schema/values schema/rules @std/async",
+  testing: "api entry async errors kinds protocol schema schema/values schema/rules testing/plan @std/async",
+  "testing/plan": "api async client errors testing controllers/reconcile node:async_hooks",
   "testing/chaos": "api async client protocol errors testing @std/async",
   "testing/control_plane": "api async client errors kinds schema connect connect/kubeconfig connect/runtime asn1js " +
     "node:child_process node:fs node:net node:os node:path node:process node:url node:util pkijs",

@@ -295,6 +295,34 @@ export const COMMANDS: readonly CommandText[] = [
     load: async () => (await import("./crds.ts")).crds,
   },
   {
+    usage: "plan <module:string>",
+    summary: "Print what a release of your controllers would write, and write nothing.",
+    description:
+      "Calls to other systems than the API server are stopped, unless you add --allow-outside: then they take effect.\n\n" +
+      "Runs the controllers of a module once over all objects of a cluster, or of a recording. The module exports " +
+      "manager(client), as in a project of informer init. Reads are real. Writes stay in memory, where later reads see " +
+      "them. The report is sorted, so that diff compares the reports of two releases.\n\n" +
+      "The exit code is 0 for no change, 2 for changes, and 1 for a failure.",
+    permissions: `${CONNECTED}; --allow-run=deno, --allow-net=127.0.0.1 and --allow-read`,
+    types: { report: ["text", "json"] },
+    flags: {
+      "-n, --namespace <namespace:string>": "The only namespace that the controllers see. (default: all namespaces)",
+      "--recording <file:string>": "Recording of informer record, in place of a cluster.",
+      "--server-dry-run": "Ask the API server about the first write to each object, with dryRun=All.",
+      "--allow-outside": "Allow calls to other systems, which take effect. Node and Bun need it.",
+      "--timeout <duration:string>": "Time after which the plan fails.",
+      "-o, --output <format:report>": "Format of the report.",
+    },
+    connection: CONNECTION,
+    defaults: { "--timeout": "5m" },
+    examples: {
+      "What would this release do?": "informer plan main.ts --context prod",
+      "What does it do that the last one does not?": "diff <(informer plan old/main.ts) <(informer plan new/main.ts)",
+      "Without a cluster": "informer plan main.ts --recording incident.jsonl",
+    },
+    load: async () => (await import("./plan.ts")).planModule,
+  },
+  {
     usage: "doctor [resources...:string]",
     summary: "Find out why you cannot connect or watch, and what to do.",
     description:

@@ -99,6 +99,8 @@ export {
   type PodBuildOptions,
 } from "./fake/objects.ts";
 export { FakeTime } from "./fake/fake_time.ts";
+export { plan, type PlanOptions } from "./plan/plan.ts";
+export { type PlannedFact, type PlannedField, type PlannedWrite, type PlanReport, planText } from "./plan/report.ts";
 export { type LeakGuard, type LeakSource, noLeaks } from "./no_leaks.ts";
 export {
   churn,

@@ -200,3 +200,22 @@ Deno.test("installed as documented, commands write in the folder of the call, an
     );
   }
 });
+
+Deno.test("plan runs with exactly the permissions that it and doctor print", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const kubeconfig = await writeKubeconfig(folder.file("config"), { server: served.url });
+  const { out } = await run("doctor", "-o", "json", "--kubeconfig", kubeconfig);
+  const printed = await flagsIn("plan");
+  assert(printed.includes("--allow-run=deno"), printed.join());
+  // In PATH may be another deno than this one.
+  const own = printed.map((flag) => flag === "--allow-run=deno" ? `--allow-run=${Deno.execPath()}` : flag);
+  const flags = [...JSON.parse(out.join("\n")).permissions, ...own, "--allow-read"];
+  const args = ["plan", "examples/website/main.ts", "--kubeconfig", kubeconfig, "-n", "shop"];
+  const lacking = await informer(flags, args);
+  assertEquals(lacking.code, 1, lacking.err); // it runs, and the server has no Websites
+  assertMatch(lacking.out, /websites\.example\.com/, lacking.err);
+  const stopped = await informer(flags.filter((flag) => !flag.startsWith("--allow-run")), args);
+  assertMatch(stopped.err, /--allow-run/);
+});

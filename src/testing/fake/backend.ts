@@ -118,7 +118,7 @@ export class Backend {
   /** The latest requests, oldest first. */
   readonly requests: OpenRecord[] = [];
   /** Called after each write, behind its delivery to watches. */
-  readonly listeners: Set<(event: unknown) => void> = new Set();
+  readonly listeners: Set<(event: StoreEvent) => void> = new Set();
   /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
   /** The characters of their bodies. */

@@ -26,7 +26,7 @@ import type { PodLogs } from "./reads/pod_logs.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import type { WebhookHandler } from "./server/webhook_call.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
-import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject, type StoreEvent } from "./storage/store.ts";
 import type { RecordedRequest } from "./wire/exchange.ts";
 import type { Json, JsonObject } from "../../engine/api/json.ts";
 import { objectOr } from "../../engine/api/members.ts";
@@ -121,6 +121,12 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
         `${it.method} ${it.path} has no response`
       ),
     ],
+    /** The storage, into which a plan puts the objects of a cluster. */
+    store: (): Store => this.#store,
+    /** Called after each write. */
+    listeners: (): Set<(event: StoreEvent) => void> => this.#backend.listeners,
+    /** The recorded kinds, if the server plays a recording. */
+    recorded: (): readonly Resource[] | undefined => this.#playback?.kinds,
   };
 
   /** Creates an empty server that serves the Kubernetes resources and `options.resources`. */

@@ -328,6 +328,11 @@ export class Playback {
   #reached = 0;
   #isPlaying = false;
 
+  /** The recorded kinds. */
+  get kinds(): readonly Resource[] {
+    return this.#recording.kinds;
+  }
+
   /** Commits the state at the beginning. `endWatches` ends the watches of a resource with an error. */
   constructor(recording: Recording, store: Store, endWatches: (resource: Resource, error: Partial<ApiStatus>) => void) {
     this.#recording = recording;

@@ -296,6 +296,7 @@ function callsOfTesting(server: testing.FakeApiServer): Calls {
     "new FakeApiServer": () => new testing.FakeApiServer({ ...typo }),
     "node": () => testing.node({ name, ...typo }),
     "chaos": () => chaos({ controller: async () => {}, changes: {}, converges: () => true, ...typo }),
+    "plan": () => testing.plan(() => ({}) as never, { allowOutside: true, ...typo }),
     "pod": () => testing.pod({ name, ...typo }),
   };
 }

@@ -115,6 +115,8 @@ export class Manager implements AsyncDisposable {
   #missing: readonly AccessRight[] = [];
   /** Set by the first `run()`, or by a disposal before it. Settles when everything has stopped. */
   #running: Promise<void> | undefined;
+  /** The reconcilers, for a plan. @internal */
+  readonly [internals]: () => NonNullable<ManagerOptions["reconcilers"]> = () => this.#reconcilers;
 
   /**
    * Creates a manager. It starts nothing yet.

@@ -34,6 +34,7 @@ import { type WorkContext, WorkQueue, type WorkQueueAddOptions } from "../../../
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import {
+  type ObserveReconcile,
   type ReconcileCache,
   type ReconcileFunction,
   type ReconcilerOptions,
@@ -179,6 +180,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
   readonly #records = new ReconcileRecords();
+  #observe: ObserveReconcile | undefined;
+
+  /** @internal */
+  readonly [internals] = {
+    /** Replaces the observer of calls: a plan decides which calls it makes, and exports no traces. */
+    observe: (observe: ObserveReconcile): void => void (this.#observe = observe),
+  };
 
   /**
    * Creates a reconciler. It sends no request before {@linkcode run}. Dispose the client yourself.
@@ -197,6 +205,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { timeoutMs, graceMs, readYourWritesTimeoutMs, shards } = this.#options;
     this.#resource = resource;
     this.#reconcile = reconcile;
+    this.#observe = options.observe;
     this.#report = errorObserver(options.onError, (key) => `reconciler of "${this.name}" on "${key}"`, (key) => key);
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
@@ -694,7 +703,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | ReconcileResult> {
     const { retries, triggers } = context;
-    const observer = this.#options.observe?.({
+    const observer = this.#observe?.({
       reconciler: this.name,
       resource: this.#resource,
       key,
