@@ -141,7 +141,8 @@ export class FetchServer implements AsyncDisposable {
 
   /**
    * Accepts no more connections, and resolves when open requests end. Requests that still arrive on open
-   * connections are answered too. After `graceMs`, it ends all connections.
+   * connections are answered too. After `graceMs`, it ends all connections. Deno over plain HTTP cannot: there, open
+   * requests get 503 then, and a response that is being streamed ends with its stream or the process.
    */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#ended ??= this.#end();

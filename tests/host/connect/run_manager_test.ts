@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../../src/engine/client/client.ts";
 import {
   FetchServer,
@@ -62,6 +62,27 @@ Deno.test("a FetchServer that is disposed does not wait for a request that never
   assertEquals(await connection.read(new Uint8Array(1)).catch(() => null), null);
 });
 
+Deno.test("a FetchServer that is disposed ends requests that take longer than graceMs, and streams do not hold it up", async () => {
+  const never = new Promise<Response>(() => {});
+  const asked = Promise.withResolvers<void>();
+  const server = await FetchServer.listen(({ url }) => {
+    if (url.endsWith("/never")) return asked.resolve(), never;
+    return new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(1)) }));
+  }, { port: 0, graceMs: 50 });
+  const stop = new AbortController();
+  const stream = await fetch(`http://127.0.0.1:${server.port}/stream`, { signal: stop.signal });
+  const answer = fetch(`http://127.0.0.1:${server.port}/never`).then(async (response) => {
+    await response.body?.cancel();
+    return response.status;
+  }, () => "closed");
+  await asked.promise;
+  await server[Symbol.asyncDispose]();
+  const found = await answer;
+  assert(found === 503 || found === "closed", `${found}`);
+  await stream.body?.cancel().catch(() => {}); // it may be broken
+  stop.abort();
+});
+
 Deno.test("a FetchServer that fails closes its connections, and listens on its port each second until it succeeds", async () => {
   using time = new FakeTime();
   const began = time.now;
@@ -73,7 +94,8 @@ Deno.test("a FetchServer that fails closes its connections, and listens on its p
     if (tries.length === 2) throw new Deno.errors.AddrInUse("in use");
     const finished = Promise.withResolvers<void>();
     servers.push(finished);
-    return { addr: { port: 4_711 }, finished: finished.promise, shutdown: () => Promise.resolve(finished.resolve()) };
+    const shutdown = () => Promise.resolve(finished.resolve());
+    return { addr: { port: 4_711 }, finished: finished.promise, shutdown, unref: () => {} };
   }) as unknown as typeof serve;
   using _restore = { [Symbol.dispose]: () => void (Deno.serve = serve) };
   const causes: unknown[] = [];

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { abortable } from "@std/async/abortable";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -84,8 +85,32 @@ export interface ServeOptions {
  */
 export async function servePort(handler: FetchHandler, options: ServeOptions): Promise<PortServer> {
   if (!isDeno() || options.keys !== undefined) return await serveByNode(handler, options);
-  const server = Deno.serve({ ...options, onListen: () => {} }, handler);
-  return { port: server.addr.port, finished: server.finished, shutdown: () => server.shutdown() };
+  return serveByDeno(handler, options);
+}
+
+/** After a shutdown has begun, Deno cannot cut connections: an abort of its signal would end the process. */
+function serveByDeno(handler: FetchHandler, { port, hostname, signal }: ServeOptions): PortServer {
+  const running = new AbortController();
+  const unanswered = (error: unknown): Response => {
+    if (!signal.aborted) throw error;
+    return new Response("Service Unavailable", { status: 503 });
+  };
+  const server = Deno.serve({ port, hostname, signal: running.signal, onListen: () => {} }, (request, connection) => {
+    const answer = handler(request, connection);
+    return answer instanceof Response ? answer : abortable(answer, signal).catch(unanswered);
+  });
+  let isEnding = false;
+  const { promise: cut, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => {
+    if (isEnding) setTimeout(resolve, REST.closeMs); // for the responses of what is cut off
+    else running.abort();
+    server.unref(); // a response that is being streamed keeps no process alive
+  });
+  const shutdown = async (): Promise<void> => {
+    isEnding = true;
+    await Promise.race([server.shutdown(), cut]);
+  };
+  return { port: server.addr.port, finished: Promise.race([server.finished, cut]), shutdown };
 }
 
 async function serveByNode(handler: FetchHandler, { port, hostname, signal, keys }: ServeOptions): Promise<PortServer> {
