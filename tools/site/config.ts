@@ -15,7 +15,6 @@ import { type Entry, type Introduction, readIndex, readIntroduction } from "./in
 import { anchorOf, type Markdown, useRepositoryMarkdown } from "./markdown.ts";
 import type { Reference } from "./reference.ts";
 import { boostOf, isFuzzy, searched, searchedReference, stemOf, wordsOf } from "./search.ts";
-import { STYLE } from "./style.ts";
 import { mendTheme } from "./theme.ts";
 
 /** The settings that `tools/site.ts` passes. */
@@ -68,14 +67,13 @@ export function configOf(
     rewrites: { "README.md": "index.md" },
     head: [
       ["link", { rel: "icon", href: `${base}favicon.svg` }],
-      ["style", {}, STYLE],
       ...previewOf(introduction, site),
     ],
     ...(site === "" ? {} : { sitemap: { hostname: `${site}/` } }),
     transformPageData(page: PageData): void {
       page.description = byPage.get(page.filePath)?.description || claim;
       if (page.filePath === "README.md") {
-        Object.assign(page.frontmatter, home(introduction, entries, repository !== ""));
+        Object.assign(page.frontmatter, home(introduction, repository !== ""));
       }
     },
     markdown: {
@@ -132,7 +130,12 @@ export function configOf(
 /** What other sites show for a link to this one. It needs the whole address of a picture. */
 function previewOf({ name, claim }: Introduction, site: string): unknown[] {
   if (site === "") return [];
-  const values = { "og:title": name, "og:description": claim, "og:image": `${site}/preview.png`, "og:type": "website" };
+  const values = {
+    "og:title": name,
+    "og:description": claim,
+    "og:image": `${site}/page-light.webp`,
+    "og:type": "website",
+  };
   return [
     ...Object.entries(values).map(([property, content]) => ["meta", { property, content }]),
     ["meta", { name: "twitter:card", content: "summary_large_image" }],
