@@ -33,15 +33,8 @@ export interface Introduction {
   readonly text: string;
   /** The first program. */
   readonly program: string;
-  /** How to begin: in a clone, and in a project of one's own. */
-  readonly starts: readonly Start[];
-}
-
-/** A way to begin. */
-export interface Start {
-  readonly where: string;
-  /** The commands, without their comments. */
-  readonly commands: readonly string[];
+  /** How to begin: in a clone, and in a project of one's own. The commands have no comments. */
+  readonly starts: readonly { readonly where: string; readonly commands: readonly string[] }[];
 }
 
 /** Reads the sections of `docs/README.md`. @throws {Error} if an item names no page, or a page twice. */
@@ -73,17 +66,11 @@ export function readIntroduction(readme: string): Introduction {
   if (name === undefined || program === undefined) {
     throw new Error("Cannot read README.md: begin it with a title, a paragraph with a bold sentence, and a program.");
   }
-  return {
-    name: plain(name),
-    claim: plain(claim),
-    text: plain(text),
-    program,
-    starts: readStarts(readme),
-  };
+  return { name: plain(name), claim: plain(claim), text: plain(text), program, starts: readStarts(readme) };
 }
 
 /** Reads the commands below "Start", each block with the line before it. */
-function readStarts(readme: string): Start[] {
+function readStarts(readme: string): Introduction["starts"] {
   const section = /^## Start\n([^]*?)(?=^## |$(?![^]))/m.exec(readme)?.[1] ?? "";
   const starts = Array.from(section.matchAll(/^(\S.*):\n\n```sh\n([^]*?)^```$/gm), ([, where, block]) => {
     return { where, commands: block.trim().split("\n").map((line) => line.replace(/\s+#.*/, "")) };

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path/posix";
 import { documented, type DocumentedEntry } from "../api.ts";
 import type { Section } from "./index.ts";
 import { mentionedIn, type Place, type Places } from "./names.ts";
-import { escape, linked, type Location, parametersAt, signatureAt, typeAt } from "./source.ts";
+import { escape, linked, type Location, parametersAt, type ShownParameter, signatureAt, typeAt } from "./source.ts";
 
 /** A part of what `deno doc --json` writes: a declaration, a member, a tag, or a type. Its kind says what it has. */
 interface Doc {
@@ -52,9 +52,7 @@ interface Symbol {
 }
 
 /** A row of a table of parameters or properties. */
-interface Row {
-  readonly name: string;
-  readonly type: string;
+interface Row extends ShownParameter {
   readonly jsDoc?: Docstring;
 }
 
@@ -182,8 +180,8 @@ class EntryPages {
       const title = name === "options?" ? "Options" : `Options in ${name.replace("?", "")}`;
       return part(level, title, this.#members(this.#properties(params[at].left?.tsType ?? params[at].tsType)));
     });
-    const isTold = level === 2 || rows.some(({ jsDoc }) => jsDoc !== undefined);
-    return [isTold ? part(level, "Parameters", this.#table(rows)) : "", ...options, ...this.#tags(jsDoc, level)];
+    const told = rows.some(({ jsDoc }) => jsDoc !== undefined) ? this.#table(rows) : "";
+    return [part(level, "Parameters", told), ...options, ...this.#tags(jsDoc, level)];
   }
 
   /** What a call returns and throws, and its examples. */
@@ -242,28 +240,20 @@ class EntryPages {
   index(name: string, moduleDoc: Docstring | undefined): string {
     const all = this.symbols.filter(({ place }) => place.entries.includes(this.entry))
       .toSorted(({ place: a }, { place: b }) => a.name < b.name ? -1 : 1);
-    const { here = [], ...others } = Object.groupBy(
-      all,
-      ({ place: { link }, declarations: [{ kind }] }) =>
-        link.startsWith(`/api/${folderOf(this.entry)}#`)
-          ? "here"
-          : kind === "function" || kind === "class"
-          ? kind
-          : "type",
-    );
-    const list = (symbols: readonly Symbol[] = []): string =>
-      tableOf(
-        ["name", "what"],
-        symbols.map(({ place, declarations: [{ jsDoc }] }) => [linkTo(place), this.sentence(jsDoc)]),
-      );
-    const small = here.flatMap((symbol) => [`### ${symbol.place.name}`, ...this.#body(symbol, 4)]);
+    const isHere = ({ place }: Symbol): boolean => place.link.startsWith(`/api/${folderOf(this.entry)}#`);
+    const list = (wanted: RegExp): string => {
+      const found = all.filter((it) => !isHere(it) && wanted.test(it.declarations[0].kind));
+      const rows = found.map(({ place, declarations: [{ jsDoc }] }) => [linkTo(place), this.sentence(jsDoc)]);
+      return tableOf(["name", "what"], rows);
+    };
+    const small = all.filter(isHere).flatMap((symbol) => [`### ${symbol.place.name}`, ...this.#body(symbol, 4)]);
     return joined([
       `# ${name}`,
       this.#text(moduleDoc?.doc),
       ...this.#tags(moduleDoc, 2),
-      part(2, "Functions", list(others.function)),
-      part(2, "Classes", list(others.class)),
-      part(2, "Types", list(others.type)),
+      part(2, "Functions", list(/^function$/)),
+      part(2, "Classes", list(/^class$/)),
+      part(2, "Types", list(/^(?!function$|class$)/)),
       part(2, isKind(this.entry) ? "Kinds and their parts" : "Small types", joined(small)),
     ]);
   }
@@ -335,9 +325,8 @@ export async function writeReference(
     const mentioned = mentionedIn(places, Deno.readTextFileSync(join(root, "docs", page)));
     return { link: `[${title}](/${page.replace(/\.md$/, "")})`, places: mentioned };
   });
-  await Deno.remove(join(folder, "api"), { recursive: true }).catch((error) => {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  });
+  await Deno.mkdir(join(folder, "api"), { recursive: true });
+  await Deno.remove(join(folder, "api"), { recursive: true });
   const write = async (path: string, text: string): Promise<void> => {
     const file = join(folder, `${path}.md`);
     await Deno.mkdir(dirname(file), { recursive: true });
@@ -346,11 +335,8 @@ export async function writeReference(
   };
   const [rows, groups, kinds]: [string[][], unknown[], unknown[]] = [[], [], []];
   for (const [entry, , doc] of entries) {
-    const [pages, imported, link] = [
-      new EntryPages(entry, symbols, base),
-      name + entry.slice(1),
-      `/api/${folderOf(entry)}`,
-    ];
+    const [imported, link] = [name + entry.slice(1), `/api/${folderOf(entry)}`];
+    const pages = new EntryPages(entry, symbols, base);
     const own = symbols.filter(({ place }) => place.entries[0] === entry && !place.link.includes("#"));
     await write(link, pages.index(imported, doc));
     for (const symbol of own) await write(symbol.place.link, pages.page(symbol, imported, guides));
