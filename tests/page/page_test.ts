@@ -95,6 +95,11 @@ browserTest("the page marks rows that are not ready, with the reason, and has th
   for (const selector of ["#rows .bad", "#unready", "#count", "#state"]) {
     assert(await right(selector) <= 390, `${selector} ends at ${await right(selector)}`);
   }
+  const cut = `[...document.querySelectorAll("#rows .bad *")].filter((it) =>
+    it.scrollWidth > it.clientWidth || it.scrollHeight > it.clientHeight).map((it) => it.textContent)`;
+  assertEquals(await visit.page.evaluate(cut), []); // the reasons are read whole
+  const heights = '[...new Set([...document.querySelectorAll("#rows tr")].map((it) => it.offsetHeight))]';
+  assertEquals(await visit.page.evaluate(heights), [28]); // the grid counts on it
   await visit.page.evaluate(axe.source);
   // deno-lint-ignore no-explicit-any
   const { violations } = await visit.page.evaluate("axe.run()") as any;

@@ -246,7 +246,7 @@ Deno.test("site: the search knows the prose of the reference, and finds an expor
     "---\na: b\n---\n\n# followLogs()\n\nYields lines.\n\n```ts\ncode();\n```\n\n## Errors\n\n## stop()\n\nEnds.\n";
   const html = searchedReference(page);
   assertEquals(html.match(/<h\d>.*?<\/h\d>/g), [
-    '<h1>followLogs() <a href="#">#</a></h1>',
+    '<h1>followLogs() <a href="#followlogs">#</a></h1>',
     '<h2>stop() <a href="#stop">#</a></h2>',
   ]);
   assert(html.includes("exportedfollowLogs") && html.includes("Yields lines.") && !html.includes("code()"), html);
