@@ -146,7 +146,7 @@ export class Grid<T> {
       const cell = element.cells[i] ?? element.insertCell();
       const text = object === null ? "" : textOf(object);
       if (cell.textContent === text) return;
-      const isBad = text.startsWith("⚠ ");
+      const isBad = text.startsWith("⚠");
       const lines = document.createElement("span"); // two at most, where the table is narrow
       lines.textContent = text; // never HTML
       cell.replaceChildren(isBad ? lines : text);

@@ -35,7 +35,7 @@ browserTest(
     create(server, "app-0");
     await visit.until(firstIs("app-0"));
     server.patch(Pod, "shop/app-0", { status: { phase: "Failed" } });
-    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "⚠ Failed"`);
+    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "⚠\\u00a0Failed"`);
     server.delete(Pod, "shop/app-0");
     await visit.until(firstIs("cart-0"));
     await visit.until('document.querySelector("#count").textContent === "1 objects"');
@@ -78,9 +78,9 @@ browserTest("the page marks rows that are not ready, with the reason, and has th
   await visit.until(firstIs("z-waits"));
   assertEquals((await visit.column(2)).slice(0, 4), ["z-waits", "x-crash", "y-half", "web-00000"]);
   assertEquals((await visit.column(4)).slice(0, 4), [
-    "⚠ Pending: Unschedulable",
-    "⚠ CrashLoopBackOff",
-    "⚠ CrashLoopBackOff",
+    "⚠\u00a0Pending: Unschedulable",
+    "⚠\u00a0CrashLoopBackOff",
+    "⚠\u00a0CrashLoopBackOff",
     "Running",
   ]);
   assertEquals(await visit.page.locator("#rows .bad").count(), 3);
