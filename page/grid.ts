@@ -146,8 +146,11 @@ export class Grid<T> {
       const cell = element.cells[i] ?? element.insertCell();
       const text = object === null ? "" : textOf(object);
       if (cell.textContent === text) return;
-      cell.textContent = text; // never HTML
-      cell.className = text.startsWith("⚠ ") ? "bad" : "";
+      const isBad = text.startsWith("⚠");
+      const lines = document.createElement("span"); // two at most, where the table is narrow
+      lines.textContent = text; // never HTML
+      cell.replaceChildren(isBad ? lines : text);
+      cell.className = isBad ? "bad" : "";
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Condition } from "../src/engine/kinds/meta/v1.ts";
 
-/** The sign before the state of a row that needs somebody. */
-const MARK = "⚠";
+/** The sign before the state of a row that needs somebody. The two are never on different lines. */
+const MARK = "⚠\u00a0";
 
 /** What a row says about its state. */
 export interface RowState {
@@ -27,7 +27,7 @@ export function markedState({ ready, status, conditions }: RowState): string | u
   const state = status || ready;
   const found = TELLING.flatMap((type) => conditions.filter((it) => it.type === type))
     .find((it) => it.type === "Failed" ? it.status === "True" : it.status !== "True");
-  return `${MARK} ${state}${VAGUE.test(status) && found?.reason ? `: ${found.reason}` : ""}`;
+  return `${MARK}${state}${VAGUE.test(status) && found?.reason ? `: ${found.reason}` : ""}`;
 }
 
 /** By kind, the sort keys that put objects first that are not ready. The second cell is Ready or Status. */

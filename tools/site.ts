@@ -11,7 +11,6 @@ import { basename, join, resolve } from "node:path";
 import { type Addresses, addressProblem, readAddresses } from "./addresses.ts";
 import { count, quit, readFlags, text, toggle } from "./flags.ts";
 import { baseOf, type Settings } from "./site/config.ts";
-import { ICON } from "./site/icon.ts";
 import { readIndex } from "./site/index.ts";
 import { writeReference } from "./site/reference.ts";
 
@@ -28,6 +27,7 @@ const THEME = `import Theme from "vitepress/theme-without-fonts"; // the text wo
 import { h } from "vue";
 import Diagram from "./diagram.vue";
 import Home from "./home.vue";
+import "./style.css";
 const parts = { "home-hero-info-after": "start", "home-hero-image": "picture", "home-hero-after": "reasons" };
 const slots = Object.fromEntries(Object.entries(parts).map(([slot, part]) => [slot, () => h(Home, { part })]));
 export default {
@@ -112,13 +112,11 @@ async function prepare(addresses: Addresses, log: (line: string) => void): Promi
   await Deno.writeTextFile(join(FOLDER, "reference.json"), JSON.stringify(reference));
   await Deno.writeTextFile(join(FOLDER, ".vitepress/config.ts"), CONFIG);
   await Deno.writeTextFile(join(FOLDER, ".vitepress/theme/index.js"), THEME);
-  await Deno.writeTextFile(join(FOLDER, "static/favicon.svg"), ICON);
-  for (const name of ["diagram.vue", "home.vue"]) {
+  for (const name of ["diagram.vue", "home.vue", "style.css"]) {
     await Deno.copyFile(join(ROOT, "tools/site", name), join(FOLDER, ".vitepress/theme", name));
   }
-  // The icon for old browsers, and a picture of the claim and the terminal for links to the site.
-  const files = ["tools/site/static/favicon.ico", "tools/site/static/preview.png"];
-  for (const path of [...files, "docs/pictures/watch-light.svg", "docs/pictures/watch-dark.svg"]) {
+  const pictures = ["watch-light.svg", "watch-dark.svg", "page-light.webp"].map((name) => join("docs/pictures", name));
+  for (const path of ["tools/site/favicon.svg", ...pictures]) {
     await Deno.copyFile(join(ROOT, path), join(FOLDER, "static", basename(path)));
   }
 }

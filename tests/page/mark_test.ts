@@ -12,19 +12,19 @@ Deno.test("a row that is not ready has a mark and its reason, and others have no
   assertEquals(of("Terminating", "0/1", short), undefined);
   assertEquals(of("", "0/0"), undefined);
   assertEquals(of("", "True"), undefined);
-  assertEquals(of("CrashLoopBackOff", "0/1", short), "⚠ CrashLoopBackOff");
-  assertEquals(of("Running", "9/10", short), "⚠ Running: ContainersNotReady");
+  assertEquals(of("CrashLoopBackOff", "0/1", short), "⚠\u00a0CrashLoopBackOff");
+  assertEquals(of("Running", "9/10", short), "⚠\u00a0Running: ContainersNotReady");
   const unschedulable = { type: "PodScheduled", status: "False", reason: "Unschedulable" } as const;
-  assertEquals(of("Pending", "0/1", short, unschedulable), "⚠ Pending: Unschedulable");
-  assertEquals(of("", "1/2", minimum), "⚠ 1/2: MinimumReplicasUnavailable");
-  assertEquals(of("", "1/2", minimum, late), "⚠ 1/2: ProgressDeadlineExceeded");
-  assertEquals(of("", "1/2"), "⚠ 1/2"); // a StatefulSet has no conditions
+  assertEquals(of("Pending", "0/1", short, unschedulable), "⚠\u00a0Pending: Unschedulable");
+  assertEquals(of("", "1/2", minimum), "⚠\u00a01/2: MinimumReplicasUnavailable");
+  assertEquals(of("", "1/2", minimum, late), "⚠\u00a01/2: ProgressDeadlineExceeded");
+  assertEquals(of("", "1/2"), "⚠\u00a01/2"); // a StatefulSet has no conditions
   const lost = { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown" } as const;
-  assertEquals(of("NotReady,SchedulingDisabled", "", lost), "⚠ NotReady,SchedulingDisabled: NodeStatusUnknown");
+  assertEquals(of("NotReady,SchedulingDisabled", "", lost), "⚠\u00a0NotReady,SchedulingDisabled: NodeStatusUnknown");
   assertEquals(of("Ready", "", { type: "Ready", status: "True", reason: "KubeletReady" }), undefined);
-  assertEquals(of("", "False", { ...short, reason: "Denied" }), "⚠ False: Denied"); // a column of a CRD
+  assertEquals(of("", "False", { ...short, reason: "Denied" }), "⚠\u00a0False: Denied"); // a column of a CRD
   assertEquals(
     of("Failed", "", { type: "Failed", status: "True", reason: "DeadlineExceeded" }),
-    "⚠ Failed: DeadlineExceeded",
+    "⚠\u00a0Failed: DeadlineExceeded",
   );
 });

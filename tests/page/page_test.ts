@@ -35,7 +35,7 @@ browserTest(
     create(server, "app-0");
     await visit.until(firstIs("app-0"));
     server.patch(Pod, "shop/app-0", { status: { phase: "Failed" } });
-    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "⚠ Failed"`);
+    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "⚠\\u00a0Failed"`);
     server.delete(Pod, "shop/app-0");
     await visit.until(firstIs("cart-0"));
     await visit.until('document.querySelector("#count").textContent === "1 objects"');
@@ -78,9 +78,9 @@ browserTest("the page marks rows that are not ready, with the reason, and has th
   await visit.until(firstIs("z-waits"));
   assertEquals((await visit.column(2)).slice(0, 4), ["z-waits", "x-crash", "y-half", "web-00000"]);
   assertEquals((await visit.column(4)).slice(0, 4), [
-    "⚠ Pending: Unschedulable",
-    "⚠ CrashLoopBackOff",
-    "⚠ CrashLoopBackOff",
+    "⚠\u00a0Pending: Unschedulable",
+    "⚠\u00a0CrashLoopBackOff",
+    "⚠\u00a0CrashLoopBackOff",
     "Running",
   ]);
   assertEquals(await visit.page.locator("#rows .bad").count(), 3);
@@ -95,6 +95,11 @@ browserTest("the page marks rows that are not ready, with the reason, and has th
   for (const selector of ["#rows .bad", "#unready", "#count", "#state"]) {
     assert(await right(selector) <= 390, `${selector} ends at ${await right(selector)}`);
   }
+  const cut = `[...document.querySelectorAll("#rows .bad *")].filter((it) =>
+    it.scrollWidth > it.clientWidth || it.scrollHeight > it.clientHeight).map((it) => it.textContent)`;
+  assertEquals(await visit.page.evaluate(cut), []); // the reasons are read whole
+  const heights = '[...new Set([...document.querySelectorAll("#rows tr")].map((it) => it.offsetHeight))]';
+  assertEquals(await visit.page.evaluate(heights), [28]); // the grid counts on it
   await visit.page.evaluate(axe.source);
   // deno-lint-ignore no-explicit-any
   const { violations } = await visit.page.evaluate("axe.run()") as any;

@@ -4,8 +4,8 @@ import { readIndex, readIntroduction } from "../../tools/site/index.ts";
 import { anchorOf, type Markdown, targetOf, type Token, useRepositoryMarkdown } from "../../tools/site/markdown.ts";
 import { finderOf, mentionedIn, type Places } from "../../tools/site/names.ts";
 import { boostOf, searched, searchedReference, stemOf, wordsOf } from "../../tools/site/search.ts";
+import { linked, type Location, parametersAt, signatureAt, typeAt } from "../../tools/site/source.ts";
 import { mendTheme } from "../../tools/site/theme.ts";
-import { callText, typeText } from "../../tools/site/types.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const REPOSITORY = "https://git.example/informer";
@@ -145,21 +145,18 @@ Deno.test("site: the navigation is the index of the pages, whose items have one 
   assertThrows(() => readIndex("# Docs\n"), Error, "it has no item");
 });
 
-Deno.test("site: the first page has the name, the claim, the program, the commands and the figures of README", () => {
+Deno.test("site: the first page has the name, the claim, the program and the commands of README", () => {
   const readme = "# Name\n\n**It works.** You get `it`,\nand more.\n\n```ts ignore\nfirst();\n```\n\n## Start\n\n" +
-    "In a clone:\n\n```sh\na   # b\n```\n\nIn yours:\n\n```sh\nc\nd\n```\n\n## Fast\n\n| client | s |\n| --- | --: |\n" +
-    "| `@kube/informer` on Node | 1 |\n| `@kubernetes/client-node` 2 | 5 |\n";
+    "In a clone:\n\n```sh\na   # b\n```\n\nIn yours:\n\n```sh\nc\nd\n```\n\n## Fast\n";
   assertEquals(readIntroduction(readme), {
     name: "Name",
     claim: "It works",
     text: "You get it, and more.",
     program: "first();\n",
     starts: [{ where: "In a clone", commands: ["a"] }, { where: "In yours", commands: ["c", "d"] }],
-    figures: { s: ["1", "5"] },
   });
   assertThrows(() => readIntroduction("# Name\n\nIt works.\n"), Error, "Cannot read README.md");
   assertThrows(() => readIntroduction(readme.replace("In yours:", "")), Error, '"## Start" needs two blocks');
-  assertThrows(() => readIntroduction(readme.replace("client-node", "")), Error, "its benchmark has no row");
 });
 
 Deno.test("site: the search finds a page by its line in the index and its path, and not by its further links", () => {
@@ -201,26 +198,47 @@ Deno.test("site: a name is found if it can be nothing else, and a kind or an amb
   assertEquals([...mentionedIn(PLACES, page)].map(({ name }) => name).sort(), ["Event", "Pod", "logs"]);
 });
 
-Deno.test("site: types are printed with links and without signs of Markdown", () => {
-  const keyword = (repr: string): { kind: string; repr: string } => ({ kind: "keyword", repr });
-  const linkOf = (name: string): string | undefined => name === "Pod" ? "/pod.html" : undefined;
-  const shown = (type: Parameters<typeof typeText>[0]): string =>
-    typeText(type, linkOf).replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
-  const pod = { kind: "typeRef", repr: "Pod", value: { typeName: "Pod" } };
-  const map = { kind: "typeRef", repr: "Map", value: { typeName: "Map", typeParams: [keyword("string"), pod] } };
-  assertEquals(shown(map), 'Map<string, <a href="/pod.html">Pod</a>>');
+Deno.test("site: signatures are the source without bodies, comments and programs' details, with links to types", () => {
+  const file = Deno.makeTempFileSync({ suffix: ".ts" });
+  const source = `/** A. */
+export class A<T = "Pod"> extends B {
+  override readonly name = "A";
+  constructor(first: string, { a = 1 }: { readonly a?: number /* n */ } = {}) {}
+  /** The size. */
+  get size(): number { return 1; }
+  static async find(name: string, ...others: (
+    | string
+    | Pod
+  )[]): Promise<Pod | undefined> {}
+}
+export type Keys = {
+  readonly [name: string]: unknown; // any
+};
+export const pods: Pod = {};
+`;
+  Deno.writeTextFileSync(file, source);
+  const at = (start: string): Location => {
+    const before = source.slice(0, source.indexOf(start)).split("\n");
+    return { filename: `file://${file}`, line: before.length - 1, col: before.at(-1)!.length };
+  };
+  assertEquals(signatureAt(at("export class"), "A"), 'class A<T = "Pod"> extends B');
+  assertEquals(signatureAt(at("constructor"), "A"), "new A(first: string, options?: { readonly a?: number })");
   assertEquals(
-    shown({ kind: "union", value: [{ kind: "array", value: keyword("string") }, keyword("null")] }),
-    "string[] | null",
+    signatureAt(at("static"), "A"),
+    "static find(name: string, ...others: (string | Pod)[]): Promise<Pod | undefined>",
   );
-  const params = [{ kind: "identifier", name: "name", tsType: keyword("string") }, {
-    kind: "assign",
-    left: { kind: "identifier", name: "options", tsType: { kind: "typeLiteral", value: {} } },
-  }];
-  const call = { kind: "fnOrConstructor", value: { constructor: false, params, tsType: keyword("void") } };
-  assertEquals(shown(call), "(name: string, options?: {}) => void");
-  assertEquals(callText({ params: params.slice(0, 1) }, linkOf, true), "(\n  name: string,\n)");
-  assertEquals(typeText({ kind: "literal", value: { kind: "string", string: "a|b" } }, linkOf), "&#34;a&#124;b&#34;");
+  assertEquals(signatureAt(at("export type"), "Keys"), "type Keys = { readonly [name: string]: unknown }");
+  assertEquals(signatureAt(at("readonly [name"), ""), "readonly [name: string]: unknown");
+  assertEquals(signatureAt(at("pods"), "pods"), "const pods: Pod");
+  assertEquals([typeAt(at("override")), typeAt(at("get size"))], ['"A"', "number"]);
+  assertEquals(parametersAt(at("static")).map(({ name }) => name), ["name", "...others"]);
+  assertThrows(() => typeAt({ ...at("get size"), col: 3 }), Error, "nothing begins there");
+  Deno.removeSync(file);
+  const linkOf = (name: string): string | undefined => name === "Pod" ? "/pod.html" : undefined;
+  assertEquals(
+    linked('Map<Pod, "Pod|b">', linkOf),
+    'Map&#60;<a href="/pod.html">Pod</a>, &#34;Pod&#124;b&#34;&#62;',
+  );
 });
 
 Deno.test("site: the search knows the prose of the reference, and finds an export by its whole name", () => {
@@ -228,7 +246,7 @@ Deno.test("site: the search knows the prose of the reference, and finds an expor
     "---\na: b\n---\n\n# followLogs()\n\nYields lines.\n\n```ts\ncode();\n```\n\n## Errors\n\n## stop()\n\nEnds.\n";
   const html = searchedReference(page);
   assertEquals(html.match(/<h\d>.*?<\/h\d>/g), [
-    '<h1>followLogs() <a href="#">#</a></h1>',
+    '<h1>followLogs() <a href="#followlogs">#</a></h1>',
     '<h2>stop() <a href="#stop">#</a></h2>',
   ]);
   assert(html.includes("exportedfollowLogs") && html.includes("Yields lines.") && !html.includes("code()"), html);
@@ -244,10 +262,9 @@ Deno.test("site: the search knows the prose of the reference, and finds an expor
   assert(boosts[1] < boosts[0] && boosts[0] < boosts[2], String(boosts));
 });
 
-Deno.test("site: the first page has the commands for a clone until the package is published, and README's figures", async () => {
+Deno.test("site: the first page has the commands for a clone until the package is published, listed pages, and README's figures", async () => {
   const introduction = readIntroduction(await Deno.readTextFile("README.md"));
-  const entries = readIndex(await Deno.readTextFile("docs/README.md")).flatMap(({ entries }) => entries);
-  const commandsOf = (isPublished: boolean): unknown => home(introduction, entries, isPublished).start;
+  const commandsOf = (isPublished: boolean): unknown => home(introduction, isPublished).start;
   assertEquals(commandsOf(false), {
     where: "In a clone of this repository, with only Node on your machine",
     commands: ["npx -y deno@2.9.6 task demo"],
@@ -256,9 +273,19 @@ Deno.test("site: the first page has the commands for a clone until the package i
     where: "In your own project",
     commands: ["deno add jsr:@kube/informer", "npx jsr add @kube/informer"],
   });
-  const figures = { ...introduction.figures, "first sync, ms": ["1", "2"] as const };
-  const [first] = home({ ...introduction, figures }, entries, true).reasons as { figure: string; what: string }[];
-  assert(first.figure === "1 ms" && first.what.endsWith("client-node: 2\u00a0ms"), JSON.stringify(first));
+  const entries = readIndex(await Deno.readTextFile("docs/README.md")).flatMap(({ entries }) => entries);
+  const features = home(introduction, true).features as { link: string }[];
+  assertEquals(features.filter(({ link }) => !entries.some(({ page }) => `/${page}` === `${link}.md`)), []);
+  const readme = await Deno.readTextFile("README.md");
+  const [, ours] = /^\| `@kube\/informer` on Node, keys +\|(.*)\|$/m.exec(readme)!;
+  const [, theirs] = /^\| `@kubernetes\/client-node` [\d.]+ +\|(.*)\|$/m.exec(readme)!;
+  const shown = (await Deno.readTextFile("tools/site/home.vue")).matchAll(/^ {2}\["(\S+) .*: (\S+)\\u00a0\w+"\],$/gm);
+  assertEquals(
+    [...shown].map(([, our, their]) => [our, their]),
+    [0, 2, 3].map((at) => {
+      return [ours, theirs].map((row) => row.split("|")[at].trim());
+    }),
+  );
 });
 
 Deno.test("site: a component of VitePress gets its mend, and the build ends when there is no place for it", () => {

@@ -15,7 +15,6 @@ import { type Entry, type Introduction, readIndex, readIntroduction } from "./in
 import { anchorOf, type Markdown, useRepositoryMarkdown } from "./markdown.ts";
 import type { Reference } from "./reference.ts";
 import { boostOf, isFuzzy, searched, searchedReference, stemOf, wordsOf } from "./search.ts";
-import { STYLE } from "./style.ts";
 import { mendTheme } from "./theme.ts";
 
 /** The settings that `tools/site.ts` passes. */
@@ -58,6 +57,7 @@ export function configOf(
   const pages = { root, pages: join(folder, "pages"), repository, program, places };
   const rendered = new Map<string, string>(); // VitePress asks twice for each page
   const base = baseOf({ repository, site });
+  const icon = /^https?:\/\/[^/]*(github|gitlab)/.exec(repository)?.[1] ?? "git"; // icons that VitePress has
   return {
     title: name,
     description: claim,
@@ -66,17 +66,11 @@ export function configOf(
     srcDir: "pages",
     buildConcurrency: 16, // the memory of the build grows with it
     rewrites: { "README.md": "index.md" },
-    head: [
-      ["link", { rel: "icon", href: `${base}favicon.svg` }],
-      ["style", {}, STYLE],
-      ...previewOf(introduction, site),
-    ],
+    head: [["link", { rel: "icon", href: `${base}favicon.svg` }], ...previewOf(introduction, site)],
     ...(site === "" ? {} : { sitemap: { hostname: `${site}/` } }),
     transformPageData(page: PageData): void {
       page.description = byPage.get(page.filePath)?.description || claim;
-      if (page.filePath === "README.md") {
-        Object.assign(page.frontmatter, home(introduction, entries, repository !== ""));
-      }
+      if (page.filePath === "README.md") Object.assign(page.frontmatter, home(introduction, repository !== ""));
     },
     markdown: {
       theme: { light: "github-light-high-contrast", dark: "github-dark-default" }, // their comments have enough contrast
@@ -95,10 +89,8 @@ export function configOf(
           },
           _render(text: string, env: { readonly relativePath: string }, markdown: Markdown): string {
             const { relativePath: path } = env;
-            const found = rendered.get(text) ??
-              (path.startsWith("api/")
-                ? searchedReference(text)
-                : searched(markdown.render(text, { ...env }), byPage.get(path)));
+            if (path.startsWith("api/")) return searchedReference(text);
+            const found = rendered.get(text) ?? searched(markdown.render(text, { ...env }), byPage.get(path));
             rendered.set(text, found);
             return found;
           },
@@ -117,7 +109,7 @@ export function configOf(
         })),
       },
       ...(repository === "" ? {} : {
-        socialLinks: [{ icon: iconOf(repository), link: repository, ariaLabel: "The repository" }],
+        socialLinks: [{ icon, link: repository, ariaLabel: "The repository" }],
         editLink: { pattern: `${repository}/edit/main/docs/:path`, text: "Edit this page" },
       }),
     },
@@ -132,16 +124,9 @@ export function configOf(
 /** What other sites show for a link to this one. It needs the whole address of a picture. */
 function previewOf({ name, claim }: Introduction, site: string): unknown[] {
   if (site === "") return [];
-  const values = { "og:title": name, "og:description": claim, "og:image": `${site}/preview.png`, "og:type": "website" };
-  return [
-    ...Object.entries(values).map(([property, content]) => ["meta", { property, content }]),
-    ["meta", { name: "twitter:card", content: "summary_large_image" }],
-  ];
-}
-
-/** The name of an icon that VitePress has. */
-function iconOf(repository: string): string {
-  return /github|gitlab/.exec(new URL(repository).host)?.[0] ?? "git";
+  const values = { "og:title": name, "og:description": claim, "og:image": `${site}/page-light.webp` };
+  const card = ["meta", { name: "twitter:card", content: "summary_large_image" }];
+  return [...Object.entries(values).map(([property, content]) => ["meta", { property, content }]), card];
 }
 
 const settings = process.env.INFORMER_SITE;

@@ -33,21 +33,9 @@ export interface Introduction {
   readonly text: string;
   /** The first program. */
   readonly program: string;
-  /** How to begin: in a clone, and in a project of one's own. */
-  readonly starts: readonly Start[];
-  /** The figures of the benchmark. */
-  readonly figures: Figures;
+  /** How to begin: in a clone, and in a project of one's own. The commands have no comments. */
+  readonly starts: readonly { readonly where: string; readonly commands: readonly string[] }[];
 }
-
-/** A way to begin. */
-export interface Start {
-  readonly where: string;
-  /** The commands, without their comments. */
-  readonly commands: readonly string[];
-}
-
-/** The figures of this package on Node, each next to the figure of client-node, by the head of their column. */
-export type Figures = Readonly<Record<string, readonly [ours: string, theirs: string]>>;
 
 /** Reads the sections of `docs/README.md`. @throws {Error} if an item names no page, or a page twice. */
 export function readIndex(text: string): Section[] {
@@ -78,35 +66,17 @@ export function readIntroduction(readme: string): Introduction {
   if (name === undefined || program === undefined) {
     throw new Error("Cannot read README.md: begin it with a title, a paragraph with a bold sentence, and a program.");
   }
-  return {
-    name: plain(name),
-    claim: plain(claim),
-    text: plain(text),
-    program,
-    starts: readStarts(readme),
-    figures: readFigures(readme),
-  };
+  return { name: plain(name), claim: plain(claim), text: plain(text), program, starts: readStarts(readme) };
 }
 
 /** Reads the commands below "Start", each block with the line before it. */
-function readStarts(readme: string): Start[] {
+function readStarts(readme: string): Introduction["starts"] {
   const section = /^## Start\n([^]*?)(?=^## |$(?![^]))/m.exec(readme)?.[1] ?? "";
   const starts = Array.from(section.matchAll(/^(\S.*):\n\n```sh\n([^]*?)^```$/gm), ([, where, block]) => {
     return { where, commands: block.trim().split("\n").map((line) => line.replace(/\s+#.*/, "")) };
   });
   if (starts.length === 2) return starts;
   throw new Error('Cannot read README.md: "## Start" needs two blocks of commands, for a clone and for a project.');
-}
-
-function readFigures(readme: string): Figures {
-  const rowOf = (start: string): string[] => {
-    const line = readme.split("\n").find((line) => line.startsWith(start) && /[\d,]+ +\|$/.test(line));
-    if (line === undefined) throw new Error(`Cannot read README.md: its benchmark has no row "${start}". Write it.`);
-    return line.split("|").slice(2, -1).map((cell) => cell.trim());
-  };
-  const heads = /^\| client +\|(.*)\|$/m.exec(readme)?.[1].split("|").map((head) => head.trim()) ?? [];
-  const [ours, theirs] = [rowOf("| `@kube/informer` on Node"), rowOf("| `@kubernetes/client-node`")];
-  return Object.fromEntries(heads.map((head, at) => [head, [ours[at], theirs[at]]]));
 }
 
 /** The text without line ends, and without the signs of Markdown for code, emphasis and links. */

@@ -2,7 +2,7 @@
  * The reference of all entry points as pages of the site, made of what `deno doc --json` knows.
  *
  * {@linkcode writeReference} is the entry point. An entry point, a class, a function and an interface with many members
- * have a page each; other names are on the page of their entry point. Signatures are printed by `types.ts`. TypeDoc
+ * have a page each; other names are on the page of their entry point. Signatures are printed by `source.ts`. TypeDoc
  * cannot do it: its compiler knows neither the import map nor `jsr:`.
  *
  * @module
@@ -11,44 +11,49 @@ import { dirname, join } from "node:path/posix";
 import { documented, type DocumentedEntry } from "../api.ts";
 import type { Section } from "./index.ts";
 import { mentionedIn, type Place, type Places } from "./names.ts";
-import {
-  callText,
-  type Docstring,
-  escape,
-  type Member,
-  type Members,
-  membersIn,
-  memberText,
-  readParameter,
-  type Type,
-  type TypeParameter,
-  typeParametersText,
-  typeText,
-} from "./types.ts";
+import { escape, linked, type Location, parametersAt, type ShownParameter, signatureAt, typeAt } from "./source.ts";
 
-/** A declaration of an exported name. Which parts it has depends on its kind. */
-interface Declaration {
+/** A part of what `deno doc --json` writes: a declaration, a member, a tag, or a type. Its kind says what it has. */
+interface Doc {
   readonly kind: string;
+  readonly name?: string;
+  readonly location: Location;
   readonly jsDoc?: Docstring;
-  readonly location: { readonly filename: string; readonly line: number };
-  readonly def: Members & {
-    readonly params?: Member["params"];
-    readonly returnType?: Type;
-    readonly typeParams?: readonly TypeParameter[];
-    readonly tsType?: Type;
-    readonly extends?: string | readonly Type[];
-    readonly superTypeParams?: readonly Type[];
-    readonly implements?: readonly Type[];
-    readonly constructors?: readonly Member[];
-    /** The declaration that a `reference` names. */
-    readonly target?: Declaration["location"];
-  };
+  readonly optional?: boolean;
+  readonly accessibility?: string;
+  readonly params?: readonly Doc[];
+  readonly tsType?: Doc;
+  /** A parameter that has a default. */
+  readonly left?: Doc;
+  /** The parts of a method of a class. */
+  readonly functionDef?: Doc;
+  readonly extends?: string | readonly Doc[];
+  /** The declaration that a `reference` names. */
+  readonly target?: Location;
+  readonly doc?: string;
+  readonly repr?: string;
+  // deno-lint-ignore no-explicit-any
+  readonly value?: any;
+  readonly def: Doc & Readonly<Partial<Record<"constructors" | Calls | "properties", readonly Doc[]>>>;
+}
+
+type Calls = "callSignatures" | "indexSignatures" | "methods";
+
+/** A docstring: its paragraphs, and its tags. */
+interface Docstring {
+  readonly doc?: string;
+  readonly tags?: readonly Omit<Doc, "location" | "def">[];
 }
 
 /** An exported name at its place. */
 interface Symbol {
-  readonly place: Place;
-  readonly declarations: readonly Declaration[];
+  readonly place: Place & { readonly entries: string[] };
+  readonly declarations: readonly Doc[];
+}
+
+/** A row of a table of parameters or properties. */
+interface Row extends ShownParameter {
+  readonly jsDoc?: Docstring;
 }
 
 /** The reference as the configuration of the site reads it. */
@@ -60,8 +65,6 @@ export interface Reference {
 /** An interface with as many members has a page. */
 const LARGE = 6;
 
-const NAMES: Readonly<Record<string, string>> = { typeAlias: "type", variable: "constant" };
-
 /** The folder of an entry point in the reference. */
 function folderOf(entry: string): string {
   return entry === "." ? "informer" : entry.slice(2);
@@ -71,72 +74,46 @@ function isKind(entry: string): boolean {
   return entry.startsWith("./kinds/");
 }
 
-function hasPage({ kind, def }: Declaration): boolean {
-  return kind === "class" || kind === "function" || kind === "interface" && membersIn(def).length >= LARGE;
+function hasPage({ kind, def: { properties = [], methods = [] } }: Doc): boolean {
+  return kind === "class" || kind === "function" || kind === "interface" && properties.length + methods.length >= LARGE;
 }
 
-/** Makes the pages, by their path below the folder of the reference. */
-class Pages {
-  readonly #symbols = new Map<string, Symbol>();
-  readonly #byEntry = new Map<string, Symbol[]>();
-  readonly places: Record<string, Place[]> = {};
+function isPublic({ jsDoc, accessibility }: Doc): boolean {
+  return accessibility !== "private" && !jsDoc?.tags?.some(({ kind }) => kind === "internal");
+}
 
-  constructor(readonly name: string, readonly base: string, readonly entries: readonly DocumentedEntry[]) {
-    // The entry point that has most types of others comes last, so that a name is where its function is.
-    const inOrder = entries.toSorted(([a], [b]) => Number(a === "./types") - Number(b === "./types"));
-    const references: (readonly [entry: string, key: string])[] = [];
-    for (const [entry, symbols] of inOrder) {
-      this.#byEntry.set(entry, []);
-      const pages = new Set<string>(); // some file systems do not tell `Readiness` from `readiness`
-      for (const { name, declarations } of symbols) {
-        const all = declarations as unknown as readonly Declaration[];
-        if (name === "default" || all.every(({ jsDoc }) => jsDoc?.tags?.some(({ kind }) => kind === "internal"))) {
-          continue;
-        }
-        const { location, kind, def } = all[0];
-        const key = keyOf(name, def.target ?? location);
-        if (kind === "reference") references.push([entry, key]);
-        else if (this.#symbols.has(key)) this.#add(entry, this.#symbols.get(key)!);
-        else {
-          const isFunction = kind === "function";
-          const own = !isKind(entry) && all.some(hasPage) && !pages.has(name.toLowerCase());
-          if (own) pages.add(name.toLowerCase());
-          const link = `/api/${folderOf(entry)}${own ? "/" : "#"}${own ? name : name.toLowerCase()}`;
-          const symbol = { place: { name, entries: [], link, isFunction }, declarations: all };
-          this.#symbols.set(key, symbol);
-          (Object.hasOwn(this.places, name) ? this.places[name] : this.places[name] = []).push(symbol.place);
-          this.#add(entry, symbol);
-        }
-      }
-    }
-    for (const [entry, key] of references) if (this.#symbols.has(key)) this.#add(entry, this.#symbols.get(key)!);
-  }
+/** The link to a place with its name. */
+function linkTo({ name, link, isFunction }: Place): string {
+  return `[\`${name}${isFunction ? "()" : ""}\`](${link})`;
+}
 
-  #add(entry: string, symbol: Symbol): void {
-    (symbol.place.entries as string[]).push(entry);
-    this.#byEntry.get(entry)!.push(symbol);
-  }
+/** Makes the pages of an entry point. */
+class EntryPages {
+  constructor(readonly entry: string, readonly symbols: readonly Symbol[], readonly base: string) {}
 
-  /** The link of a name, seen from an entry point. */
-  #linkOf = (entry: string) => (name: string): string | undefined => {
-    const all = Object.hasOwn(this.places, name) ? this.places[name] : [];
-    const place = all.find(({ entries }) => entries.includes(entry)) ??
-      (all.length === 1 || !isKind(all[0]?.entries[0] ?? "./kinds/") ? all[0] : undefined);
+  /** The link of a name as this entry point understands it. */
+  readonly #linkOf = (name: string): string | undefined => {
+    const all = this.symbols.map(({ place }) => place).filter((place) => place.name === name);
+    const place = all.find(({ entries }) => entries.includes(this.entry)) ??
+      (all.length === 1 || !all[0]?.link.startsWith("/api/kinds/") ? all[0] : undefined);
     return place && `${this.base.slice(0, -1)}${place.link.replace(/(?=#)|(?<!#.*)$/, ".html")}`;
   };
 
-  /** The name that programs import. */
-  #imported(entry: string): string {
-    return this.name + entry.slice(1);
+  #code(text: string): string {
+    return text && `<code v-pre>${linked(text, this.#linkOf)}</code>`;
+  }
+
+  #signatures(members: readonly Doc[], name: string): string {
+    const code = linked(members.map(({ location }) => signatureAt(location, name)).join("\n"), this.#linkOf);
+    return code && `<pre class="signature" tabindex="0"><code v-pre>${code}</code></pre>`;
   }
 
   /** Text of a docstring as Markdown of a page. */
-  #text(text: string, entry: string): string {
-    const linkOf = this.#linkOf(entry);
+  #text(text = ""): string {
     return text.split(/(^ *```[^]*?^ *```$|\{@link(?:code)? [^}]*\}|`[^`]*`)/m).map((part, at) => {
       const [, target, shown] = /^\{@link(?:code)? ([\w.]+)[\s|]*([^}]*)\}$/.exec(part) ?? [];
       if (target !== undefined) {
-        const link = linkOf(target.split(".")[0]);
+        const link = this.#linkOf(target.split(".")[0]);
         const code = `<code v-pre>${escape(shown || target)}</code>`;
         return link === undefined ? code : `<a href="${link}">${code}</a>`;
       }
@@ -147,290 +124,189 @@ class Pages {
   }
 
   /** The first sentence, for lists. */
-  #sentence(doc: string | undefined, entry: string): string {
-    const paragraph = (doc ?? "").split(/\n\n/, 1)[0].replaceAll(/\s+/g, " ");
-    return cell(this.#text(/^.*?[.!?](?= [A-Z{`]|$)/.exec(paragraph)?.[0] ?? paragraph, entry));
+  sentence({ doc = "" }: Docstring = {}): string {
+    const paragraph = doc.split(/\n\n/, 1)[0].replaceAll(/\s+/g, " ");
+    return this.#text(/^.*?[.!?](?= [A-Z{`]|$)/.exec(paragraph)?.[0] ?? paragraph);
   }
 
-  /** A table of properties or parameters; nothing without rows. */
-  #table(rows: readonly (readonly [name: string, type: Type | undefined, doc?: Docstring])[], entry: string): string {
-    const cells = rows.map(([name, type, { doc = "", tags = [] } = {}]) => {
-      const found = tags.find(({ kind }) => kind === "default");
-      const value = /@default \{([^\n]*)\}/.exec(doc)?.[1] ?? found?.value ?? found?.doc ?? "";
-      const shown = type === undefined ? "" : `<code v-pre>${typeText(type, this.#linkOf(entry))}</code>`;
-      return [
-        `<code v-pre>${name}</code>`,
-        shown,
-        value && cell(this.#text(value, entry)),
-        cell(this.#text(doc, entry)),
-      ];
+  #table(rows: readonly Row[]): string {
+    const cells = rows.map(({ name, type, jsDoc: { doc = "", tags = [] } = {} }) => {
+      const tag = tags.find(({ kind }) => kind === "default");
+      const value = /@default \{([^\n]*)\}/.exec(doc)?.[1] ?? tag?.value ?? tag?.doc;
+      return [`<code v-pre>${escape(name)}</code>`, this.#code(type), this.#text(value), this.#text(doc)];
     });
     return tableOf(["name", "type", "default", "what"], cells);
   }
 
-  /** The properties of a type that has options, those that it takes from others included. */
-  #properties(type: Type | undefined, depth = 0): readonly Member[] {
-    const { typeName, typeParams: [first, names] = [] } = (type?.value ?? {}) as {
-      readonly typeName?: string;
-      readonly typeParams?: readonly Type[];
-    };
-    if (type === undefined || depth > 6) return [];
-    const of = (type: Type | undefined): readonly Member[] => this.#properties(type, depth + 1);
-    if (type.kind === "intersection") return (type.value as readonly Type[]).flatMap(of);
-    if (type.kind === "typeLiteral") return (type.value as Members).properties ?? [];
-    if (/^(?:Readonly|Partial|Required|NoInfer)$/.test(typeName ?? "")) return of(first);
-    if (typeName === "Pick" || typeName === "Omit") {
-      const chosen = ((names.kind === "union" ? names.value : [names]) as readonly Type[]).map(({ repr }) => repr);
-      return of(first).filter(({ name }) => chosen.includes(name) === (typeName === "Pick"));
+  #members(members: readonly Doc[]): string {
+    return this.#table(members.map(({ name, optional, location, jsDoc }) => {
+      return { name: `${name}${optional ? "?" : ""}`, type: typeAt(location), jsDoc };
+    }));
+  }
+
+  /** The properties of a declaration, those of the interfaces that it extends included. */
+  #propertiesOf({ kind, def }: Doc): readonly Doc[] {
+    if (kind === "typeAlias") return this.#properties(def.tsType);
+    const getters = def.methods?.filter(({ kind }) => kind === "getter") ?? [];
+    const own = [...def.properties ?? [], ...getters].filter(isPublic);
+    const inherited = typeof def.extends === "object" ? def.extends.flatMap((type) => this.#properties(type)) : [];
+    return [...own, ...inherited.filter(({ name }) => !own.some((it) => it.name === name))];
+  }
+
+  /** The properties of a type that has options. */
+  #properties({ kind, value }: Pick<Doc, "kind" | "value"> = { kind: "" }): readonly Doc[] {
+    if (kind === "intersection") return value.flatMap((type: Doc) => this.#properties(type));
+    if (kind === "typeLiteral") return value.properties ?? [];
+    if (kind !== "typeRef") return [];
+    const { typeName, typeParams: [first, names] = [] } = value;
+    if (/^(?:Readonly|Partial|Required|NoInfer)$/.test(typeName)) return this.#properties(first);
+    if (/^(?:Pick|Omit)$/.test(typeName)) {
+      const chosen = (names.kind === "union" ? names.value : [names]).map(({ repr }: Doc) => repr);
+      return this.#properties(first).filter(({ name }) => chosen.includes(name) === (typeName === "Pick"));
     }
-    const places = Object.hasOwn(this.places, typeName ?? "") ? this.places[typeName!] : [];
-    const symbol = places.length === 1 ? this.#at(places[0]) : undefined;
-    return (symbol?.declarations ?? []).flatMap(({ kind, def }) => {
-      if (kind === "typeAlias") return of(def.tsType);
-      if (kind !== "interface" || (def.methods?.length ?? 0) > (def.properties?.length ?? 0)) return [];
-      const inherited = typeof def.extends === "object" ? def.extends.flatMap(of) : [];
-      return [
-        ...def.properties ?? [],
-        ...inherited.filter(({ name }) => !def.properties?.some((it) => it.name === name)),
-      ];
-    });
+    const [symbol, ...others] = this.symbols.filter(({ place }) => place.name === typeName);
+    return others.length > 0 ? [] : symbol?.declarations.flatMap((it) => this.#propertiesOf(it)) ?? [];
   }
 
-  #at(place: Place): Symbol | undefined {
-    return this.#byEntry.get(place.entries[0])?.find((symbol) => symbol.place === place);
-  }
-
-  #rows(members: readonly Member[]): (readonly [string, Type | undefined, Docstring?])[] {
-    return members.map((
-      { name = "", optional, tsType, jsDoc },
-    ) => [`${escape(name)}${optional ? "?" : ""}`, tsType, jsDoc]);
-  }
-
-  /** A call's parameters, options, errors and examples, with headings of a level. */
-  #call({ params = [], jsDoc }: Pick<Member, "params" | "jsDoc">, entry: string, level: string): string {
-    const tags = jsDoc?.tags ?? [];
-    const all = params.map((parameter, at) => readParameter(parameter, at));
-    const rows = all.map(({ name, optional, type }) => {
-      const doc = tags.find((tag) => tag.kind === "param" && tag.name === name);
-      return [`${name}${optional ? "?" : ""}`, type, doc && { doc: doc.doc }] as const;
+  /** The parameters of a call, and for a level of 2 its options; then what it returns and throws, and examples. */
+  #call({ jsDoc, location, params = [] }: Doc, level: number): string[] {
+    const rows = parametersAt(location).map((parameter): Row => {
+      const named = (tag: Pick<Doc, "kind" | "name">): boolean =>
+        tag.kind === "param" && tag.name === parameter.name.replaceAll(/[.?]/g, "");
+      return { ...parameter, jsDoc: jsDoc?.tags?.find(named) };
     });
-    const isTold = level === "##" || rows.some(([, , doc]) => doc !== undefined);
-    const options = all.filter(({ name, type }) => name === "options" || /Options/.test(JSON.stringify(type) ?? ""));
-    const tables = level !== "##" ? [] : options.map(({ name, type }) => {
-      const table = this.#table(this.#rows(this.#properties(type)), entry);
-      return table && `${level} ${name === "options" ? "Options" : `Options in ${name}`}\n\n${table}`;
+    const options = rows.map(({ name, type }, at) => {
+      if (level > 2 || !/options/i.test(name + type)) return "";
+      const title = name === "options?" ? "Options" : `Options in ${name.replace("?", "")}`;
+      return part(level, title, this.#members(this.#properties(params[at].left?.tsType ?? params[at].tsType)));
     });
-    return [
-      isTold && rows.length > 0 ? `${level} Parameters\n\n${this.#table(rows, entry)}` : "",
-      ...tables,
-      ...this.#tags(jsDoc, entry, level),
-    ].filter(Boolean).join("\n\n");
+    const told = rows.some(({ jsDoc }) => jsDoc !== undefined) ? this.#table(rows) : "";
+    return [part(level, "Parameters", told), ...options, ...this.#tags(jsDoc, level)];
   }
 
   /** What a call returns and throws, and its examples. */
-  #tags({ tags = [] }: Docstring = {}, entry: string, level: string): string[] {
-    const of = (kind: string): readonly NonNullable<Docstring["tags"]>[number][] =>
-      tags.filter((it) => it.kind === kind);
-    const throws = of("throws").map(({ tsType, doc = "" }) => {
-      const type = tsType === undefined ? "" : `<code v-pre>${typeText(tsType, this.#linkOf(entry))}</code> `;
-      return `- ${type}${this.#text(doc, entry).replaceAll(/\n+/g, "\n  ")}`;
-    });
-    const part = (title: string, lines: readonly string[], between = "\n\n"): string =>
-      lines.length === 0 ? "" : `${level} ${title}\n\n${lines.join(between)}`;
+  #tags({ tags = [] }: Docstring = {}, level: number): string[] {
+    const of = (wanted: string): string[] =>
+      tags.filter(({ kind }) => kind === wanted).map(({ doc, tsType }) =>
+        joined([this.#code(tsType?.repr ?? ""), this.#text(doc)], " ")
+      );
+    const errors = of("throws").map((text) => `- ${text.replaceAll(/\n+/g, "\n  ")}`);
     return [
-      part("Returns", of("return").map(({ doc = "" }) => this.#text(doc, entry))),
-      part("Errors", throws, "\n"),
-      part(
-        of("example").length > 1 ? "Examples" : "Example",
-        of("example").map(({ doc = "" }) => this.#text(doc, entry)),
-      ),
+      part(level, "Returns", joined(of("return"))),
+      part(level, "Errors", errors.join("\n")),
+      part(level, "Example", joined(of("example"))),
     ];
   }
 
-  /** The signature of a declaration, as HTML. */
-  #signature({ kind, def }: Declaration, name: string, entry: string): string {
-    const linkOf = this.#linkOf(entry);
-    const types = (all: readonly Type[] = []): string => all.map((type) => typeText(type, linkOf)).join(", ");
-    const of = typeParametersText(def.typeParams, linkOf);
-    if (kind === "function") {
-      const call = (isLong: boolean): string =>
-        `function ${name}${callText(def, linkOf, isLong)}: ${
-          def.returnType ? typeText(def.returnType, linkOf) : "void"
-        }`;
-      return call(call(false).replaceAll(/<[^>]*>|&#\d+;/g, " ").length > 100);
-    }
-    if (kind === "typeAlias") return `type ${name}${of} = ${typeText(def.tsType!, linkOf)}`;
-    if (kind === "variable") return `const ${name}: ${typeText(def.tsType!, linkOf)}`;
-    const base = typeof def.extends === "string"
-      ? typeText({ kind: "typeRef", value: { typeName: def.extends, typeParams: def.superTypeParams } }, linkOf)
-      : types(def.extends);
-    const whole = `${kind} ${name}${of}${base && ` extends ${base}`}`;
-    return def.implements === undefined ? whole : `${whole} implements ${types(def.implements)}`;
-  }
-
-  /** A name without its heading. Members of a class, and methods, have headings of a level. */
-  #body({ place: { name, isFunction }, declarations }: Symbol, entry: string, level: string): string {
-    const linkOf = this.#linkOf(entry);
-    const signatures = declarations.map((declaration) => this.#signature(declaration, name, entry));
-    const parts = [pre(signatures), this.#text(declarations[0].jsDoc?.doc ?? "", entry)];
-    if (isFunction) {
-      return [...parts, this.#call({ ...declarations[0].def, jsDoc: declarations[0].jsDoc }, entry, level)].join(
-        "\n\n",
-      );
-    }
-    for (const { kind, def, jsDoc } of declarations) {
-      if (kind === "variable" || kind === "typeAlias") continue;
-      parts.push(...this.#tags(jsDoc, entry, level));
-      for (const made of def.constructors ?? []) {
-        if (made.accessibility === "private" || isInternal(made)) continue;
-        parts.push(
-          `${level} Constructor`,
-          pre([`new ${name}${callText(made, linkOf)}`]),
-          this.#text(made.jsDoc?.doc ?? "", entry),
-        );
-        parts.push(this.#call(made, entry, "##"));
-      }
-      const inherited = kind === "interface" && level === "##" && typeof def.extends === "object"
-        ? this.#inherited(def.extends, def)
-        : [];
-      const properties = [...def.properties ?? [], ...inherited].filter((member) => !isInternal(member));
-      const table = this.#table(this.#rows(properties), entry);
-      parts.push(table && level === "##" ? `## Properties\n\n${table}` : table);
-      const methods = [...def.callSignatures ?? [], ...def.indexSignatures ?? [], ...def.methods ?? []];
-      if (level !== "##") {
-        parts.push(methods.length === 0 ? "" : pre(methods.map((member) => memberText(member, linkOf))));
-      } else {
-        for (const method of methods.filter((member) => !isInternal(member))) {
-          const title = method.name === undefined || method.name === ""
-            ? "Call"
-            : `${method.name.replaceAll(/[[\]]/g, "\\$&")}()`;
-          parts.push(`## ${title}`, pre([memberText(method, linkOf)]), this.#text(method.jsDoc?.doc ?? "", entry));
-          parts.push(this.#call({ params: (method.functionDef ?? method).params, jsDoc: method.jsDoc }, entry, "###"));
-        }
+  /** A name without its heading. On a page of its own, its members have headings. */
+  #body({ place: { name, isFunction }, declarations }: Symbol, level: number): string[] {
+    const [first] = declarations;
+    const parts = [this.#signatures(declarations, name), this.#text(first.jsDoc?.doc)];
+    if (isFunction) return [...parts, ...this.#call({ ...first, params: first.def.params }, level)];
+    for (const declaration of declarations.filter(({ kind }) => kind === "class" || kind === "interface")) {
+      const { constructors = [], callSignatures = [], indexSignatures = [], methods = [] } = declaration.def;
+      const properties = this.#members(this.#propertiesOf(declaration));
+      const calls = [...callSignatures, ...indexSignatures, ...methods.filter(({ kind }) => kind !== "getter")];
+      parts.push(...this.#tags(declaration.jsDoc, level));
+      if (level > 2) parts.push(properties, this.#signatures(calls, ""));
+      else {
+        const headed = (title: string, member: Doc, level: number): string[] => [
+          `## ${title}`,
+          this.#signatures([member], name),
+          this.#text(member.jsDoc?.doc),
+          ...this.#call({ ...member, ...member.functionDef }, level),
+        ];
+        parts.push(...constructors.filter(isPublic).flatMap((it) => headed("Constructor", it, 2)));
+        parts.push(part(2, "Properties", properties));
+        const titleOf = ({ name }: Doc): string => name ? `${name.replaceAll(/[[\]]/g, "\\$&")}()` : "Call";
+        parts.push(...calls.filter(isPublic).flatMap((it) => headed(titleOf(it), it, 3)));
       }
     }
-    return parts.filter(Boolean).join("\n\n");
+    return parts;
   }
 
-  #inherited(types: readonly Type[], { properties = [] }: Members): readonly Member[] {
-    return types.flatMap((type) => this.#properties(type)).filter(({ name }) =>
-      !properties.some((it) => it.name === name)
-    );
-  }
-
-  /** The page of a name. */
-  page(symbol: Symbol, guides: readonly (readonly [title: string, link: string])[]): string {
-    const { place: { name, entries: [entry], isFunction }, declarations } = symbol;
-    const used = guides.map(([title, link]) => `- [${title}](${link})`).join("\n");
-    return [
-      `# ${name}${isFunction ? "()" : ""}`,
-      `Exported ${NAMES[declarations[0].kind] ?? declarations[0].kind} of [${this.#imported(entry)}](/api/${
-        folderOf(entry)
-      })`,
-      this.#body(symbol, entry, "##"),
-      used && `## Used in\n\n${used}`,
-    ].filter(Boolean).join("\n\n");
-  }
-
-  /** The page of an entry point: the names that have pages, and the others. */
-  index(entry: string, moduleDoc: Docstring | undefined): string {
-    const symbols = this.#byEntry.get(entry)!.toSorted((a, b) => a.place.name < b.place.name ? -1 : 1);
-    const isHere = ({ place }: Symbol): boolean => place.link.startsWith(`/api/${folderOf(entry)}#`);
-    const list = (title: string, kind: (kind: string) => boolean): string => {
-      const rows = symbols.filter((it) => !isHere(it) && kind(it.declarations[0].kind)).map((
-        { place, declarations },
-      ) => [
-        `[\`${place.name}${place.isFunction ? "()" : ""}\`](${place.link})`,
-        this.#sentence(declarations[0].jsDoc?.doc, entry),
-      ]);
-      return rows.length === 0 ? "" : `## ${title}\n\n${tableOf(["name", "what"], rows)}`;
-    };
-    const here = symbols.filter(isHere).map((symbol) =>
-      `### ${symbol.place.name}\n\n${this.#body(symbol, entry, "####")}`
-    );
-    return [
-      `# ${this.#imported(entry)}`,
-      this.#text(moduleDoc?.doc ?? "", entry),
-      ...this.#tags(moduleDoc, entry, "##"),
-      list("Functions", (kind) => kind === "function"),
-      list("Classes", (kind) => kind === "class"),
-      list("Types", (kind) => kind !== "function" && kind !== "class"),
-      here.length > 0 ? `## ${isKind(entry) ? "Kinds and their parts" : "Small types"}` : "",
-      ...here,
-    ].filter(Boolean).join("\n\n");
-  }
-
-  /** The page of all entry points. */
-  first(): string {
-    const rows = this.entries.map(([entry, , doc]) => [
-      `[\`${this.#imported(entry)}\`](/api/${folderOf(entry)})`,
-      this.#sentence(doc?.doc, entry),
+  /** The page of a name, with links to the pages for users that mention it. */
+  page(symbol: Symbol, name: string, guides: readonly Guide[]): string {
+    const used = guides.filter(({ places }) => places.has(symbol.place)).map(({ link }) => `- ${link}`);
+    return joined([
+      `# ${symbol.place.name}${symbol.place.isFunction ? "()" : ""}`,
+      `Exported by [${name}](/api/${folderOf(this.entry)})`,
+      ...this.#body(symbol, 2),
+      part(2, "Used in", used.join("\n")),
     ]);
-    return `# API reference\n\nEvery exported name, by the entry point that you import it from.\n\n${
-      tableOf(["import", "what"], rows)
-    }`;
   }
 
-  /** All pages. Those of names list the pages for users that mention them. */
-  *all(
-    guides: readonly (readonly [title: string, link: string, text: string])[],
-  ): Generator<[path: string, text: string]> {
-    const mentions = guides.map(([title, link, text]) => [title, link, mentionedIn(this.places, text)] as const);
-    yield ["index.md", this.first()];
-    for (const [entry, , doc] of this.entries) {
-      yield [`${folderOf(entry)}.md`, this.index(entry, doc)];
-      for (const symbol of this.#byEntry.get(entry)!) {
-        if (symbol.place.entries[0] !== entry || symbol.place.link.includes("#")) continue;
-        const used = mentions.filter(([, , places]) => places.has(symbol.place)).map(([title, link]) =>
-          [title, link] as const
-        );
-        yield [`${symbol.place.link.slice("/api/".length)}.md`, this.page(symbol, used)];
-      }
-    }
-  }
-
-  /** The side bar: the entry points, and below each the names that have a page. */
-  sidebar(): unknown[] {
-    const group = ([entry]: DocumentedEntry): unknown => ({
-      text: entry === "." ? this.name : entry.slice(isKind(entry) ? "./kinds/".length : 2),
-      link: `/api/${folderOf(entry)}`,
-      ...(isKind(entry) ? {} : {
-        collapsed: true,
-        items: this.#byEntry.get(entry)!.filter(({ place }) => place.entries[0] === entry && !place.link.includes("#"))
-          .map(({ place: { name, link, isFunction } }) => ({ text: `${name}${isFunction ? "()" : ""}`, link })),
-      }),
-    });
-    const kinds = {
-      text: "kinds",
-      items: this.entries.filter(([entry]) => isKind(entry)).map(group),
+  /** The page of the entry point: the names that have pages, and the others. */
+  index(name: string, moduleDoc: Docstring | undefined): string {
+    const all = this.symbols.filter(({ place }) => place.entries.includes(this.entry))
+      .toSorted(({ place: a }, { place: b }) => a.name < b.name ? -1 : 1);
+    const isHere = ({ place }: Symbol): boolean => place.link.startsWith(`/api/${folderOf(this.entry)}#`);
+    const list = (wanted: RegExp): string => {
+      const found = all.filter((it) => !isHere(it) && wanted.test(it.declarations[0].kind));
+      const rows = found.map(({ place, declarations: [{ jsDoc }] }) => [linkTo(place), this.sentence(jsDoc)]);
+      return tableOf(["name", "what"], rows);
     };
-    return [...this.entries.filter(([entry]) => !isKind(entry)).map(group), kinds];
+    const small = all.filter(isHere).flatMap((symbol) => [`### ${symbol.place.name}`, ...this.#body(symbol, 4)]);
+    return joined([
+      `# ${name}`,
+      this.#text(moduleDoc?.doc),
+      ...this.#tags(moduleDoc, 2),
+      part(2, "Functions", list(/^function$/)),
+      part(2, "Classes", list(/^class$/)),
+      part(2, "Types", list(/^(?!function$|class$)/)),
+      part(2, isKind(this.entry) ? "Kinds and their parts" : "Small types", joined(small)),
+    ]);
   }
 }
 
-function keyOf(name: string, { filename, line }: Declaration["location"]): string {
-  return `${name} ${filename}:${line}`;
+/** A link to a page for users, and the names that it mentions. */
+interface Guide {
+  readonly link: string;
+  readonly places: ReadonlySet<Place>;
 }
 
-function isInternal({ jsDoc }: Member): boolean {
-  return jsDoc?.tags?.some(({ kind }) => kind === "internal") === true;
+/** Returns each exported name once, with all its entry points. */
+function symbolsOf(entries: readonly DocumentedEntry[]): Symbol[] {
+  const symbols = new Map<string, Symbol>();
+  const taken = new Set<string>(); // some file systems do not tell `Readiness` from `readiness`
+  // The entry point that has most types of others comes last, so that a name is where its function is.
+  const found = entries.toSorted(([a], [b]) => Number(a === "./types") - Number(b === "./types"))
+    .flatMap(([entry, symbols]) =>
+      symbols.map(({ name, declarations }) => ({ entry, name, all: declarations as unknown as Doc[] }))
+    )
+    .toSorted(({ all: [a] }, { all: [b] }) => Number(a.kind === "reference") - Number(b.kind === "reference"));
+  for (const { entry, name, all } of found) {
+    const [{ kind, def, location }] = all;
+    const { filename, line } = def.target ?? location;
+    const key = `${name} ${filename}:${line}`;
+    symbols.get(key)?.place.entries.push(entry);
+    if (symbols.has(key) || kind === "reference" || name === "default" || !all.some(isPublic)) continue;
+    const page = `/api/${folderOf(entry)}/${name}`;
+    const own = !isKind(entry) && all.some(hasPage) && !taken.has(page.toLowerCase());
+    if (own) taken.add(page.toLowerCase());
+    const link = own ? page : `/api/${folderOf(entry)}#${name.toLowerCase()}`;
+    symbols.set(key, { place: { name, entries: [entry], link, isFunction: kind === "function" }, declarations: all });
+  }
+  return [...symbols.values()];
 }
 
-/** Text within a cell of a table. */
-function cell(markdown: string): string {
-  return markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").trim().replaceAll(/\n\n+/g, "<br>").replaceAll("\n", " ")
-    .replaceAll(/(?<!\\)\|/g, "\\|");
+function joined(parts: readonly string[], between = "\n\n"): string {
+  return parts.filter(Boolean).join(between);
 }
 
-function pre(lines: readonly string[]): string {
-  return `<pre class="signature" tabindex="0"><code v-pre>${lines.join("\n")}</code></pre>`;
+/** A heading with its text; nothing without a text. */
+function part(level: number, title: string, text: string): string {
+  return text && `${"#".repeat(level)} ${title}\n\n${text}`;
 }
 
 /** A table without its empty columns; nothing without rows. */
 function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const used = heads.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ""));
-  const line = (cells: readonly string[]): string => `| ${used.map((at) => cells[at]).join(" | ")} |`;
+  const cell = (markdown: string): string =>
+    markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").trim().replaceAll(/\n\n+/g, "<br>").replaceAll("\n", " ")
+      .replaceAll(/(?<!\\)\|/g, "\\|");
+  const line = (cells: readonly string[]): string => `| ${used.map((at) => cell(cells[at])).join(" | ")} |`;
   return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
@@ -442,24 +318,34 @@ export async function writeReference(
   sections: readonly Section[],
 ): Promise<Reference> {
   const { name } = JSON.parse(await Deno.readTextFile(join(root, "deno.json")));
-  const pages = new Pages(name, base, await documented());
-  const guides = await Promise.all(
-    sections.flatMap(({ entries }) =>
-      entries.map(async ({ title, page }) =>
-        [title, `/${page.replace(/\.md$/, "")}`, await Deno.readTextFile(join(root, "docs", page))] as const
-      )
-    ),
-  );
-  await Deno.remove(join(folder, "api"), { recursive: true }).catch((error) => {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  const entries = await documented();
+  const symbols = symbolsOf(entries);
+  const places: Places = Object.groupBy(symbols.map(({ place }) => place), ({ name }) => name) as Places;
+  const guides = sections.flatMap((section) => section.entries).map(({ title, page }): Guide => {
+    const mentioned = mentionedIn(places, Deno.readTextFileSync(join(root, "docs", page)));
+    return { link: `[${title}](/${page.replace(/\.md$/, "")})`, places: mentioned };
   });
-  for (const [path, text] of pages.all(guides)) {
-    const file = join(folder, "api", path);
+  await Deno.mkdir(join(folder, "api"), { recursive: true });
+  await Deno.remove(join(folder, "api"), { recursive: true });
+  const write = async (path: string, text: string): Promise<void> => {
+    const file = join(folder, `${path}.md`);
     await Deno.mkdir(dirname(file), { recursive: true });
-    await Deno.writeTextFile(
-      file,
-      `---\neditLink: false\nprev: false\nnext: false\npageClass: reference\n---\n\n${text}\n`,
-    );
+    const head = "editLink: false\nprev: false\nnext: false\npageClass: reference";
+    await Deno.writeTextFile(file, `---\n${head}\n---\n\n${text}\n`);
+  };
+  const [rows, groups, kinds]: [string[][], unknown[], unknown[]] = [[], [], []];
+  for (const [entry, , doc] of entries) {
+    const [imported, link] = [name + entry.slice(1), `/api/${folderOf(entry)}`];
+    const pages = new EntryPages(entry, symbols, base);
+    const own = symbols.filter(({ place }) => place.entries[0] === entry && !place.link.includes("#"));
+    await write(link, pages.index(imported, doc));
+    for (const symbol of own) await write(symbol.place.link, pages.page(symbol, imported, guides));
+    rows.push([`[\`${imported}\`](${link})`, pages.sentence(doc)]);
+    const items = own.map(({ place: { name, link, isFunction } }) => ({ text: isFunction ? `${name}()` : name, link }));
+    if (isKind(entry)) kinds.push({ text: entry.slice("./kinds/".length), link });
+    else groups.push({ text: folderOf(entry), link, collapsed: true, items });
   }
-  return { places: pages.places, sidebar: pages.sidebar() };
+  const claim = "Every exported name, by the entry point that you import it from.";
+  await write("api/index", joined(["# API reference", claim, tableOf(["import", "what"], rows)]));
+  return { places, sidebar: [...groups, { text: "kinds", items: kinds }] };
 }

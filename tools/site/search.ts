@@ -34,7 +34,7 @@ export function searchedReference(markdown: string): string {
   const isEntry = /^# @/m.test(prose);
   const anchors = new Set<string>();
   return prose.replaceAll(/^(#+) (.*)$/gm, (_, { length }, title) => {
-    const anchor = length === 1 ? "" : title.toLowerCase().replaceAll(/[^\w-]/g, "");
+    const anchor = title.toLowerCase().replaceAll(/[^\w-]/g, ""); // without one, VitePress cannot show an excerpt
     const isSection = length === 1 || (isEntry ? length === 3 : length === 2 && title.endsWith("()"));
     if (!isSection || anchors.has(anchor)) return "";
     anchors.add(anchor);
