@@ -393,16 +393,17 @@ Deno.test("a plan fails if it may not read a kind's CRD, and a new CRD's kind is
 
 Deno.test("a plan does not end before each informer has seen the last write", async () => {
   const server = withMap();
-  /** Holds a watch's response until its second chunk has arrived, which is a bookmark. */
-  const slow = (): TransformStream<Uint8Array, Uint8Array> => {
-    const held: Uint8Array[] = [];
-    return new TransformStream({
-      transform(chunk, controller) {
-        held.push(chunk);
-        if (held.length > 1) { for (const it of held.splice(0)) controller.enqueue(it); }
+  let looks = 0;
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  /** Holds the event of the new Secret until the plan has looked ten times whether it is over. */
+  const slow = (): TransformStream<Uint8Array, Uint8Array> =>
+    new TransformStream({
+      async transform(chunk, controller) {
+        if (new TextDecoder().decode(chunk).includes('"made"')) looks = 1;
+        if (looks > 0) await enough;
+        controller.enqueue(chunk);
       },
     });
-  };
   using client = new Client({ server: server.url, transport: server, namespace: "default" });
   const seen: string[] = [];
   const report = await plan((given) => {
@@ -425,7 +426,13 @@ Deno.test("a plan does not end before each informer has seen the last write", as
       await secrets.create({ metadata: { name: "made" } });
     });
     const follower = new Reconciler(late, Secret, ({ key }) => void seen.push(key));
-    return new Manager({ reconcilers: [maker, follower] });
+    const manager = new Manager({ reconcilers: [maker, follower] });
+    const status = manager.status.bind(manager);
+    manager.status = () => {
+      if (looks > 0 && ++looks > 10) resolve();
+      return status();
+    };
+    return manager;
   }, { client, allowOutside: true });
   assertEquals([factsOf(report, "error"), seen], [[], ["default/made"]]);
 });
