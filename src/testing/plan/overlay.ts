@@ -110,14 +110,15 @@ export class Overlay implements Transport {
     if (place !== undefined) await this.#load(place, isRead);
     const body = serverDryRun && !isRead ? await request.clone().text() : "";
     const response = await this.#server.fetch(request);
-    if (place === undefined || isRead || (!response.ok && response.status !== 409)) return response;
-    const { metadata, details, message } = objectOr(await response.clone().json());
-    const name = place.name ?? textOf(objectOr(metadata).name);
+    if (place === undefined || isRead) return response;
+    // A text that is no JSON names no object. The caller gets it unchanged.
+    const { metadata, details, message } = objectOr(await response.clone().json().catch(() => undefined));
+    const name = place.name ?? (textOf(objectOr(metadata).name) || textOf(objectOr(details).name));
     const object = `${resourceName(place)} ${storedKey({ namespace: place.namespace, name })}`;
     if (listOr(objectOr(details).causes).some((cause) => objectOr(cause).reason === "FieldManagerConflict")) {
       add("conflict", `${object}: ${textOf(message)}`);
     }
-    if (client !== undefined && serverDryRun && response.ok) await this.#dryRun(client, request, place, object, body);
+    if (client !== undefined && serverDryRun) await this.#dryRun(client, request, place, object, body);
     return response;
   }
 

@@ -398,7 +398,7 @@ Deno.test("a plan does not end before each informer has seen the last write", as
   /** Holds the event of the new Secret until the plan has looked ten times whether it is over. */
   const slow = (): TransformStream<Uint8Array, Uint8Array> =>
     new TransformStream({
-      async transform(chunk, controller) {
+      async transform(chunk, controller): Promise<void> {
         if (new TextDecoder().decode(chunk).includes('"made"')) looks = 1;
         if (looks > 0) await enough;
         controller.enqueue(chunk);
@@ -428,7 +428,7 @@ Deno.test("a plan does not end before each informer has seen the last write", as
     const follower = new Reconciler(late, Secret, ({ key }) => void seen.push(key));
     const manager = new Manager({ reconcilers: [maker, follower] });
     const status = manager.status.bind(manager);
-    manager.status = () => {
+    manager.status = (): ReturnType<Manager["status"]> => {
       if (looks > 0 && ++looks > 10) resolve();
       return status();
     };
