@@ -10,14 +10,12 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defined } from "../engine/api/json.ts";
-import { StatusError } from "../engine/api/status.ts";
+import { decoder } from "../engine/api/object.ts";
 import { Client } from "../engine/client/client.ts";
-import { errorLine } from "../engine/errors/errors.ts";
-import { InformerError } from "../engine/errors/informer_error.ts";
 import { isDeno } from "../host/connect/runtime/runtime.ts";
 import type { Manager } from "../operator/controllers/reconcile/manager.ts";
-import { planRefusal } from "../testing/plan/overlay.ts";
-import { plan } from "../testing/plan/plan.ts";
+import { sendPlanned } from "../testing/plan/overlay.ts";
+import { plan, type PlanOptions } from "../testing/plan/plan.ts";
 import { type PlanReport, planText } from "../testing/plan/report.ts";
 import { listen } from "./loopback.ts";
 import { unreadable } from "./output_file.ts";
@@ -35,16 +33,14 @@ interface PlanFlags extends Omit<ConnectionFlags, "fake"> {
   readonly output: "text" | "json";
 }
 
-/** A plan to make, which a child process reads from its standard input. */
-interface PlanJob {
+/** A plan to make. */
+interface PlanJob extends Pick<PlanOptions, "namespace" | "serverDryRun" | "timeoutMs"> {
   readonly module: string;
-  readonly namespace?: string;
   readonly recording?: string;
-  readonly serverDryRun?: boolean;
-  readonly timeoutMs: number;
-  /** The address that forwards reads, its token, and the client's namespace. */
-  readonly proxy?: { readonly server: string; readonly token: string; readonly namespace: string };
 }
+
+/** A child process finds its job in this variable, with the options of a client that forwards reads. */
+const VARIABLE = "INFORMER_PLAN";
 
 /** The module argument of the child process. */
 const CHILD = "-";
@@ -52,21 +48,19 @@ const CHILD = "-";
 const CODES = { nothing: EXIT_CODE.done, changes: EXIT_CODE.usage, failed: EXIT_CODE.failed } as const;
 
 /** Prints what the controllers of a module would write. Returns 2 for changes, and 1 for a failure. */
-export async function planModule(flags: PlanFlags, args: readonly string[], context: CommandContext): Promise<number> {
+export async function planModule(
+  flags: PlanFlags,
+  [module]: readonly string[],
+  context: CommandContext,
+): Promise<number> {
   const { terminal, signal } = context;
-  const [module] = args;
   if (module === CHILD) return await planInside(context);
   const { namespace, recording, serverDryRun, allowOutside, timeout, output } = flags;
   if (recording !== undefined && serverDryRun) {
     throw new UsageError("--server-dry-run needs a server; leave out --recording");
   }
-  const job: PlanJob = defined({
-    module,
-    namespace,
-    recording,
-    serverDryRun,
-    timeoutMs: durationMs(timeout, "timeout"),
-  });
+  const timeoutMs = durationMs(timeout, "timeout");
+  const job: PlanJob = defined({ module, namespace, recording, serverDryRun, timeoutMs });
   using client = recording === undefined ? await clientFor(flags, terminal) : undefined;
   const report = allowOutside
     ? await planHere(job, { client, allowOutside: true, signal })
@@ -79,17 +73,16 @@ export async function planModule(flags: PlanFlags, args: readonly string[], cont
 
 /** Runs a module in this process. What it prints goes to standard error. */
 async function planHere(
-  { module, recording, proxy: _, ...job }: PlanJob,
-  options: { readonly client?: Client; readonly allowOutside: true | "stopped"; readonly signal: AbortSignal },
+  { module, recording, ...job }: PlanJob,
+  options: Pick<PlanOptions, "client" | "allowOutside" | "signal">,
 ): Promise<PlanReport> {
-  const { console } = globalThis;
-  const { log, info, debug, error } = console;
-  Object.assign(console, { log: error, info: error, debug: error });
+  const own = { ...console };
+  Object.assign(console, { log: own.error, info: own.error, debug: own.error });
   try {
     const exports = await import(pathToFileURL(resolve(module)).href).catch((cause) => {
       throw unreadable("plan", module, "a module with manager(client)", cause);
-    }) as { readonly manager?: (client: Client) => Manager };
-    const { manager } = exports;
+    });
+    const { manager } = exports as { readonly manager?: (client: Client) => Manager };
     if (typeof manager !== "function") {
       throw new UsageError(`plan: "${module}" exports no function manager(client); export it, and return a Manager`);
     }
@@ -99,7 +92,7 @@ async function planHere(
     const bytes = file?.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array> | undefined;
     return await plan((client) => manager(client), { ...job, ...options, ...defined({ recording: bytes }) });
   } finally {
-    Object.assign(console, { log, info, debug });
+    Object.assign(console, own);
   }
 }
 
@@ -120,39 +113,32 @@ async function planApart(
   const proxy = client && { server: `http://${address}`, token, namespace: client.namespace };
   // Deno does not run a package of JSR by its address.
   const [, version] = /^https:\/\/jsr\.io\/@kube\/informer\/([^/]+)\//.exec(import.meta.url) ?? [];
-  const program = version === undefined
-    ? new URL("./main.ts", import.meta.url).href
-    : `jsr:@kube/informer@${version}/cli`;
+  const program = version ? `jsr:@kube/informer@${version}/cli` : new URL("./main.ts", import.meta.url).href;
+  const flags = "run --quiet --no-prompt --no-lock --cached-only --allow-read --allow-env".split(" ");
   const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ..."run --quiet --no-prompt --no-lock --cached-only --allow-read --allow-env".split(" "),
-      ...server === undefined ? [] : [`--allow-net=${address}`],
-      ...[program, "plan", CHILD],
-    ],
-    // The runtime itself exports traces, whatever the program may reach.
-    env: { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1", OTEL_DENO: "false" },
-    stdin: "piped",
-    stdout: "piped",
+    args: [...flags, ...client ? [`--allow-net=${address}`] : [], program, "plan", CHILD],
+    env: {
+      [VARIABLE]: JSON.stringify({ job, proxy }),
+      // The runtime itself exports traces, whatever the program may reach.
+      ...{ NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1", OTEL_DENO: "false" },
+    },
+    stdin: "null",
     stderr: "inherit",
     signal,
-  }).spawn();
-  await new Blob([JSON.stringify(defined({ ...job, proxy }))]).stream().pipeTo(child.stdin);
-  const [text] = await Promise.all([new Response(child.stdout).text(), child.status]);
+  });
+  const { stdout } = await child.output();
   signal.throwIfAborted();
-  return text === "" ? undefined : JSON.parse(text);
+  return stdout.length === 0 ? undefined : JSON.parse(decoder.decode(stdout));
 }
 
-/** Runs a plan that another process has sent, and prints the report as JSON. */
+/** Runs a plan in the child process, and prints the report as JSON. */
 async function planInside({ terminal, signal }: CommandContext): Promise<number> {
-  const { proxy, ...job } = JSON.parse(await readAll()) as PlanJob;
-  const credentials = { apply: (headers: Headers) => headers.set("authorization", `Bearer ${proxy?.token}`) };
-  const { server, namespace } = proxy ?? {};
-  using client = server === undefined ? undefined : new Client({ server, namespace, credentials });
+  const { job, proxy } = JSON.parse(Deno.env.get(VARIABLE)!);
+  const credentials = { apply: (headers: Headers) => headers.set("authorization", `Bearer ${proxy.token}`) };
+  using client = proxy && new Client({ server: proxy.server, namespace: proxy.namespace, credentials });
   terminal.result(JSON.stringify(await planHere(job, { client, allowOutside: "stopped", signal })));
   return EXIT_CODE.done;
 }
-
-const readAll = (): Promise<string> => new Response(Deno.stdin.readable).text();
 
 /** Forwards the reads of a child process to the API server, and the dry runs if there may be any. */
 export function forwarder(client: Client, token: string, mayDryRun: boolean): (request: Request) => Promise<Response> {
@@ -163,21 +149,11 @@ export function forwarder(client: Client, token: string, mayDryRun: boolean): (r
     const { pathname, search } = new URL(request.url);
     const { method, signal } = request;
     const body = await request.text();
-    const refuse = (code: number, message: string): Response =>
-      Response.json({ kind: "Status", apiVersion: "v1", status: "Failure", code, message }, { status: code });
-    const refusal = planRefusal(method, pathname + search, mayDryRun, body !== "");
-    if (refusal !== undefined) return refuse(403, refusal);
     const headers = new Headers();
     for (const name of ["accept", "content-type"]) headers.set(name, request.headers.get(name) ?? "application/json");
-    try {
-      const init = { method, headers, signal, ...body !== "" && { body } };
-      const response = await client.fetch(pathname + search, init);
-      const type = response.headers.get("content-type") ?? "application/json";
-      return new Response(response.body, { status: response.status, headers: { "content-type": type } });
-    } catch (error) {
-      if (error instanceof StatusError) return Response.json(error.status, { status: error.status.code });
-      if (error instanceof InformerError) return refuse(502, errorLine(error));
-      throw error;
-    }
+    const init = { method, headers, signal, ...body !== "" && { body } };
+    const response = await sendPlanned(client, pathname + search, init, mayDryRun);
+    const type = response.headers.get("content-type") ?? "application/json";
+    return new Response(response.body, { status: response.status, headers: { "content-type": type } });
   };
 }

@@ -89,13 +89,14 @@ Deno.test("informer plan stops calls to other systems, writes and programs, and 
   for (let at = 0; at < 5; at++) server.create(ConfigMap, configMap({ name: `map-${at}` }));
   const { code, out, err } = await run("plan", path, "--server", served.url, "-o", "json");
   const report: PlanReport = JSON.parse(out.join("\n") || "{}");
-  assertEquals([code, report.result, report.outside, report.errors], [1, "failed", "stopped", []], err.join("\n"));
+  assertEquals([code, report.result, report.outside], [1, "failed", "stopped"], err.join("\n"));
+  assert(report.facts.every(({ is }) => is === "stopped"), JSON.stringify(report.facts));
   for (const [at, message] of Object.values(attempts).entries()) {
     if (at === 0) continue;
-    assert(report.stopped.some((it) => it.by === `configmaps default/map-${at}` && it.message === message), message);
+    assert(report.facts.some((it) => it.by === `configmaps default/map-${at}` && it.message === message), message);
   }
   assert(
-    report.stopped.some(({ by, message }) => by === "configmaps default/a" && message === Object.values(attempts)[0]),
+    report.facts.some(({ by, message }) => by === "configmaps default/a" && message === Object.values(attempts)[0]),
   );
   assertEquals([mail.requests, writes(server)], [[], []]);
   await assertRejects(() => Deno.stat(target), Deno.errors.NotFound);
@@ -110,7 +111,8 @@ Deno.test("informer plan fails for a module that it cannot run, and for a failin
   const failing = await moduleOf(folder, `console.log("hello"); throw new Error("no colour")`);
   const { code, out } = await run("plan", failing, ...at, "-o", "json");
   assertEquals(code, 1);
-  assertEquals(JSON.parse(out.join("\n")).errors, [{ by: "configmaps default/a", message: "no colour" }]);
+  const fact = { is: "error", by: "configmaps default/a", message: "no colour" };
+  assertEquals(JSON.parse(out.join("\n")).facts, [fact]);
   const none = folder.file("none.ts");
   await Deno.writeTextFile(none, "export const other = 1;");
   assertEquals((await run("plan", none, ...at)).code, 1);

@@ -374,11 +374,11 @@ function refuseFieldPath(text: string, at: number): never {
 /** A character in a key that needs no quotes. */
 const PLAIN = /[\w$-]/;
 
-/** Joins keys to a path, which {@linkcode parseFieldPath} reads back. */
-export function formatFieldPath(keys: readonly string[]): string {
-  return keys.map((key, i) => /^[\w$-]+$/.test(key) ? (i === 0 ? key : `.${key}`) : `[${JSON.stringify(key)}]`).join(
-    "",
-  );
+/** Joins keys to a path, which {@linkcode parseFieldPath} reads back. A number is an index, which it does not read. */
+export function formatFieldPath(keys: readonly (string | number)[]): string {
+  return keys.map((key, i) =>
+    typeof key === "string" && /^[\w$-]+$/.test(key) ? (i === 0 ? key : `.${key}`) : `[${JSON.stringify(key)}]`
+  ).join("");
 }
 
 /** The text of a string, number or boolean at the end of a field path. `undefined` stands for an object. */

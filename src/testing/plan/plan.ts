@@ -7,10 +7,8 @@
  * @module
  */
 import type { AsyncLocalStorage } from "node:async_hooks";
-import type { KubernetesObject } from "../../engine/api/object.ts";
 import type { Abortable } from "../../engine/api/call_options.ts";
-import { listOr, objectOr, textOf } from "../../engine/api/members.ts";
-import { resourceName, type ResourcePlace } from "../../engine/api/resource.ts";
+import { resourceName } from "../../engine/api/resource.ts";
 import { DerivedController, isAbortOf } from "../../engine/async/signals.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { sleep, timedController } from "../../engine/async/time.ts";
@@ -23,17 +21,9 @@ import { Manager } from "../../operator/controllers/reconcile/manager.ts";
 import type { ReconcileObserver, StartedReconcile } from "../../operator/controllers/reconcile/options.ts";
 import { Reconciler } from "../../operator/controllers/reconcile/reconciler.ts";
 import { FakeApiServer } from "../fake/fake_api_server.ts";
-import { resourceId } from "../fake/storage/definition.ts";
 import type { StoreEvent } from "../fake/storage/store.ts";
-import { Overlay } from "./overlay.ts";
-import {
-  plannedChanges,
-  type PlannedFact,
-  type PlanReport,
-  sorted,
-  StableTexts,
-  type WrittenObject,
-} from "./report.ts";
+import { Overlay, UNREPORTED } from "./overlay.ts";
+import { type PlannedFact, type PlanReport, reportOf, type WrittenObject } from "./report.ts";
 
 /** Options for {@linkcode plan}. */
 export interface PlanOptions extends Abortable {
@@ -64,18 +54,18 @@ const LOOK_MS = 5;
 /** What is known of a reconciler's key. */
 interface KeyState {
   readonly by: string;
+  /** The number of failed calls since the last success. */
   failures: number;
-  writingCalls: number;
-  /** The last call that wrote. */
-  lastCall: object | undefined;
-  /** Why the key is not at rest; undefined if it is. */
-  wait: string | undefined;
-  error: string | undefined;
+  /** The number of calls that have written. */
+  writes: number;
+  /** Why no more calls are made, although the last one did not succeed. */
+  end: PlannedFact | undefined;
 }
 
 /** A call of a reconcile, from which requests come. */
 interface PlannedCall {
   readonly key: KeyState;
+  writes: boolean;
 }
 
 /**
@@ -135,47 +125,36 @@ export async function plan(
   signal?.throwIfAborted();
   const { AsyncLocalStorage } = await import("node:async_hooks");
   using limit = timedController(timeoutMs, "The plan's time is over", signal);
+  const startedMs = Math.floor(Date.now() / 1_000) * 1_000;
   const fake = { bookmarkMs: LOOK_MS, managedFields: true };
   using server = recording === undefined ? new FakeApiServer(fake) : await FakeApiServer.from(recording, fake);
   if (recording !== undefined) await server.replay({ speed: Infinity, signal });
   const run = new Run(new AsyncLocalStorage());
-  const overlay = new Overlay(server, { client, namespace, serverDryRun, signal: limit.signal, ...run.hooks });
-  using planned = new Client({
-    server: server.url,
-    transport: overlay,
-    namespace: (client?.namespace ?? namespace) || "default",
-  });
+  const overlay = new Overlay(server, { client, namespace, serverDryRun, signal: limit.signal, add: run.add });
+  const own = (client?.namespace ?? namespace) || "default";
+  using planned = new Client({ server: server.url, transport: overlay, namespace: own });
   server[internals].listeners().add(run.changed);
   const { fetch } = globalThis;
-  globalThis.fetch = async (...request) => {
-    try {
-      return await fetch(...request);
-    } catch (error) {
-      run.noticeStopped(error);
+  globalThis.fetch = (...request) =>
+    fetch(...request).catch((error) => {
+      run.stopped(error);
       throw error;
-    }
-  };
+    });
   try {
-    await run.manage(await create(planned), { server, overlay, signal: limit.signal });
+    await run.manage(await create(planned), server, overlay, limit.signal);
   } finally {
     globalThis.fetch = fetch;
   }
   signal?.throwIfAborted();
-  return run.report(overlay.notes, allowOutside === true ? "allowed" : "stopped");
+  return reportOf(run.written.values(), run.facts.values(), allowOutside === true ? "allowed" : "stopped", startedMs);
 }
 
 /** One run of the reconcilers. */
 class Run {
-  readonly #current: AsyncLocalStorage<PlannedCall>;
+  readonly written = new Map<string, WrittenObject>();
+  readonly facts = new Map<string, PlannedFact>();
   readonly #keys = new Map<string, KeyState>();
-  readonly #written = new Map<string, WrittenObject>();
-  readonly #stable = new StableTexts();
-  readonly #facts = {
-    conflicts: new Map<string, PlannedFact>(),
-    errors: new Map<string, PlannedFact>(),
-    refused: new Map<string, PlannedFact>(),
-    stopped: new Map<string, PlannedFact>(),
-  };
+  readonly #current: AsyncLocalStorage<PlannedCall>;
   /** The number of ended calls. */
   #calls = 0;
 
@@ -183,65 +162,44 @@ class Run {
     this.#current = current;
   }
 
-  /** What the overlay tells. */
-  readonly hooks = {
-    refused: ({ method, object, message }: { method: string; object: string; message: string }): void =>
-      this.#add("refused", `${method} ${object}: ${message}`),
-    answered: async (place: ResourcePlace, response: Response): Promise<void> => {
-      if (response.status !== 409) return;
-      const { causes } = objectOr(objectOr(await response.clone().json()).details);
-      for (const { reason, field, message } of listOr(causes).map(objectOr)) {
-        if (reason !== "FieldManagerConflict") continue;
-        const object = `${resourceName(place)} ${place.namespace}/${place.name}`;
-        this.#add("conflicts", `${object} ${textOf(field)}: ${textOf(message)}`);
-      }
-    },
-  };
-
   get #by(): string {
     return this.#current.getStore()?.key.by ?? "the program";
   }
 
-  #add(kind: "conflicts" | "errors" | "refused" | "stopped", message: string, by: string = this.#by): void {
-    this.#facts[kind].set(`${by} ${message}`, { by, message });
-  }
+  /** Adds a fact to the report, once. */
+  readonly add = (is: PlannedFact["is"], message: string, by: string = this.#by): void => {
+    this.facts.set(`${is} ${by} ${message}`, { is, by, message });
+  };
 
-  /** Notes an error that says that the runtime has stopped a call. Returns true for such an error. */
-  readonly noticeStopped = (thrown: unknown, by: string = this.#by): boolean => {
+  /** Adds an error that says that the runtime has stopped a call. Returns the fact for such an error. */
+  stopped(thrown: unknown, by: string = this.#by): PlannedFact | undefined {
     for (let error = thrown; error instanceof Error; error = error.cause) {
       if (error.name !== "NotCapable") continue;
-      this.#add("stopped", error.message.split(",")[0], by);
-      return true;
+      const message = error.message.split(",")[0];
+      this.add("stopped", message, by);
+      return { is: "stopped", by, message };
     }
-    return false;
-  };
+    return undefined;
+  }
 
   /** Notes a write, and who made it. */
   readonly changed = (event: StoreEvent): void => {
     const { definition } = event.collection;
-    if (definition.plural === "leases") return;
-    const kind = definition.custom
-      ? resourceId(definition)
-      : resourceName(definition).replace(/\.events\.k8s\.io$/, "");
-    const id = `${kind} ${event.stored.key}`;
-    const call = this.#current.getStore();
-    const known = this.#written.get(id);
-    // Events and autoscalers have two forms, of which the first counts.
-    if (known !== undefined && known.first.collection !== event.collection) return;
-    const written = known ?? { first: event, last: event, by: new Set<string>() };
+    if (UNREPORTED.test(resourceName(definition))) return;
+    const id = `${definition.custom ? definition.version : ""} ${resourceName(definition)} ${event.stored.key}`;
+    const written = this.written.get(id) ?? { first: event, last: event, by: new Set<string>() };
+    if (written.first.collection !== event.collection) return; // the other form of an autoscaler
     written.last = event;
     written.by.add(this.#by);
-    this.#written.set(id, written);
-    if (call === undefined || call === call.key.lastCall) return;
-    call.key.lastCall = call;
-    call.key.writingCalls++;
+    this.written.set(id, written);
+    const call = this.#current.getStore();
+    if (call === undefined || call.writes) return;
+    call.writes = true;
+    if (++call.key.writes > MOST_WRITING_CALLS) this.add("loop", `more than ${MOST_WRITING_CALLS} calls have written`);
   };
 
   /** Runs the reconcilers until they are at rest, and stops the manager. */
-  async manage(
-    manager: Manager,
-    { server, overlay, signal }: { server: FakeApiServer; overlay: Overlay; signal: AbortSignal },
-  ): Promise<void> {
+  async manage(manager: Manager, server: FakeApiServer, overlay: Overlay, signal: AbortSignal): Promise<void> {
     const reconcilers = manager instanceof Manager ? manager[internals]() : [undefined];
     if (!reconcilers.every((it) => it instanceof Reconciler)) {
       throw new TypeError(
@@ -249,36 +207,36 @@ class Run {
           "Run the plan with the version that your module imports",
       );
     }
-    for (const reconciler of reconcilers) reconciler[internals].observe((call) => this.#observe(call));
+    for (const reconciler of reconcilers) reconciler[internals]((call) => this.#observe(call));
     using rest = new DerivedController(signal);
+    const idle = (): Promise<unknown> => Promise.all(reconcilers.map((it) => it.idle({ signal: rest.signal })));
     const running = manager.run({ signal }).then(() => signal.throwIfAborted());
     try {
-      await Promise.race([running, this.#rest(manager, reconcilers, { server, overlay, signal: rest.signal })]);
+      await Promise.race([running, this.#rest(manager, idle, { server, overlay, signal: rest.signal })]);
     } catch (error) {
       const isOver = isAbortOf(signal, error);
-      this.#add("errors", isOver ? "the time is over before the reconcilers are at rest" : messageFor(error));
+      this.add("error", isOver ? "the time is over before the reconcilers are at rest" : messageFor(error));
     } finally {
       rest.abort(new DOMException("The plan has ended", "AbortError"));
       // Its failure is known: it has ended the race.
       await manager[Symbol.asyncDispose]().catch(() => {});
     }
+    for (const { end } of this.#keys.values()) if (end !== undefined) this.add(end.is, end.message, end.by);
   }
 
   /** Resolves when nothing is left to do. */
   async #rest(
     manager: Manager,
-    reconcilers: readonly Pick<Reconciler<KubernetesObject>, "idle">[],
+    idle: () => Promise<unknown>,
     { server, overlay, signal }: { server: FakeApiServer; overlay: Overlay; signal: AbortSignal },
   ): Promise<void> {
     for (let before = "";;) {
-      await Promise.all(reconcilers.map((reconciler) => reconciler.idle({ signal })));
+      await idle();
       const { phase, informers, shards } = manager.status();
       const version = Number(server.resourceVersion);
       const isSeen = informers.every(({ status }) => status.unserved || Number(status.resourceVersion) >= version);
       const isBusy = phase !== "running" || !isSeen || overlay.open > 0 || shards?.ranges.length === 0 ||
-        this.#keys.values().some(({ failures, error, wait }) =>
-          failures > 0 && error === undefined && wait === undefined
-        );
+        this.#keys.values().some(({ failures, end }) => failures > 0 && end === undefined);
       const now = `${isBusy} ${version} ${this.#calls}`;
       // An event may be on its way from a cache to a reconciler, so nothing may happen between two looks.
       if (!isBusy && now === before) return;
@@ -290,61 +248,32 @@ class Run {
   /** Decides whether a call is made, and notes how it ends. */
   #observe({ reconciler, key: name, triggers }: StartedReconcile): ReconcileObserver {
     const by = `${reconciler} ${name}`;
-    const fresh = { by, failures: 0, writingCalls: 0, lastCall: undefined, wait: undefined, error: undefined };
-    const key: KeyState = this.#keys.get(by) ?? fresh;
+    const key: KeyState = this.#keys.get(by) ?? { by, failures: 0, writes: 0, end: undefined };
     this.#keys.set(by, key);
-    const isOver = key.error !== undefined || key.wait !== undefined;
     const isLate = triggers.length > 0 &&
-      triggers.every(({ type }) => type === "requeue" || (type === "retry" && isOver));
-    if (isLate || key.writingCalls > MOST_WRITING_CALLS) return { call: () => undefined as never, ended: () => {} };
+      triggers.every(({ type }) => type === "requeue" || (type === "retry" && key.end !== undefined));
+    if (isLate || key.writes > MOST_WRITING_CALLS) return { call: () => undefined as never, ended: () => {} };
     return {
-      call: (reconcile) => this.#current.run({ key }, reconcile),
+      call: (reconcile) => this.#current.run({ key, writes: false }, reconcile),
       ended: ({ outcome, error }) => {
         this.#calls++;
-        key.wait = outcome === "requeued" ? "waits for a time, or for others (requeueAfter)" : undefined;
-        key.error = undefined;
+        key.end = outcome === "requeued" ? { is: "wait", by, message: WAITS.requeued } : undefined;
         if (outcome === "succeeded" || outcome === "requeued" || outcome === "stopped") return void (key.failures = 0);
-        const isStopped = error !== undefined && this.noticeStopped(error, by);
-        if (++key.failures < TRIES && outcome !== "terminal" && !isStopped) return;
-        if (error === undefined) key.wait = "waits for others (retry)";
-        else key.error = isStopped ? "" : messageFor(error);
+        const stopped = this.stopped(error, by);
+        if (++key.failures < TRIES && outcome !== "terminal" && stopped === undefined) return;
+        const failed: PlannedFact = error === undefined
+          ? { is: "wait", by, message: WAITS.retried }
+          : { is: "error", by, message: messageFor(error) };
+        key.end = stopped ?? failed;
       },
     };
   }
-
-  /** Returns the report. */
-  report(notes: Iterable<string>, outside: PlanReport["outside"]): PlanReport {
-    const { changes, events } = plannedChanges(this.#written.values(), this.#stable);
-    const stable = (facts: Iterable<PlannedFact>): PlannedFact[] =>
-      sorted(Array.from(facts, ({ by, message }) => ({ by, message: this.#stable.of(message) })));
-    const keys = [...this.#keys.values()];
-    for (const { by, error } of keys) if (error) this.#add("errors", error, by);
-    const factsOf = (message: (key: KeyState) => string | undefined): PlannedFact[] =>
-      stable(keys.flatMap((key) => message(key) === undefined ? [] : { by: key.by, message: message(key)! }));
-    const looped = `more than ${MOST_WRITING_CALLS} calls have written`;
-    const loops = factsOf(({ writingCalls }) => writingCalls > MOST_WRITING_CALLS ? looped : undefined);
-    const waits = factsOf(({ wait }) => wait);
-    const conflicts = stable(this.#facts.conflicts.values());
-    const errors = stable(this.#facts.errors.values());
-    const stopped = stable(this.#facts.stopped.values());
-    const refused = stable(this.#facts.refused.values());
-    const hasFailed = [conflicts, loops, errors, stopped, refused].some(({ length }) => length > 0);
-    const result = hasFailed ? "failed" : changes.length + events.length > 0 ? "changes" : "nothing";
-    return {
-      result,
-      outside,
-      changes,
-      events,
-      conflicts,
-      loops,
-      errors,
-      stopped,
-      refused,
-      waits,
-      notes: sorted(notes),
-    };
-  }
 }
+
+const WAITS = {
+  requeued: "waits for a time, or for others (requeueAfter): later writes are not known",
+  retried: "waits for others (retry): later writes are not known",
+} as const;
 
 /** Returns an error's message, without the data that a message about a Secret may quote. */
 function messageFor(thrown: unknown): string {

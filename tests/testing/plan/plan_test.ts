@@ -19,6 +19,7 @@ import {
   deployment,
   FakeApiServer,
   plan,
+  type PlannedFact,
   type PlanOptions,
   type PlanReport,
   pod,
@@ -47,6 +48,11 @@ async function planned(
   );
   if (!options.serverDryRun) assertEquals(writes(server), []);
   return report;
+}
+
+/** The facts of one sort. */
+function factsOf(report: PlanReport, is: PlannedFact["is"]): { by: string; message: string }[] {
+  return report.facts.filter((fact) => fact.is === is).map(({ by, message }) => ({ by, message }));
 }
 
 function withMap(data: Record<string, string> = { colour: "red" }): FakeApiServer {
@@ -109,7 +115,7 @@ Deno.test("each kind of write is seen by later reads of the plan, and by nobody 
       (await client.resource(Pod).get("held")).metadata.deletionTimestamp !== undefined,
     );
   });
-  assertEquals(report.errors, []);
+  assertEquals(factsOf(report, "error"), []);
   assertEquals(seen, [["a", "appli", "made-"], { colour: "blue", done: "yes" }, 3, undefined, true]);
   const by = ["configmaps default/a"];
   const changes = report.changes.map(({ does, object, by: who, fields }) => {
@@ -167,7 +173,7 @@ Deno.test("of Secrets, a plan reports only which fields differ", async () => {
     await secrets.create({ metadata: { name: "bad" }, data: { "planted key": "" } });
   });
   assertEquals(report.changes.map(({ fields }) => fields), [[{ path: "data.password" }]]);
-  assertEquals(report.errors, [{
+  assertEquals(factsOf(report, "error"), [{
     by: "configmaps default/a",
     message: "a request about a Secret failed: 422 Invalid",
   }]);
@@ -180,7 +186,7 @@ Deno.test("a key that writes again and again is stopped and reported", async () 
   const report = await planned(withMap(), async ({ client }) => {
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data: { count: String(++calls) } } });
   });
-  assertEquals(report.loops, [{ by: "configmaps default/a", message: "more than 20 calls have written" }]);
+  assertEquals(factsOf(report, "loop"), [{ by: "configmaps default/a", message: "more than 20 calls have written" }]);
   assertEquals([report.result, calls], ["failed", 21]);
 });
 
@@ -190,13 +196,13 @@ Deno.test("a failing key is reported after three calls, and a terminal one after
     calls++;
     throw new Error("no colour");
   });
-  assertEquals(report.errors, [{ by: "configmaps default/a", message: "no colour" }]);
+  assertEquals(factsOf(report, "error"), [{ by: "configmaps default/a", message: "no colour" }]);
   assertEquals([report.result, calls], ["failed", 3]);
   const terminal = await planned(withMap(), () => {
     calls++;
     throw new TerminalError("never");
   });
-  assertEquals([terminal.errors, calls], [[{ by: "configmaps default/a", message: "never" }], 4]);
+  assertEquals([factsOf(terminal, "error"), calls], [[{ by: "configmaps default/a", message: "never" }], 4]);
 });
 
 Deno.test("a key that fails once and then succeeds is at rest", async () => {
@@ -204,7 +210,7 @@ Deno.test("a key that fails once and then succeeds is at rest", async () => {
   const report = await planned(withMap(), () => {
     if (++calls === 1) throw new Error("not yet");
   });
-  assertEquals([report.result, report.errors, calls], ["nothing", [], 2]);
+  assertEquals([report.result, factsOf(report, "error"), calls], ["nothing", [], 2]);
 });
 
 Deno.test("keys that wait for a time or for others are listed, and not called again", async () => {
@@ -217,8 +223,8 @@ Deno.test("keys that wait for a time or for others are listed, and not called ag
       await new Promise((resolve) => setTimeout(resolve, 0));
       return result;
     });
-    assertEquals([report.result, count, report.waits.length], ["nothing", calls, 1]);
-    assertMatch(report.waits[0].message, message);
+    assertEquals([report.result, count, factsOf(report, "wait").length], ["nothing", calls, 1]);
+    assertMatch(factsOf(report, "wait")[0].message, message);
   }
 });
 
@@ -243,8 +249,11 @@ Deno.test("an apply that other field owners refuse is a conflict", async () => {
     }), { client, allowOutside: true });
   assertEquals(writes(server).length, sent);
   assertEquals(report.result, "failed");
-  assertEquals(report.conflicts.length, 1, JSON.stringify(report.conflicts));
-  assertMatch(report.conflicts[0].message, /^configmaps default\/b \.data\.colour: conflict with "alice"/);
+  assertEquals(factsOf(report, "conflict").length, 1, JSON.stringify(factsOf(report, "conflict")));
+  assertMatch(
+    factsOf(report, "conflict")[0].message,
+    /^configmaps default\/b: .*conflict with "alice".*\.data\.colour/,
+  );
 });
 
 Deno.test("serverDryRun asks the server about the first write of each object, and reports what it refuses", async () => {
@@ -260,8 +269,8 @@ Deno.test("serverDryRun asks the server about the first write of each object, an
     await client.resource(Pod).delete("p", { propagationPolicy: "Background" });
     await client.resource(ConfigMap).delete("a", { propagationPolicy: "Background" });
   }, { serverDryRun: true });
-  assertEquals(report.refused.map(({ by }) => by), ["configmaps default/a"]);
-  assertMatch(report.refused[0].message, /^POST pods default\/p: 400 .*no pods here/);
+  assertEquals(factsOf(report, "refused").map(({ by }) => by), ["configmaps default/a"]);
+  assertMatch(factsOf(report, "refused")[0].message, /^POST pods default\/p: 400 .*no pods here/);
   assertEquals(server.keys(ConfigMap), ["default/a", "default/b"]);
   assertEquals(writes(server).map((line) => line.replace(/\?.*&?dryRun=All.*/, "?dryRun=All")), [
     "DELETE http://fake/api/v1/namespaces/default/configmaps/b?dryRun=All",
@@ -299,30 +308,21 @@ Deno.test("a plan of a recording begins with its last state, and names the kinds
       ],
     }), { recording: new Blob([lines.join("\n") + "\n"]).stream(), namespace: "default", allowOutside: true });
   assertEquals(report.changes[0].fields, [{ path: "data.shade", after: "dark green" }], planText(report));
-  assertEquals(report.notes, ["The recording has no secrets: the plan takes it for an empty kind"]);
+  const note = { by: "the plan", message: "The recording has no secrets: the plan takes it for an empty kind" };
+  assertEquals(factsOf(report, "note"), [note]);
 });
 
-Deno.test("a plan sees one namespace, and falls back to namespaces that it may list", async () => {
+Deno.test("a plan sees one namespace, if the role may list no more", async () => {
   const server = new FakeApiServer({
-    authorize: ({ verb, namespace, resource }) => verb !== "list" || resource !== "configmaps" || namespace !== "",
+    authorize: ({ verb, namespace, resource }) => verb !== "list" || resource !== "configmaps" || namespace === "shop",
   });
   for (const namespace of ["shop", "bank"]) server.create(ConfigMap, configMap({ namespace, name: "a" }));
-  using client = new Client({ server: server.url, transport: server, namespace: "shop" });
-  for (const namespace of [undefined, "shop"]) {
-    const keys: string[] = [];
-    const report = await plan((client) =>
-      new Manager({
-        reconcilers: [
-          new Reconciler(client, ConfigMap, ({ key }) => void keys.push(key), {
-            informer: namespace === undefined ? { namespace: "shop" } : {},
-          }),
-        ],
-      }), { client, namespace, allowOutside: true });
-    assertEquals([report.result, keys], ["nothing", ["shop/a"]], planText(report));
-  }
+  const keys: string[] = [];
+  const report = await planned(server, ({ key }) => void keys.push(key), { namespace: "shop" });
+  assertEquals([report.result, keys], ["nothing", ["shop/a"]], planText(report));
   const refused = await planned(server, () => {});
   assertEquals(refused.result, "failed");
-  assertMatch(refused.errors[0].message, /403|cannot list/);
+  assertMatch(refused.facts[0].message, /403|cannot list/);
 });
 
 Deno.test("a plan leads and holds all ranges, and writes no Lease", async () => {
@@ -349,7 +349,7 @@ Deno.test("a plan leads and holds all ranges, and writes no Lease", async () => 
   assertEquals(writes(server), []);
 });
 
-Deno.test("Events and finalizers are part of a plan", async () => {
+Deno.test("finalizers are part of a plan, and Events are not", async () => {
   const server = withMap();
   using client = new Client({ server: server.url, transport: server, namespace: "default" });
   const report = await plan((client) => {
@@ -361,29 +361,80 @@ Deno.test("Events and finalizers are part of a plan", async () => {
     });
     return new Manager({ reconcilers: [maps], recorders: [events] });
   }, { client, allowOutside: true });
+  assertEquals(report.changes.map(({ object }) => object), ["configmaps default/a"]);
   assertEquals(report.changes[0].fields, [{ path: "metadata.finalizers[0]", after: "example.com/a" }]);
-  assertEquals(report.events, [{ by: "configmaps default/a", message: "ConfigMap/default/a Normal Seen: I see it" }]);
+  assertEquals(factsOf(report, "error"), []);
 });
 
-Deno.test("a kind without a readable CRD is planned without a schema, and a new CRD's kind is empty", async () => {
+Deno.test("a plan fails if it may not read a kind's CRD, and a new CRD's kind is empty", async () => {
   const Thing = defineResource({ group: "example.com", version: "v1", plural: "things", kind: "Thing" });
   const server = new FakeApiServer({
     resources: [Thing],
     authorize: ({ resource }) => resource !== "customresourcedefinitions",
   });
-  server.create(Thing, { metadata: { name: "a" } });
   using client = new Client({ server: server.url, transport: server, namespace: "default" });
-  const report = await plan((client) =>
-    new Manager({
-      reconcilers: [
-        new Reconciler(client, Thing, async ({ client, object }) => {
-          if (object?.metadata.labels) return;
-          await client.resource(Thing).patch("a", { type: "merge", body: { metadata: { labels: { seen: "yes" } } } });
-        }),
-      ],
-    }), { client, allowOutside: true });
-  assertEquals(report.changes.map(({ object }) => object), ["things.example.com default/a"], planText(report));
-  assertMatch(report.notes[0], /^No CRD of things\.example\.com can be read \(40\d\)/);
+  const unread = await plan(
+    (client) => new Manager({ reconcilers: [new Reconciler(client, Thing, () => {}, { onError: () => {} })] }),
+    { client, allowOutside: true },
+  );
+  assertEquals(unread.result, "failed", planText(unread));
+  assertMatch(unread.facts[0].message, /customresourcedefinitions/);
+  const made = await planned(withMap(), async ({ client, object }) => {
+    const crds = client.resource(CustomResourceDefinition);
+    if (object === undefined || await crds.getOrUndefined(Website.crd.metadata.name!) !== undefined) return;
+    await crds.create(Website.crd as never);
+    assertEquals((await client.resource(Website).list()).items, []);
+  });
+  assertEquals(factsOf(made, "error"), [], planText(made));
+  assertEquals(made.changes.map(({ does, object }) => `${does} ${object}`), [
+    "create customresourcedefinitions.apiextensions.k8s.io websites.example.com",
+  ]);
+});
+
+Deno.test("a plan does not end before each informer has seen the last write", async () => {
+  const server = withMap();
+  let looks = 0;
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  /** Holds the event of the new Secret until the plan has looked ten times whether it is over. */
+  const slow = (): TransformStream<Uint8Array, Uint8Array> =>
+    new TransformStream({
+      async transform(chunk, controller): Promise<void> {
+        if (new TextDecoder().decode(chunk).includes('"made"')) looks = 1;
+        if (looks > 0) await enough;
+        controller.enqueue(chunk);
+      },
+    });
+  using client = new Client({ server: server.url, transport: server, namespace: "default" });
+  const seen: string[] = [];
+  const report = await plan((given) => {
+    const late = new Client({
+      server: server.url,
+      namespace: "default",
+      transport: {
+        fetch: async (request) => {
+          const { pathname, search, searchParams } = new URL(request.url);
+          const { method, headers, signal } = request;
+          const body = method === "GET" ? undefined : await request.text();
+          const response = await given.fetch(pathname + search, { method, headers, signal, body });
+          return searchParams.has("watch") ? new Response(response.body!.pipeThrough(slow()), response) : response;
+        },
+      },
+    });
+    const maker = new Reconciler(given, ConfigMap, async ({ object, client }) => {
+      const secrets = client.resource(Secret);
+      if (object === undefined || await secrets.getOrUndefined("made") !== undefined) return;
+      await secrets.create({ metadata: { name: "made" } });
+    });
+    const follower = new Reconciler(late, Secret, ({ key }) => void seen.push(key));
+    const manager = new Manager({ reconcilers: [maker, follower] });
+    const status = manager.status.bind(manager);
+    manager.status = (): ReturnType<Manager["status"]> => {
+      if (looks > 0 && ++looks > 10) resolve();
+      return status();
+    };
+    return manager;
+  }, { client, allowOutside: true });
+  assertEquals([factsOf(report, "error"), seen], [[], ["default/made"]]);
 });
 
 Deno.test("a plan refuses to run without allowOutside, needs one source, and ends at its time limit and signal", async () => {
@@ -399,7 +450,7 @@ Deno.test("a plan refuses to run without allowOutside, needs one source, and end
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
   };
   const late = await planned(server, hanging, { timeoutMs: 1 });
-  assertEquals([late.result, late.errors.length], ["failed", 1]);
+  assertEquals([late.result, factsOf(late, "error").length], ["failed", 1]);
   const aborted = planned(server, (context) => (stop.abort(new Error("enough")), hanging(context)), {
     signal: stop.signal,
   });
@@ -419,7 +470,7 @@ Deno.test("a call that the runtime stops is named, also if the reconcile catches
       async () => void await globalThis.fetch("https://mail.example.com").catch(() => {}),
     );
     const stopped = [{ by: "configmaps default/a", message: 'Requires net access to "mail.example.com:443"' }];
-    assertEquals([report.result, report.stopped, report.errors], ["failed", stopped, []]);
+    assertEquals([report.result, factsOf(report, "stopped"), factsOf(report, "error")], ["failed", stopped, []]);
     assertEquals(globalThis.fetch, replaced);
   } finally {
     globalThis.fetch = fetch;

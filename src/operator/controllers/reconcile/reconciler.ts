@@ -182,11 +182,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #records = new ReconcileRecords();
   #observe: ObserveReconcile | undefined;
 
-  /** @internal */
-  readonly [internals] = {
-    /** Replaces the observer of calls: a plan decides which calls it makes, and exports no traces. */
-    observe: (observe: ObserveReconcile): void => void (this.#observe = observe),
-  };
+  /** Replaces the observer of calls: a plan decides which calls it makes, and exports no traces. @internal */
+  readonly [internals]: (observe: ObserveReconcile) => void = (observe) => void (this.#observe = observe);
 
   /**
    * Creates a reconciler. It sends no request before {@linkcode run}. Dispose the client yourself.
