@@ -120,7 +120,9 @@ async function planApart(
     env: {
       [VARIABLE]: JSON.stringify({ job, proxy }),
       // The runtime itself exports traces, whatever the program may reach.
-      ...{ NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1", OTEL_DENO: "false" },
+      OTEL_DENO: "false",
+      NO_PROXY: "127.0.0.1",
+      no_proxy: "127.0.0.1",
     },
     stdin: "null",
     stderr: "inherit",

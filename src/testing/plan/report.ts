@@ -60,7 +60,7 @@ export interface PlanReport {
   readonly outside: "stopped" | "allowed";
   /** The objects that would be created, changed or deleted, except Events and Leases. */
   readonly changes: readonly PlannedWrite[];
-  /** What else is known, such as errors, conflicts and waits. */
+  /** Other facts, such as errors, conflicts and waits. */
   readonly facts: readonly PlannedFact[];
 }
 
