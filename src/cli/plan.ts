@@ -114,7 +114,7 @@ async function planApart(
   // Deno does not run a package of JSR by its address.
   const [, version] = /^https:\/\/jsr\.io\/@kube\/informer\/([^/]+)\//.exec(import.meta.url) ?? [];
   const program = version ? `jsr:@kube/informer@${version}/cli` : new URL("./main.ts", import.meta.url).href;
-  const flags = "run --quiet --no-prompt --no-lock --cached-only --allow-read --allow-env".split(" ");
+  const flags = "run --quiet --no-prompt --no-lock --allow-read --allow-env".split(" ");
   const child = new Deno.Command(Deno.execPath(), {
     args: [...flags, ...client ? [`--allow-net=${address}`] : [], program, "plan", CHILD],
     env: {

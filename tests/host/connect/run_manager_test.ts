@@ -94,8 +94,7 @@ Deno.test("a FetchServer that fails closes its connections, and listens on its p
     if (tries.length === 2) throw new Deno.errors.AddrInUse("in use");
     const finished = Promise.withResolvers<void>();
     servers.push(finished);
-    const shutdown = () => Promise.resolve(finished.resolve());
-    return { addr: { port: 4_711 }, finished: finished.promise, shutdown, unref: () => {} };
+    return { addr: { port: 4_711 }, finished: finished.promise, shutdown: () => Promise.resolve(finished.resolve()) };
   }) as unknown as typeof serve;
   using _restore = { [Symbol.dispose]: () => void (Deno.serve = serve) };
   const causes: unknown[] = [];

@@ -102,8 +102,8 @@ function serveByDeno(handler: FetchHandler, { port, hostname, signal }: ServeOpt
   let isEnding = false;
   const { promise: cut, resolve } = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
-    if (isEnding) setTimeout(resolve, REST.closeMs); // for the responses of what is cut off
-    else running.abort();
+    if (!isEnding) return running.abort();
+    setTimeout(resolve, REST.closeMs); // for the responses of what is cut off
     server.unref(); // a response that is being streamed keeps no process alive
   });
   const shutdown = async (): Promise<void> => {
