@@ -67,7 +67,8 @@ export function needToApply(
   const entry = live.managedFields.find((entry) => isEntryOf(entry, fieldManager, "Apply")) ?? { apiVersion };
   if (live.deletionTimestamp !== undefined) {
     const ownsFinalizers = Object.hasOwn(entry.fieldsV1?.["f:metadata"] ?? {}, "f:finalizers"); // which an apply may remove
-    return endReconciles(live, metadata) && !ownsFinalizers ? undefined : "the object is being deleted";
+    const isOwned = live.ownerReferences?.some(({ uid }) => metadata.ownerReferences?.some((it) => it.uid === uid));
+    return isOwned && !ownsFinalizers ? undefined : "the object is being deleted"; // its end reconciles the owner
   }
   if (entry.apiVersion !== apiVersion) return `"${fieldManager}" has applied ${entry.apiVersion}`;
   const comparison = new OwnedFieldsComparison(isBuiltIn(resource));
@@ -78,12 +79,6 @@ export function needToApply(
     [],
   );
   return same ? undefined : `${formatFieldPath(comparison.differsAt)} differs`;
-}
-
-/** Returns true if the object is being deleted, and its end reconciles the owner for whom it is drafted. */
-export function endReconciles(live: ObjectMeta, drafted: Pick<ObjectMeta, "ownerReferences">): boolean {
-  return live.deletionTimestamp !== undefined &&
-    (live.ownerReferences ?? []).some(({ uid }) => drafted.ownerReferences?.some((it) => it.uid === uid));
 }
 
 /** @throws {TypeError} if the cached object is another object, or lacks fields that the server has. */

@@ -24,7 +24,7 @@ import {
   type ObjectDraft,
 } from "../../../engine/api/written.ts";
 import { backoffMs, type BackoffOptions, sleep } from "../../../engine/async/time.ts";
-import { endReconciles, isEntryOf } from "../../../engine/client/owned_fields.ts";
+import { isEntryOf } from "../../../engine/client/owned_fields.ts";
 import type { ResourceClient, WriteOptions } from "../../../engine/client/resource_client.ts";
 import { checkCounts } from "../../../engine/errors/checks.ts";
 import { InformerError } from "../../../engine/errors/informer_error.ts";
@@ -191,7 +191,10 @@ export async function createOrUpdate<T extends KubernetesObject>(
     const difference = mergeDiff(withoutStatus(before), withoutStatus(after)) as
       | { readonly metadata?: { readonly finalizers?: unknown } }
       | undefined;
-    const isEnding = endReconciles(before.metadata, draft.metadata as DraftMeta);
+    const isEnding = isDeleted(before) &&
+      before.metadata.ownerReferences?.some(({ uid }) =>
+        (draft.metadata as DraftMeta).ownerReferences?.some((owner) => owner.uid === uid)
+      );
     if (difference === undefined || (isEnding && difference.metadata?.finalizers === undefined)) {
       return { object: before, operation: "unchanged" };
     }
