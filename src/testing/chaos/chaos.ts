@@ -17,8 +17,16 @@ import { performFault, requestsOf, shrink } from "../fake/history.ts";
 import { Random, seedGlobals } from "../fake/random.ts";
 import type { RecordedRequest } from "../fake/wire/exchange.ts";
 import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
-import { type ChaosOptions, type ChaosPlan, type ChaosStep, planOf, type UserChange, weightOf } from "./plan.ts";
-import { Network, PendingTimers, ProcessSlots } from "./process.ts";
+import {
+  type ChaosOptions,
+  type ChaosPlan,
+  type ChaosStep,
+  planOf,
+  type PlannedChange,
+  type UserChange,
+  weightOf,
+} from "./plan.ts";
+import { Network, PendingTimers, ProcessSlots, USER_AGENT } from "./process.ts";
 
 const STATEMENTS = "controller changes converges invariants setup world environment resources keeps";
 
@@ -52,11 +60,45 @@ export interface TrialResult {
 /** The time that a process has to end after its signal has aborted. */
 const STOP_MS = 60_000;
 
+/** A trial, for what a history adds to it. */
+export interface Stage {
+  /** The steps. */
+  readonly plan: ChaosPlan;
+  /** The time, which passes only when it is told to. */
+  readonly time: FakeTime;
+  /** The server and its objects. */
+  readonly cluster: Cluster;
+  /** The checks, with the record. */
+  readonly checks: TrialChecks<undefined>;
+  /** The way from processes to the server. */
+  readonly network: Network;
+  /** The processes. */
+  readonly slots: ProcessSlots<undefined>;
+  /** Ends all faults; checks are those of a quiet cluster from then on. */
+  endFaults(): void;
+}
+
+/** What a history adds to a trial: phases, and users who send requests. */
+export interface Course {
+  /** Prepares the cluster, before the first process starts. */
+  begin(): Promise<void>;
+  /** A user changes something. */
+  change(planned: PlannedChange): Promise<void>;
+  /** The next phase begins. */
+  phase(name: string): Promise<void>;
+  /** Ends the faults, and checks what must hold in the end. */
+  end(): Promise<void>;
+}
+
 /** Performs a plan, and checks what the options state and what holds always. */
-export async function tryPlan<World>(options: ChaosOptions<World>, plan: ChaosPlan): Promise<TrialResult> {
+export async function tryPlan<World>(
+  options: ChaosOptions<World>,
+  plan: ChaosPlan,
+  courseOf?: (stage: Stage) => Course,
+): Promise<TrialResult> {
   using _globals = seedGlobals(plan.seed);
   using time = new FakeTime();
-  const trial = new Trial(options, plan, time);
+  const trial = new Trial(options, plan, time, courseOf);
   using _console = new CapturedConsole((text) => trial.printed(text));
   const onRejection = (event: PromiseRejectionEvent): void => {
     event.preventDefault();
@@ -83,8 +125,14 @@ class Trial<World> {
   readonly #record: TrialRecord;
   readonly #network: Network;
   readonly #slots: ProcessSlots<World>;
+  readonly #course: Course | undefined;
 
-  constructor(options: ChaosOptions<World>, plan: ChaosPlan, time: FakeTime) {
+  constructor(
+    options: ChaosOptions<World>,
+    plan: ChaosPlan,
+    time: FakeTime,
+    courseOf: ((stage: Stage) => Course) | undefined,
+  ) {
     const { seed, streamingList } = plan;
     this.#options = options;
     this.#plan = plan;
@@ -95,6 +143,9 @@ class Trial<World> {
     this.#record = this.#checks.record;
     this.#network = new Network(plan, this.#checks);
     this.#slots = new ProcessSlots(this.#checks, this.#network, this.#agenda);
+    const [checks, slots] = [this.#checks, this.#slots] as unknown as [Stage["checks"], Stage["slots"]];
+    const endFaults = (): void => this.#endFaults();
+    this.#course = courseOf?.({ plan, time, cluster: this.#cluster, checks, network: this.#network, slots, endFaults });
   }
 
   get result(): TrialResult {
@@ -126,6 +177,7 @@ class Trial<World> {
   async run(): Promise<void> {
     const { setup } = this.#options;
     const { steps, seed } = this.#plan;
+    await this.#course?.begin();
     if (setup !== undefined) this.#change("setup", setup, seed);
     this.#slots.start();
     for (const [at, step] of steps.entries()) {
@@ -138,7 +190,7 @@ class Trial<World> {
     if (this.#record.failure === undefined) {
       this.#record.step = steps.length;
       this.#endFaults();
-      await this.#checks.settle();
+      await (this.#course ?? { end: () => this.#checks.settle() }).end();
     }
     await this.#stop();
   }
@@ -149,7 +201,9 @@ class Trial<World> {
     const { main } = this.#slots;
     switch (step.do) {
       case "change":
-        return this.#changeByName(step);
+        return await (this.#course?.change(step) ?? this.#changeByName(step));
+      case "phase":
+        return await this.#course?.phase(step.name);
       case "wait":
         await this.#time.tickAsync(step.ms);
         return this.#checks.tidy();
@@ -232,10 +286,11 @@ class Trial<World> {
     for (const faults of [crashes, lostAnswers, delays]) faults.clear();
     this.#server.disarm();
     this.#agenda.runAllNow();
-    this.#slots.stopSecond();
+    if (!this.#slots.lastsSecond) this.#slots.stopSecond();
   }
 
   async #stop(): Promise<void> {
+    this.#slots.lastsSecond = false;
     this.#endFaults();
     const processes = this.#slots.all;
     for (const process of processes) process.stop();
@@ -264,9 +319,9 @@ function after(skip: number): () => boolean {
   return () => skip-- <= 0;
 }
 
-/** Faults of requests spare watches, which have faults of their own, and what controllers write by themselves. */
-function isHarmed({ verb, resource: plural }: RecordedRequest): boolean {
-  return verb !== "watch" && !isAuxiliary({ plural });
+/** Faults of requests spare watches, which have faults of their own, users, and what controllers write by themselves. */
+function isHarmed({ verb, resource: plural, headers }: RecordedRequest): boolean {
+  return verb !== "watch" && headers.get("user-agent") !== USER_AGENT && !isAuxiliary({ plural });
 }
 
 /** The most runs of one shrinking. */
@@ -294,18 +349,18 @@ export interface ChaosFailure {
   readonly lines: readonly string[];
 }
 
-/** Thrown by {@linkcode chaos} if seeds fail. The message has each seed's numbered steps, and how to run it again. */
+/** Thrown by {@linkcode chaos} and `upgrade` if seeds fail. The message has each seed's numbered steps, and how to run it again. */
 export class ChaosError extends Error {
   /** Always `"ChaosError"`. */
   override readonly name = "ChaosError";
   /** The failing seeds. */
   readonly failures: readonly ChaosFailure[];
 
-  /** Creates an error that describes these failures. */
-  constructor(failures: readonly ChaosFailure[]) {
+  /** Creates an error that describes these failures, and `call`, up to the seed, which runs one of them again. */
+  constructor(failures: readonly ChaosFailure[], call = "chaos({ …, from: ") {
     super(
       failures.map(({ seed, message, lines }) => {
-        return `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: chaos({ …, from: ${seed}, seeds: 1 })`;
+        return `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: ${call}${seed}, seeds: 1 })`;
       }).join("\n\n"),
     );
     this.failures = failures;
@@ -396,25 +451,40 @@ export async function chaos<World = undefined>(options: ChaosOptions<World>): Pr
   checkNames("run a controller under chaos", options, `${STATEMENTS} seeds from steps elects without failures`);
   const { seeds = 100, from = 1, failures: mostFailures = 1 } = options;
   checkCounts("run a controller under chaos", { seeds, from, failures: mostFailures }, { min: 1 });
-  const failures: ChaosFailure[] = [];
-  let [steps, writes, done] = [0, 0, 0];
   const { elects } = options;
   const planOptions = { steps: options.steps, without: options.without, elects, changes: Object.keys(options.changes) };
+  return await playSeeds({ seeds, from, mostFailures }, (seed) => planOf(seed, planOptions), {
+    play: (plan) => tryPlan(options, plan),
+  });
+}
+
+/**
+ * Plays the plans of seeds, and shrinks plans that fail.
+ *
+ * @throws {ChaosError} if seeds fail. Its message has `call`.
+ */
+export async function playSeeds(
+  { seeds, from, mostFailures }: { readonly seeds: number; readonly from: number; readonly mostFailures: number },
+  planOf: (seed: number) => ChaosPlan,
+  { play, call }: { play(plan: ChaosPlan): Promise<TrialResult>; readonly call?: string },
+): Promise<ChaosReport> {
+  const failures: ChaosFailure[] = [];
+  let [steps, writes, done] = [0, 0, 0];
   for (let seed = from; seed < from + seeds && failures.length < mostFailures; seed++) {
-    const plan = planOf(seed, planOptions);
-    const result = await tryPlan(options, plan);
+    const plan = planOf(seed);
+    const result = await play(plan);
     done++;
     steps += plan.steps.length;
     writes += result.writes;
     if (result.failure !== undefined) {
       const failureOf = async (steps: typeof plan.steps): Promise<TrialResult | undefined> => {
-        const attempt = await tryPlan(options, { ...plan, steps });
+        const attempt = await play({ ...plan, steps });
         return attempt.failure === undefined ? undefined : attempt;
       };
       const { failure } = await shrink({ steps: plan.steps, failure: result }, failureOf, MOST_RUNS);
       failures.push({ seed, message: failure.failure!, lines: failure.lines });
     }
   }
-  if (failures.length > 0) throw new ChaosError(failures);
+  if (failures.length > 0) throw new ChaosError(failures, call);
   return { seeds: done, steps, writes };
 }

@@ -55,6 +55,8 @@ export type {
   Statement,
   UserChange,
 } from "./plan.ts";
+export { type Release, upgrade, type UpgradeOptions } from "./upgrade.ts";
+export type { ReleaseDefinitions, UpgradeChange, UpgradeUser } from "./upgrade_requests.ts";
 export type { FakeApiServer } from "../fake/fake_api_server.ts";
 export type { Random } from "../fake/random.ts";
 export type { ResourceDefinition } from "../fake/storage/definition.ts";
