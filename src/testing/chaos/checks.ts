@@ -267,12 +267,12 @@ export class TrialChecks<World> {
     await this.#converge(() => cluster.leftover(keeps) ?? this.#violation(converges));
   }
 
-  /** Waits until the controller has converged and is quiet. */
-  async converge(): Promise<void> {
-    await this.#converge(() => this.#violation(this.options.converges));
+  /** Waits until the controller has converged, and is quiet for `quietMs`. */
+  async converge(quietMs = QUIET_MS): Promise<void> {
+    await this.#converge(() => this.#violation(this.options.converges), quietMs);
   }
 
-  async #converge(violation: () => string | undefined): Promise<void> {
+  async #converge(violation: () => string | undefined, quietMs = QUIET_MS): Promise<void> {
     const { record } = this;
     const endMs = performance.now() + SETTLE_MS;
     let noisy: string | undefined;
@@ -286,11 +286,11 @@ export class TrialChecks<World> {
       this.checkInvariants();
       if (violation() !== undefined) continue;
       const before = this.#counted;
-      await this.#time.tickAsync(QUIET_MS);
+      await this.#time.tickAsync(quietMs);
       this.tidy();
       const writes = this.#counted - before;
       if (writes === 0 && violation() === undefined) return;
-      noisy = `${writes} writes in ${QUIET_MS / 1_000} s in which nothing changed, the last one: ${this.#last}`;
+      noisy = `${writes} writes in ${quietMs / 1_000} s in which nothing changed, the last one: ${this.#last}`;
     }
     if (record.failure !== undefined) return;
     const left = violation();

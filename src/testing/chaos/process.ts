@@ -213,16 +213,16 @@ export class ProcessSlots<World> {
       if (record.isSettling && ++this.#exits > MOST_EXITS) {
         return record.fail(`the controller exits again and again: ${messageOf(error)}`);
       }
-      if (this.#slots.get(slot) === process) this.#agenda.after(1_000, () => this.start(slot));
+      this.#agenda.after(1_000, () => this.#follow(process, slot));
     });
   }
 
   /** Notes that a process has crashed. That of slot "a" starts again after `downMs`. */
   crashed(process: ControllerProcess, downMs: number): void {
     this.#checks.record.note(() => `${process.identity} crashes`);
-    if (process.identity.startsWith("a-")) this.#agenda.after(downMs, () => this.start());
-    else if (this.lastsSecond) this.#agenda.after(downMs, () => this.lastsSecond && this.start("b"));
-    else this.#slots.delete("b");
+    const [slot] = process.identity;
+    if (slot === "a" || this.lastsSecond) this.#agenda.after(downMs, () => this.#follow(process, slot));
+    else this.#slots.delete(slot);
   }
 
   /** Stops the process of slot "a" by its signal, and starts it again `downMs` after its end. */
@@ -232,9 +232,14 @@ export class ProcessSlots<World> {
     if (!process.isRunning) return;
     process.stop();
     void process.ended().then(() => {
-      if (this.main === process && !process.hasCrashed) agenda.after(downMs, () => this.start());
+      if (!process.hasCrashed) agenda.after(downMs, () => this.#follow(process, "a"));
     });
     agenda.after(KILL_MS, () => process.crash(downMs));
+  }
+
+  /** Starts the process after another one, unless that was done, or the slot is no longer used. */
+  #follow(process: ControllerProcess, slot: string): void {
+    if (this.#slots.get(slot) === process) this.start(slot);
   }
 
   /** Starts a second process that runs for `ms`, unless there is one. */

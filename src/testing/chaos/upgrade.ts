@@ -98,8 +98,10 @@ export async function tryUpgrade(options: UpgradeOptions, plan: ChaosPlan): Prom
   }
 }
 
-/** How often the same request may be refused while nothing disturbs. */
-const MOST_REFUSALS = 5;
+/** The time in which nothing may be written at the end of a phase: long enough for repeated requests. */
+const QUIET_MS = 60_000;
+/** How often the same request may be refused, and for how long: a cache may be late. */
+const MOST_REFUSALS = { times: 5, ms: 10_000 };
 /** The time for what a user or the administrator does. */
 const ACT_MS = 600_000;
 
@@ -110,8 +112,8 @@ class UpgradeCourse implements Course, Disposable {
   readonly #requests: UpgradeRequests;
   #phase = PHASES.from;
   #isInstalled = false;
-  /** How often requests were refused since faults have ended. */
-  #refusals = new Map<string, number>();
+  /** The times at which each request was refused since faults have ended. */
+  readonly #refusals = new Map<string, number[]>();
   /** The objects when the new release had settled, and the step before. */
   #before: { readonly objects: Readonly<Record<string, unknown>>; readonly step: number } | undefined;
 
@@ -180,7 +182,7 @@ class UpgradeCourse implements Course, Disposable {
     const { record } = checks;
     endFaults();
     this.#refusals.clear();
-    await checks.converge();
+    await checks.converge(QUIET_MS);
     if (record.failure === undefined) await this.#during(this.#requests.check());
     if (record.failure !== undefined || this.#phase.a !== "to") return;
     const objects = comparable(cluster.objects().map(({ object }) => object));
@@ -239,10 +241,10 @@ class UpgradeCourse implements Course, Disposable {
     const text = await response.text();
     const isAbsent = response.status === 404 && what.includes("GET") && text.startsWith("{");
     if (!record.isSettling || isAbsent || response.status === 410) return;
-    const times = (this.#refusals.get(what) ?? 0) + 1;
+    const times = [...this.#refusals.get(what) ?? [], performance.now()];
     this.#refusals.set(what, times);
-    if (times < MOST_REFUSALS) return;
-    const why = text.startsWith("{") ? JSON.parse(text).message : text;
+    if (times.length < MOST_REFUSALS.times || times.at(-1)! - times[0] < MOST_REFUSALS.ms) return;
+    const why = text.startsWith("{") ? JSON.parse(text).message : text.trim();
     record.fail(`a request is refused again and again: ${what} → ${response.status} ${why}`);
   }
 }
