@@ -73,7 +73,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   "relay/server": "api entry async client protocol errors informer kinds store @std/http",
   "relay/client": "api async errors informer relay/server",
   testing: "api entry async errors kinds protocol schema schema/values schema/rules @std/async",
-  "testing/chaos": "api async client protocol errors testing @std/async",
+  "testing/chaos": "api async client protocol errors kinds schema webhooks testing @std/async",
   "testing/control_plane": "api async client errors kinds schema connect connect/kubeconfig connect/runtime asn1js " +
     "node:child_process node:fs node:net node:os node:path node:process node:url node:util pkijs",
   "cli/codegen": "api errors",

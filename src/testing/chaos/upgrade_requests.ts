@@ -6,14 +6,14 @@
  *
  * @module
  */
+import type { Json } from "../../engine/api/json.ts";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../engine/api/json.ts";
+import { listOr, objectOr } from "../../engine/api/members.ts";
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
 import { defineResource, type Resource } from "../../engine/api/resource.ts";
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from "../../engine/api/status.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";
 import { Client } from "../../engine/client/client.ts";
-import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
 import { parseRoute } from "../../engine/protocol/requests.ts";
@@ -48,183 +48,122 @@ export interface UpgradeUser {
 /** A change that a user makes by requests. 404 and 409 are as if nothing had happened; other refusals are violations. */
 export type UpgradeChange = (user: UpgradeUser) => unknown;
 
-/** The requests of users and of an administrator. */
-export interface UpgradeRequestsOptions {
-  /** Where the requests go. */
-  readonly transport: Transport;
-  /** The server's URL. */
-  readonly server: string;
-  /** Where the server reaches the webhooks. */
-  readonly url: string;
-  /** The authority of their certificate. */
-  readonly caBundle?: string;
-  /** Receives violations. */
-  fail(violation: string): void;
-  /** Receives the uid of each object that a user creates. */
-  created(uid: string): void;
-}
-
-/** What a user has written last to an object. */
-interface Written {
-  readonly path: string;
-  readonly uid: string;
-  readonly given: JsonObject;
-  /** The object and the version, for messages. */
-  readonly what: string;
-}
-
-/** Sends the requests of users and of an administrator, and checks that nothing is lost. */
-export class UpgradeRequests implements Disposable {
-  readonly #options: UpgradeRequestsOptions;
+/** Sends the requests of users and of an administrator. Its methods reject when an upgrade breaks a promise. */
+export class UpgradeRequests {
   readonly #admin: Client;
   readonly #user: Client;
-  /** By group, kind and key. */
-  readonly #written = new Map<string, Written>();
+  readonly #transport: Transport;
+  readonly #created: (uid: string) => void;
+  /** By uid: where the object is, what a user has written last, and words for messages. */
+  readonly #written = new Map<string, { readonly path: string; readonly given: Json; readonly what: string }>();
   #installed: ReleaseDefinitions = { crds: [] };
+  /** What the last change of a user did not find in the response. */
+  #lost: InformerError | undefined;
 
-  /** Sends nothing yet. */
-  constructor(options: UpgradeRequestsOptions) {
-    this.#options = options;
-    const { server, transport } = options;
+  /** Sends nothing yet. `created` receives the uids of objects of users. */
+  constructor(server: string, transport: Transport, created: (uid: string) => void) {
+    [this.#transport, this.#created] = [transport, created];
     const own = { server, userAgent: USER_AGENT, namespace: "default" };
     this.#admin = new Client({ ...own, transport: { fetch: (request) => transport.fetch(request) } });
     this.#user = new Client({ ...own, transport: { fetch: (request) => this.#send(request) } });
   }
 
-  /** Ends all requests. */
-  [Symbol.dispose](): void {
-    this.#user[Symbol.dispose]();
-    this.#admin[Symbol.dispose]();
-  }
-
-  /** Installs the definitions and webhooks of a release. */
-  async install(release: ReleaseDefinitions): Promise<void> {
-    const { url, caBundle } = this.#options;
-    this.#installed = release;
-    await this.#tried("the definitions cannot be installed", async () => {
-      if (release.webhooks !== undefined) {
-        await installWebhooks(this.#admin, release.webhooks, { url }, { caBundle, force: true });
-      }
-      await installCrds(this.#admin, release.crds, { force: true });
-    });
+  /** Installs the definitions of a release, and its webhooks, which the server reaches at `url`. */
+  async install(release: ReleaseDefinitions, url: string, caBundle?: string): Promise<void> {
+    const { crds, webhooks } = this.#installed = release;
+    if (webhooks !== undefined) await installWebhooks(this.#admin, webhooks, { url }, { caBundle, force: true });
+    await installCrds(this.#admin, crds, { force: true });
   }
 
   /** A user makes a change. */
   async change(change: UpgradeChange, random: Random): Promise<void> {
-    const [served = []] = this.#crds().map((crd) => kindsIn(crd));
-    const version = random.pick(served.map((kind) => kind.version));
-    await this.#tried(`a user's write at version ${version} is refused`, async () => {
+    const { version } = random.pick(kindsIn(this.#crds()[0]));
+    try {
       await change({ client: this.#user, random, version });
-    }, (error) => isNotFound(error) || isConflict(error) || isAlreadyExists(error));
+    } catch (cause) {
+      if (isNotFound(cause) || isConflict(cause) || isAlreadyExists(cause)) return;
+      if (!(cause instanceof StatusError)) throw cause;
+      throw new InformerError(`a user's write at version ${version} is refused`, { cause });
+    }
+    if (this.#lost !== undefined) throw this.#lost;
   }
 
   /** Checks that users find what they have written, and that all objects survive conversions. */
   async check(): Promise<void> {
-    await this.#tried("an object cannot be read", async () => {
-      for (const written of this.#written.values()) {
-        const response = await this.#admin.fetch(written.path).catch((error) => {
-          if (!isNotFound(error)) throw error;
-        });
-        if (response !== undefined) this.#compare(written, await response.json());
-      }
-    });
+    for (const [uid, { path }] of this.#written) {
+      const read = async (): Promise<KubernetesObject> => await (await this.#admin.fetch(path)).json();
+      const object = await read().catch((error) => isNotFound(error) ? undefined : Promise.reject(error));
+      const lost = object?.metadata.uid === uid ? this.#lostIn(object) : undefined;
+      if (lost !== undefined) throw lost;
+    }
     const { webhooks } = this.#installed;
-    const { crds = [] } = webhooks?.configurations({ url: this.#options.url }) ?? {};
-    const converted = this.#crds().filter((crd) => crds.some((it) => it.metadata.name === crd.metadata.name));
-    for (const kind of converted.flatMap((crd) => kindsIn(crd))) {
-      await this.#tried("an object does not survive a conversion", async () => {
-        roundTrips(webhooks!, kind, (await this.#admin.resource(kind, { namespace: "" }).list()).items);
-      });
+    const hubs = webhooks?.configurations({ url: "https://webhooks.test" }).crds.map(({ metadata }) => metadata.name) ??
+      [];
+    for (const kind of this.#crds().filter(({ metadata }) => hubs.includes(metadata.name!)).flatMap(kindsIn)) {
+      roundTrips(webhooks!, kind, (await this.#admin.resource(kind, { namespace: "" }).list()).items);
     }
   }
 
   /** Migrates storage, and drops all versions that are not stored. */
   async migrate(): Promise<void> {
-    for (const crd of this.#crds()) {
-      const { spec } = crd;
-      const versions = spec.versions.filter(({ storage }) => storage);
-      if (versions.length === spec.versions.length) continue;
-      await this.#tried(`${spec.names.kind} cannot be migrated to ${versions[0].name}`, async () => {
-        const [kind] = kindsIn({ ...crd, spec: { ...spec, versions } });
-        const { refused: [refused] } = await migrateStorage(this.#admin, kind, { serverMigrator: false });
-        if (refused !== undefined) throw new InformerError(`"${refused.key}": ${refused.reason}`);
-        const only: Crd = { ...crd, spec: { ...spec, versions, conversion: { strategy: "None" } } };
-        await installCrds(this.#admin, [only], { force: true, allowBreaking: true });
-      });
-    }
     this.#written.clear();
+    for (const crd of this.#crds()) {
+      const versions = crd.spec.versions.filter(({ storage }) => storage);
+      if (versions.length === crd.spec.versions.length) continue;
+      const only: Crd = { ...crd, spec: { ...crd.spec, versions, conversion: { strategy: "None" } } };
+      const { refused: [it] } = await migrateStorage(this.#admin, kindsIn(only)[0], { serverMigrator: false });
+      if (it !== undefined) {
+        throw new InformerError(
+          `${crd.spec.names.kind} "${it.key}" cannot be migrated to ${versions[0].name}: ${it.reason}`,
+        );
+      }
+      await installCrds(this.#admin, [only], { force: true, allowBreaking: true });
+    }
   }
 
   #crds(): Crd[] {
     return this.#installed.crds.map((it) => "crd" in it ? it.crd : it);
   }
 
-  /** Fails with a refusal, or with another error of the package, unless it `isExpected`. */
-  async #tried(what: string, act: () => Promise<void>, isExpected = (_: unknown): boolean => false): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      if (!(error instanceof StatusError || error instanceof InformerError)) throw error;
-      if (!isExpected(error)) this.#options.fail(`${what}: ${errorLine(error)}`);
-    }
-  }
-
   /** Sends a request of a user, and remembers what it writes. */
   async #send(request: Request): Promise<Response> {
-    const { transport, created } = this.#options;
-    const { pathname, searchParams } = new URL(request.url);
+    const { pathname } = new URL(request.url);
     const route = parseRoute(pathname);
-    const body = request.method === "GET" ? "" : await request.clone().text();
-    const response = await transport.fetch(request);
-    const isSeen = body !== "" && response.ok && !searchParams.has("dryRun");
-    if (!isSeen || route.type !== "resource" || route.subresource !== undefined) return response;
+    const body = /^(POST|PUT|PATCH)$/.test(request.method) ? await request.clone().text() : "";
+    const response = await this.#transport.fetch(request);
+    if (body === "" || !response.ok || route.type !== "resource" || route.subresource !== undefined) return response;
     const object = await response.clone().json();
-    const { group, version, namespace, plural } = route;
-    const name = route.name ?? object.metadata.name;
-    const key = [group, plural, namespace, name].join("/");
-    this.#written.delete(key);
-    if (request.method === "DELETE") return response;
-    if (response.status === 201) created(object.metadata.uid);
-    const path = route.name === undefined ? `${pathname}/${name}` : pathname;
-    const what = `of ${object.kind} "${keyOf(object)}", which a user has written at version ${version}`;
-    const given: Json = JSON.parse(body);
-    if (!isObject(given)) return response; // a JSON patch
-    const { apiVersion: _, kind: __, status: ___, metadata, ...rest } = given;
-    const { labels = {}, annotations = {} } = metadata as Record<string, Json | undefined> ?? {};
-    const written = { path, uid: object.metadata.uid, given: { ...rest, metadata: { labels, annotations } }, what };
-    this.#written.set(key, written);
-    this.#compare(written, object);
+    if (response.status === 201) this.#created(object.metadata.uid);
+    const { apiVersion: _, kind: __, status: ___, metadata: { labels, annotations } = {}, ...rest } = JSON.parse(body);
+    this.#written.set(object.metadata.uid, {
+      path: route.name === undefined ? `${pathname}/${object.metadata.name}` : pathname,
+      given: { ...rest, metadata: { labels: labels ?? null, annotations: annotations ?? null } },
+      what: `of ${object.kind} "${keyOf(object)}", which a user has written at version ${route.version}`,
+    });
+    this.#lost = this.#lostIn(object);
     return response;
   }
 
-  #compare({ uid, given, what }: Written, object: KubernetesObject): void {
-    if (object.metadata.uid !== uid) return; // it was deleted, and created again
-    const found = JSON.parse(JSON.stringify({ ...object, metadata: { labels: {}, annotations: {}, ...object.metadata } }));
-    const lost = missingIn(given, found, "");
-    if (lost !== undefined) this.#options.fail(`a field is lost: ${lost} ${what}`);
+  /** Returns an error if an object lacks what a user has written. */
+  #lostIn(object: KubernetesObject): InformerError | undefined {
+    const { given, what } = this.#written.get(object.metadata.uid!) ?? { given: null, what: "" };
+    const lost = missingIn(given, object as unknown as Json, []);
+    return lost && new InformerError(`a field is lost: ${lost.join(".")} ${what}`);
   }
 }
 
 /** Returns the served versions of a definition. */
-function kindsIn({ spec: { group, names, scope, versions } }: Crd): Resource[] {
-  const { plural, kind } = names;
-  return versions.filter(({ served }) => served).map(({ name: version }) =>
-    defineResource({ group, version, plural, kind, scope: scope as "Namespaced" })
-  );
+function kindsIn({ spec: { group, names: { plural, kind }, scope, versions } }: Crd): Resource[] {
+  const names = { group, plural, kind, scope: scope as "Namespaced" };
+  return versions.filter(({ served }) => served).map(({ name: version }) => defineResource({ ...names, version }));
 }
 
 /** Returns the first path of a value that another value does not have; null is what a patch removes. */
-function missingIn(given: Json, found: Json | undefined, path: string): string | undefined {
-  if (given === null) return undefined;
-  if (isList(given)) {
-    const all = isList(found) ? found : [];
-    return given.every((it) => all.some((other) => missingIn(it, other, "it") === undefined)) ? undefined : path;
-  }
-  if (!isObject(given)) return Object.is(given, found) ? undefined : path;
-  if (!isObject(found)) return path;
-  for (const [name, value] of Object.entries(given)) {
-    const lost = value === undefined ? undefined : missingIn(value, found[name], path === "" ? name : `${path}.${name}`);
-    if (lost !== undefined) return lost;
-  }
-  return undefined;
+function missingIn(given: Json, found: Json | undefined, path: readonly string[]): readonly string[] | undefined {
+  if (given === null || Object.is(given, found)) return undefined;
+  if (typeof given !== "object" || typeof found !== "object") return path;
+  const has = (it: Json): boolean => listOr(found).some((other) => missingIn(it, other, []) === undefined);
+  if (Array.isArray(given)) return given.every(has) ? undefined : path;
+  return Object.entries(given).map(([name, it]) => missingIn(it!, objectOr(found)[name], [...path, name]))
+    .find((lost) => lost !== undefined);
 }

@@ -17,14 +17,20 @@ import { type Conversion, refuse, Webhooks } from "@kube/informer/webhooks";
 export const UPGRADE_BUGS = {
   "forgets a field on the way to the old version": [1, 'a field is lost: spec.note of Site "default/'],
   "throws when a member is missing": [8, "a user's write at version v1alpha1 is refused: "],
-  "renames its finalizer": [2, ' is being deleted, and keeps the finalizers ["example.com/sites"] (in the end'],
-  "runs without leader election": [1, "(in the phase in which the new definitions are installed, and both releases run)"],
+  "renames its finalizer": [
+    2,
+    ' is being deleted, and keeps the finalizers ["example.com/sites"] (in the phase in which storage',
+  ],
+  "runs without leader election": [
+    1,
+    "(in the phase in which the new definitions are installed, and both releases run)",
+  ],
   "applies other values as another manager": [1, "too many writes: "],
   "applies as another manager without force": [1, "/configmaps/a → 409 Apply failed with 3 conflicts"],
   "keeps a token in the status, which the old release wipes": [2, "status.token differs from before (in the phase"],
   "writes its status in another form": [1, "too many writes: "],
   "stops serving the old version": [1, "notFound"],
-  "refuses to write an old object again": [2, 'Site cannot be migrated to v1: "default/legacy": '],
+  "refuses to write an old object again": [2, 'Site "default/legacy" cannot be migrated to v1: '],
   "leaves out a default, which differs between versions": [5, 'a field is lost: spec.replicas of Site "default/'],
 } as const;
 
@@ -160,25 +166,29 @@ const HABITS: { readonly [Bug in UpgradeBug]?: Partial<Habits<Site>> } = {
   "keeps a token in the status, which the old release wipes": {
     status: ({ spec, status }) => ({ image: spec.container.image, token: status?.token ?? crypto.randomUUID() }),
   },
-  "writes its status in another form": { status: ({ spec }) => ({ image: `image ${spec.container.image}` }), elects: false },
+  "writes its status in another form": {
+    status: ({ spec }) => ({ image: `image ${spec.container.image}` }),
+    elects: false,
+  },
 };
 
 /** Sends what a user writes, at either version. */
-const write =
-  (how: "create" | "apply" | "update" | "patch"): UpgradeChange => async ({ client, random, version }) => {
-    const name = random.pick(["a", "b"]);
-    const maybe = <T>(value: T): T | undefined => random.below(2) === 0 ? value : undefined;
-    const [image, replicas, note] = [random.pick(["web:1", "web:2"]), maybe(random.below(4)), maybe("seen")];
-    const hosts = maybe(random.pick([["x"], ["x", "y"]]));
-    const spec = version === "v1" ? { container: { image, hosts }, scale: replicas === undefined ? undefined : { replicas }, note } : { image, hosts, replicas, note };
-    const body = JSON.parse(JSON.stringify({ metadata: { name }, spec }));
-    const sites = client.resource((version === "v1" ? Site : OldSite) as Resource<KubernetesObject>);
-    if (how === "create") return await sites.create(body);
-    if (how === "apply") return await sites.apply(body, { fieldManager: "user", force: true });
-    if (how === "patch") return await sites.patch(name, { type: "merge", body });
-    const { metadata, ...rest } = await sites.get(name);
-    return await sites.update({ ...rest, ...body, metadata });
-  };
+const write = (how: "create" | "apply" | "update" | "patch"): UpgradeChange => async ({ client, random, version }) => {
+  const name = random.pick(["a", "b"]);
+  const maybe = <T>(value: T): T | undefined => random.below(2) === 0 ? value : undefined;
+  const [image, replicas, note] = [random.pick(["web:1", "web:2"]), maybe(random.below(4)), maybe("seen")];
+  const hosts = maybe(random.pick([["x"], ["x", "y"]]));
+  const spec = version === "v1"
+    ? { container: { image, hosts }, scale: replicas === undefined ? undefined : { replicas }, note }
+    : { image, hosts, replicas, note };
+  const body = JSON.parse(JSON.stringify({ metadata: { name }, spec }));
+  const sites = client.resource((version === "v1" ? Site : OldSite) as Resource<KubernetesObject>);
+  if (how === "create") return await sites.create(body);
+  if (how === "apply") return await sites.apply(body, { fieldManager: "user", force: true });
+  if (how === "patch") return await sites.patch(name, { type: "merge", body });
+  const { metadata, ...rest } = await sites.get(name);
+  return await sites.update({ ...rest, ...body, metadata });
+};
 
 /** An upgrade from v1alpha1 to v1 of a kind, with a bug or without. */
 export function siteUpgrade(bug?: UpgradeBug): UpgradeOptions {

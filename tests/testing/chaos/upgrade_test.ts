@@ -29,7 +29,10 @@ Deno.test("upgrade rejects with the phases and the shortest steps of a failing s
     () => upgrade({ ...options, firstSeed: 3 }),
     ChaosError,
   );
-  assertMatch(message, /^(a field is lost: spec\.note|an object does not survive).* \(in the phase in which /);
+  assertMatch(
+    message,
+    /^(a field is lost: spec\.note|Cannot convert Site .*: spec\.note is lost).* \(in the phase in which /,
+  );
   assertStringIncludes(whole, `to run it again: upgrade({ …, firstSeed: ${seed}, seeds: 1 })`);
   const steps = lines.filter((line) => /^ *\d+\. /.test(line));
   assert(steps.length <= 4, lines.join("\n"));
