@@ -11,8 +11,8 @@ const { seeds, from, of } = readFlags({
   summary:
     "Plays random histories: of informers, of readers that resume at a position, of derived collections whose functions\n" +
     "fail, of clusters that come and go, of copies behind several relays, of informers behind a relay, of users with rights of their own, of scopes that change, of logs, of electors of a\n" +
-    "leader, or of processes of a shard group. Prints the seeds that break a promise; those of informers and positions\n" +
-    "are cut down to the steps that matter.",
+    "leader, of processes of a shard group, or of upgrades of an operator. Prints the seeds that break a promise; those of\n" +
+    "informers, positions and upgrades are cut down to the steps that matter.",
   flags: {
     seeds: count("number of histories", 2_000),
     from: count("the first seed", 1),

@@ -74,7 +74,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   "relay/client": "api async errors informer relay/server",
   testing: "api entry async errors kinds protocol schema schema/values schema/rules testing/plan @std/async",
   "testing/plan": "api async client errors testing controllers/reconcile node:async_hooks",
-  "testing/chaos": "api async client protocol errors testing @std/async",
+  "testing/chaos": "api async client protocol errors kinds schema webhooks testing @std/async",
   "testing/control_plane": "api async client errors kinds schema connect connect/kubeconfig connect/runtime asn1js " +
     "node:child_process node:fs node:net node:os node:path node:process node:url node:util pkijs",
   "cli/codegen": "api errors",

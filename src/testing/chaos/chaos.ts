@@ -18,7 +18,7 @@ import { Random, seedGlobals } from "../fake/random.ts";
 import type { RecordedRequest } from "../fake/wire/exchange.ts";
 import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
 import { type ChaosOptions, type ChaosPlan, type ChaosStep, planOf, type UserChange, weightOf } from "./plan.ts";
-import { Network, PendingTimers, ProcessSlots } from "./process.ts";
+import { Network, PendingTimers, ProcessSlots, USER_AGENT } from "./process.ts";
 
 const STATEMENTS = "controller changes converges invariants setup world environment resources keeps";
 
@@ -53,10 +53,15 @@ export interface TrialResult {
 const STOP_MS = 60_000;
 
 /** Performs a plan, and checks what the options state and what holds always. */
-export async function tryPlan<World>(options: ChaosOptions<World>, plan: ChaosPlan): Promise<TrialResult> {
-  using _globals = seedGlobals(plan.seed);
+export function tryPlan<World>(options: ChaosOptions<World>, plan: ChaosPlan): Promise<TrialResult> {
+  return playTrial(plan.seed, (time) => new Trial(options, plan, time));
+}
+
+/** Performs a trial in fake time. */
+export async function playTrial<World>(seed: number, trialIn: (time: FakeTime) => Trial<World>): Promise<TrialResult> {
+  using _globals = seedGlobals(seed);
   using time = new FakeTime();
-  const trial = new Trial(options, plan, time);
+  const trial = trialIn(time);
   using _console = new CapturedConsole((text) => trial.printed(text));
   const onRejection = (event: PromiseRejectionEvent): void => {
     event.preventDefault();
@@ -72,89 +77,105 @@ export async function tryPlan<World>(options: ChaosOptions<World>, plan: ChaosPl
   }
 }
 
-class Trial<World> {
-  readonly #options: ChaosOptions<World>;
-  readonly #plan: ChaosPlan;
-  readonly #time: FakeTime;
+/** Performs the steps of a plan. A history that has more than steps overrides its protected methods. */
+export class Trial<World> {
+  protected readonly options: ChaosOptions<World>;
+  protected readonly plan: ChaosPlan;
+  protected readonly time: FakeTime;
   readonly #server: FakeApiServer;
-  readonly #cluster: Cluster;
+  protected readonly cluster: Cluster;
   readonly #agenda = new PendingTimers();
-  readonly #checks: TrialChecks<World>;
-  readonly #record: TrialRecord;
-  readonly #network: Network;
-  readonly #slots: ProcessSlots<World>;
+  protected readonly checks: TrialChecks<World>;
+  protected readonly record: TrialRecord;
+  protected readonly network: Network;
+  protected readonly slots: ProcessSlots<World>;
 
   constructor(options: ChaosOptions<World>, plan: ChaosPlan, time: FakeTime) {
     const { seed, streamingList } = plan;
-    this.#options = options;
-    this.#plan = plan;
-    this.#time = time;
+    this.options = options;
+    this.plan = plan;
+    this.time = time;
     this.#server = new FakeApiServer({ seed, streamingList, resources: options.resources });
-    this.#cluster = new Cluster(this.#server);
-    this.#checks = new TrialChecks(options, this.#cluster, time);
-    this.#record = this.#checks.record;
-    this.#network = new Network(plan, this.#checks);
-    this.#slots = new ProcessSlots(this.#checks, this.#network, this.#agenda);
+    this.cluster = new Cluster(this.#server);
+    this.checks = new TrialChecks(options, this.cluster, time);
+    this.record = this.checks.record;
+    this.network = new Network(plan, this.checks);
+    this.slots = new ProcessSlots(this.checks, this.network, this.#agenda);
   }
 
   get result(): TrialResult {
-    const { failure } = this.#record;
-    const unknown = [...this.#network.unknown].join(", ");
+    const { failure } = this.record;
+    const unknown = [...this.network.unknown].join(", ");
     const hint = unknown === ""
       ? ""
       : `; the server did not know ${unknown} when it was asked for: give the resource, as in ` +
         "`resources: [CronTab]`, so that it is served before the first object is created";
     return {
       failure: failure && failure + hint,
-      lines: this.#record.linesOf(this.#plan.steps),
-      writes: this.#checks.writes,
+      lines: this.record.linesOf(this.plan.steps),
+      writes: this.checks.writes,
     };
   }
 
   /** Fails the seed: the error of a promise that nothing handles ends a process. */
   unhandled(reason: unknown): void {
-    if (this.#slots.all.some((process) => process.hasCrashed && process.reason === reason)) return;
-    this.#record.fail(`a rejection was not handled, which ends a process: ${messageOf(reason)}`);
+    if (this.slots.all.some((process) => process.hasCrashed && process.reason === reason)) return;
+    this.record.fail(`a rejection was not handled, which ends a process: ${messageOf(reason)}`);
   }
 
   /** Adds a line that a process has printed. */
   printed(text: string): void {
     const [line] = text.split("\n", 1);
-    this.#record.note(() => `printed: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`);
+    this.record.note(() => `printed: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`);
   }
 
   async run(): Promise<void> {
-    const { setup } = this.#options;
-    const { steps, seed } = this.#plan;
-    if (setup !== undefined) this.#change("setup", setup, seed);
-    this.#slots.start();
+    const { steps } = this.plan;
+    await this.begin();
+    this.slots.start();
     for (const [at, step] of steps.entries()) {
-      this.#record.step = at;
-      this.#record.weight += weightOf(step);
+      this.record.step = at;
+      this.record.weight += weightOf(step);
       await this.#perform(step);
-      this.#checks.checkInvariants();
-      if (this.#record.failure !== undefined) break;
+      this.checks.checkInvariants();
+      if (this.record.failure !== undefined) break;
     }
-    if (this.#record.failure === undefined) {
-      this.#record.step = steps.length;
-      this.#endFaults();
-      await this.#checks.settle();
+    if (this.record.failure === undefined) {
+      this.record.step = steps.length;
+      this.endFaults();
+      await this.end();
     }
     await this.#stop();
   }
 
+  /** Prepares the cluster, before the first process starts. */
+  protected async begin(): Promise<void> {
+    const { options: { setup }, plan: { seed } } = this;
+    if (setup !== undefined) this.#change("setup", setup, seed);
+  }
+
+  /** Begins the next phase, in a history that has phases. */
+  protected async phase(_name: string): Promise<void> {}
+
+  /** Checks what must hold when all changes and faults have ended. */
+  protected async end(): Promise<void> {
+    await this.checks.settle();
+  }
+
   async #perform(step: ChaosStep): Promise<void> {
     const server = this.#server;
-    const network = this.#network;
-    const { main } = this.#slots;
+    const network = this.network;
+    const { main } = this.slots;
     switch (step.do) {
       case "change":
-        return this.#changeByName(step);
+        return await this.changeByName(step);
+      case "phase":
+        return await this.phase(step.name);
       case "wait":
-        await this.#time.tickAsync(step.ms);
-        return this.#checks.tidy();
+        await this.time.tickAsync(step.ms);
+        return this.checks.tidy();
       case "deleteAll":
-        this.#record.weight += 2 * this.#cluster.deleteRoots({ again: step.again });
+        this.record.weight += 2 * this.cluster.deleteRoots({ again: step.again });
         return;
       case "crash":
         return main.crash(step.downMs);
@@ -162,19 +183,19 @@ class Trial<World> {
         network.crashes.arm(step, 1, after(step.skip));
         return;
       case "restartProcess":
-        return this.#slots.restart(step.downMs);
+        return this.slots.restart(step.downMs);
       case "staleRestart":
         return this.#staleRestart(step);
       case "unobserved":
         {
           // Without it, a reader that waits would receive the first event.
           using _silent = server.stallWatches();
-          for (const change of step.changes) this.#changeByName(change);
+          for (const change of step.changes) void this.changeByName(change);
           server.dropWatches();
         }
         return server.compact();
       case "race":
-        return server.beforeNext(() => this.#changeByName(step), 1, requestsOf("write", isHarmed, step.skip));
+        return server.beforeNext(() => void this.changeByName(step), 1, requestsOf("write", isHarmed, step.skip));
       case "loseAnswer":
         for (let time = 0; time < step.times; time++) network.lostAnswers.arm(true, 1, after(step.skip));
         return;
@@ -182,16 +203,16 @@ class Trial<World> {
         network.delays.arm(step.ms, 1);
         return;
       case "clockJump":
-        return this.#time.setClock(this.#time.now + step.ms);
+        return this.time.setClock(this.time.now + step.ms);
       case "second":
-        return this.#slots.startSecond(step.ms, step.end);
+        return this.slots.startSecond(step.ms, step.end);
       case "pause":
         this.#endAfter(step.ms, main.cutOff(), server.stallWatches());
-        return this.#slots.startSecond(2 * step.ms, "stop");
+        return this.slots.startSecond(2 * step.ms, "stop");
       case "loseRenewals":
         main.lostRenewals = step.lost;
         this.#agenda.after(step.ms, () => main.lostRenewals = undefined);
-        return this.#slots.startSecond(2 * step.ms, "stop");
+        return this.slots.startSecond(2 * step.ms, "stop");
       default: {
         const lasting = performFault(server, step, isHarmed);
         if (lasting !== undefined) this.#endAfter("ms" in step ? step.ms : 60_000, lasting);
@@ -199,24 +220,25 @@ class Trial<World> {
     }
   }
 
-  #changeByName({ name, seed }: { readonly name: string; readonly seed: number }): void {
-    if (this.#record.failure !== undefined) return;
-    this.#change(name, this.#options.changes[name], seed);
+  /** A user makes a change. */
+  protected changeByName({ name, seed }: { readonly name: string; readonly seed: number }): void | Promise<void> {
+    if (this.record.failure !== undefined) return;
+    this.#change(name, this.options.changes[name], seed);
   }
 
   #change(name: string, change: UserChange<World>, seed: number): void {
     try {
-      const said = this.#cluster.change(() => change(this.#server, new Random(seed), this.#checks.world));
-      if (typeof said === "string") this.#record.note(() => `${name}: ${said}`);
+      const said = this.cluster.change(() => change(this.#server, new Random(seed), this.checks.world));
+      if (typeof said === "string") this.record.note(() => `${name}: ${said}`);
     } catch (cause) {
       throw new Error(`The change "${name}" failed: ${messageOf(cause)}`, { cause });
     }
   }
 
   #staleRestart({ writes, ms }: { readonly writes: number | "deletion"; readonly ms: number }): void {
-    const version = writes === "deletion" ? this.#cluster.lastDeletion : Number(this.#server.resourceVersion) - writes;
-    this.#slots.main.crash(0);
-    this.#endAfter(ms, this.#network.serveOldLists(Math.max(1, version)));
+    const version = writes === "deletion" ? this.cluster.lastDeletion : Number(this.#server.resourceVersion) - writes;
+    this.slots.main.crash(0);
+    this.#endAfter(ms, this.network.serveOldLists(Math.max(1, version)));
   }
 
   /** Ends faults after `ms`, or when all faults end. */
@@ -226,26 +248,28 @@ class Trial<World> {
     });
   }
 
-  #endFaults(): void {
-    this.#record.isSettling = true;
-    const { crashes, lostAnswers, delays } = this.#network;
+  /** Ends all faults: what is checked from then on is a quiet cluster. */
+  protected endFaults(): void {
+    this.record.isSettling = true;
+    const { crashes, lostAnswers, delays } = this.network;
     for (const faults of [crashes, lostAnswers, delays]) faults.clear();
     this.#server.disarm();
     this.#agenda.runAllNow();
-    this.#slots.stopSecond();
+    if (!this.slots.lastsSecond) this.slots.stopSecond();
   }
 
   async #stop(): Promise<void> {
-    this.#endFaults();
-    const processes = this.#slots.all;
+    this.slots.lastsSecond = false;
+    this.endFaults();
+    const processes = this.slots.all;
     for (const process of processes) process.stop();
     let ended = false;
     const live = processes.filter(({ hasCrashed }) => !hasCrashed);
     void Promise.all(live.map((process) => process.ended())).then(() => ended = true);
     for (let waitedMs = 0; !ended && waitedMs < STOP_MS; waitedMs += 1_000) {
-      await this.#time.tickAsync(waitedMs === 0 ? 0 : 1_000);
+      await this.time.tickAsync(waitedMs === 0 ? 0 : 1_000);
     }
-    const record = this.#record;
+    const record = this.record;
     const late = live.filter(({ isRunning }) => isRunning).map(({ identity }) => identity);
     if (!ended) {
       record.fail(`a leak: ${late.join(", ")} has not ended ${STOP_MS / 1_000} s after its signal had aborted`);
@@ -254,8 +278,8 @@ class Trial<World> {
     for (const process of processes) process.dispose();
     this.#agenda.clear();
     // Crashed processes end when their requests are aborted.
-    await this.#time.tickAsync(STOP_MS);
-    if (this.#time.timers > 0) record.fail(`a leak: ${this.#time.timers} timers are armed after the end`);
+    await this.time.tickAsync(STOP_MS);
+    if (this.time.timers > 0) record.fail(`a leak: ${this.time.timers} timers are armed after the end`);
   }
 }
 
@@ -264,9 +288,9 @@ function after(skip: number): () => boolean {
   return () => skip-- <= 0;
 }
 
-/** Faults of requests spare watches, which have faults of their own, and what controllers write by themselves. */
-function isHarmed({ verb, resource: plural }: RecordedRequest): boolean {
-  return verb !== "watch" && !isAuxiliary({ plural });
+/** Faults of requests spare watches, which have faults of their own, users, and what controllers write by themselves. */
+function isHarmed({ verb, resource: plural, headers }: RecordedRequest): boolean {
+  return verb !== "watch" && headers.get("user-agent") !== USER_AGENT && !isAuxiliary({ plural });
 }
 
 /** The most runs of one shrinking. */
@@ -294,18 +318,18 @@ export interface ChaosFailure {
   readonly lines: readonly string[];
 }
 
-/** Thrown by {@linkcode chaos} if seeds fail. The message has each seed's numbered steps, and how to run it again. */
+/** Thrown by {@linkcode chaos} and `upgrade` if seeds fail. The message has each seed's numbered steps, and how to run it again. */
 export class ChaosError extends Error {
   /** Always `"ChaosError"`. */
   override readonly name = "ChaosError";
   /** The failing seeds. */
   readonly failures: readonly ChaosFailure[];
 
-  /** Creates an error that describes these failures. */
-  constructor(failures: readonly ChaosFailure[]) {
+  /** Creates an error that describes these failures, with the call, up to the seed, that runs one of them again. */
+  constructor(failures: readonly ChaosFailure[], call = "chaos({ …, from: ") {
     super(
       failures.map(({ seed, message, lines }) => {
-        return `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: chaos({ …, from: ${seed}, seeds: 1 })`;
+        return `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: ${call}${seed}, seeds: 1 })`;
       }).join("\n\n"),
     );
     this.failures = failures;
@@ -394,27 +418,36 @@ export class ChaosError extends Error {
  */
 export async function chaos<World = undefined>(options: ChaosOptions<World>): Promise<ChaosReport> {
   checkNames("run a controller under chaos", options, `${STATEMENTS} seeds from steps elects without failures`);
-  const { seeds = 100, from = 1, failures: mostFailures = 1 } = options;
+  const { elects } = options;
+  const planOptions = { steps: options.steps, without: options.without, elects, changes: Object.keys(options.changes) };
+  return await playSeeds(options, (seed) => planOf(seed, planOptions), (plan) => tryPlan(options, plan));
+}
+
+/** Plays the plans of seeds, and shrinks plans that fail. @throws {ChaosError} if seeds fail, with `call`. */
+export async function playSeeds(
+  { seeds = 100, from = 1, failures: mostFailures = 1 }: Pick<ChaosOptions<never>, "seeds" | "from" | "failures">,
+  planOf: (seed: number) => ChaosPlan,
+  play: (plan: ChaosPlan) => Promise<TrialResult>,
+  call?: string,
+): Promise<ChaosReport> {
   checkCounts("run a controller under chaos", { seeds, from, failures: mostFailures }, { min: 1 });
   const failures: ChaosFailure[] = [];
   let [steps, writes, done] = [0, 0, 0];
-  const { elects } = options;
-  const planOptions = { steps: options.steps, without: options.without, elects, changes: Object.keys(options.changes) };
   for (let seed = from; seed < from + seeds && failures.length < mostFailures; seed++) {
-    const plan = planOf(seed, planOptions);
-    const result = await tryPlan(options, plan);
+    const plan = planOf(seed);
+    const result = await play(plan);
     done++;
     steps += plan.steps.length;
     writes += result.writes;
     if (result.failure !== undefined) {
       const failureOf = async (steps: typeof plan.steps): Promise<TrialResult | undefined> => {
-        const attempt = await tryPlan(options, { ...plan, steps });
+        const attempt = await play({ ...plan, steps });
         return attempt.failure === undefined ? undefined : attempt;
       };
       const { failure } = await shrink({ steps: plan.steps, failure: result }, failureOf, MOST_RUNS);
       failures.push({ seed, message: failure.failure!, lines: failure.lines });
     }
   }
-  if (failures.length > 0) throw new ChaosError(failures);
+  if (failures.length > 0) throw new ChaosError(failures, call);
   return { seeds: done, steps, writes };
 }

@@ -66,9 +66,17 @@ export class Cluster {
 
   /** Returns all objects, except for leases and events. */
   objects(): Located[] {
-    return this.server.resources().filter((resource) => !isAuxiliary(resource)).flatMap((resource) =>
+    const resources = this.server.resources().filter((resource) => !isAuxiliary(resource));
+    // The versions of a kind have the same objects: the last version is the newest one that is served.
+    const byName = new Map(resources.map((resource) => [resourceName(resource), resource]));
+    return [...byName.values()].flatMap((resource) =>
       this.server.list(resource).map((object) => ({ resource, object }))
     );
+  }
+
+  /** Notes that a user has created an object. */
+  own(uid: string): void {
+    this.#roots.add(uid);
   }
 
   /** Does the work of the garbage collector, of kubelets that stop pods, and of the namespace controller. */
@@ -153,13 +161,15 @@ export class TrialRecord {
   weight = 0;
   /** The first failure; undefined if there was none. */
   failure: string | undefined;
+  /** Is added to a failure: the phase of a history that has phases. */
+  where = "";
   readonly #lines: { readonly step: number; readonly text: () => string }[] = [];
   readonly #startedAt = performance.now();
 
   /** Records a failure and its line, if it is the first. */
   fail(failure: string): void {
     if (this.failure !== undefined) return;
-    this.failure = failure;
+    this.failure = failure += this.where;
     this.note(() => `✗ ${failure.split("\n", 1)[0]}`);
   }
 
@@ -205,6 +215,8 @@ export class TrialChecks<World> {
   readonly #time: FakeTime;
   /** Writes that are not of leases and events. */
   #counted = 0;
+  /** The last of them. */
+  #last = "";
 
   /** Checks nothing yet. `time` is that which passes while the controller converges. */
   constructor(options: ChaosOptions<World>, cluster: Cluster, time: FakeTime) {
@@ -215,10 +227,13 @@ export class TrialChecks<World> {
   }
 
   /** Counts a write that the server has accepted, and checks the invariants and the number of writes. */
-  written(resource: { readonly plural: string }): void {
+  written(resource: { readonly plural: string }, what: string): void {
     const { record } = this;
     this.writes++;
-    if (!isAuxiliary(resource)) this.#counted++;
+    if (!isAuxiliary(resource)) {
+      this.#counted++;
+      this.#last = what;
+    }
     this.checkInvariants();
     const most = WRITES_PER_CHANGE * (record.weight + 1);
     // Until the end of the steps, more changes may still account for the writes.
@@ -245,14 +260,19 @@ export class TrialChecks<World> {
   async settle(): Promise<void> {
     const { cluster, record } = this;
     const { converges, keeps = [] } = this.options;
-    await this.#converge(() => this.#violation(converges));
+    await this.converge();
     if (record.failure !== undefined) return;
     record.weight += cluster.deleteRoots();
     record.note(() => "all objects that the controller has not created are deleted");
     await this.#converge(() => cluster.leftover(keeps) ?? this.#violation(converges));
   }
 
-  async #converge(violation: () => string | undefined): Promise<void> {
+  /** Waits until the controller has converged, and is quiet for `quietMs`. */
+  async converge(quietMs = QUIET_MS): Promise<void> {
+    await this.#converge(() => this.#violation(this.options.converges), quietMs);
+  }
+
+  async #converge(violation: () => string | undefined, quietMs = QUIET_MS): Promise<void> {
     const { record } = this;
     const endMs = performance.now() + SETTLE_MS;
     let noisy: string | undefined;
@@ -266,11 +286,11 @@ export class TrialChecks<World> {
       this.checkInvariants();
       if (violation() !== undefined) continue;
       const before = this.#counted;
-      await this.#time.tickAsync(QUIET_MS);
+      await this.#time.tickAsync(quietMs);
       this.tidy();
       const writes = this.#counted - before;
       if (writes === 0 && violation() === undefined) return;
-      noisy = `${writes} writes in ${QUIET_MS / 1_000} s in which nothing changed`;
+      noisy = `${writes} writes in ${quietMs / 1_000} s in which nothing changed, the last one: ${this.#last}`;
     }
     if (record.failure !== undefined) return;
     const left = violation();

@@ -8,7 +8,11 @@
  * You state how the cluster must look in the end. `chaos` also checks rules that hold for every controller, and prints
  * the shortest failing steps. It needs no cluster, no sockets and no files.
  *
- * Read the guide: [Test a controller](../../../docs/controllers/test.md).
+ * {@linkcode upgrade} does the same with two releases of an operator: the new one is installed, rolled back and
+ * installed again, while users write at each version.
+ *
+ * Read the guides: [Test a controller](../../../docs/controllers/test.md) and
+ * [Upgrade an operator](../../../docs/controllers/upgrade.md).
  *
  * @example
  * ```ts
@@ -55,6 +59,8 @@ export type {
   Statement,
   UserChange,
 } from "./plan.ts";
+export { type Release, upgrade, type UpgradeOptions } from "./upgrade.ts";
+export type { ReleaseDefinitions, UpgradeChange, UpgradeUser } from "./upgrade_requests.ts";
 export type { FakeApiServer } from "../fake/fake_api_server.ts";
 export type { Random } from "../fake/random.ts";
 export type { ResourceDefinition } from "../fake/storage/definition.ts";

@@ -32,6 +32,8 @@ export type ChaosStep =
   | { readonly do: "change" } & PlannedChange
   /** Time passes. */
   | { readonly do: "wait"; readonly ms: number }
+  /** The next phase of an `upgrade()` begins, when the processes have settled. */
+  | { readonly do: "phase"; readonly name: string }
   /**
    * Users delete all objects that they have created. With `again`, they create each object again as soon as it is gone.
    */
@@ -80,7 +82,7 @@ export type ChaosStep =
 
 /** The faults that `chaos()` can inject: by users, processes and their network, and nine server faults. */
 export type Fault =
-  | Exclude<ChaosStep["do"], FaultStep["do"] | "change" | "wait">
+  | Exclude<ChaosStep["do"], FaultStep["do"] | "change" | "wait" | "phase">
   | "break"
   | "clockSkew"
   | "conflict"
@@ -250,13 +252,14 @@ const SKEW_MS = [-3_600_000, -5_000, 5_000, 3_600_000];
 export function describeStep(step: ChaosStep): string {
   if (step.do === "change") return `change "${step.name}"`;
   if (step.do === "wait") return `${seconds(step.ms)} pass`;
+  if (step.do === "phase") return `phase "${step.name}" begins, when the processes have settled`;
   const kind = (FAULTS as Partial<Record<ChaosStep["do"], FaultKind<ChaosStep>>>)[step.do];
   return kind?.describe(step) ?? JSON.stringify(step);
 }
 
 /** Returns the number of faults and changes that a step stands for. */
 export function weightOf(step: ChaosStep): number {
-  if (step.do === "wait") return 0;
+  if (step.do === "wait" || step.do === "phase") return 0;
   if (step.do === "unobserved") return 1 + step.changes.length;
   return "times" in step ? step.times : ["second", "pause", "loseRenewals"].includes(step.do) ? 3 : 1;
 }

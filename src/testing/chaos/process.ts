@@ -19,6 +19,9 @@ import { ArmedList, changedResponse } from "../fake/wire/faults.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";
 import type { ChaosPlan, ControllerFunction } from "./plan.ts";
 
+/** The user agent of users who send requests, which no fault harms. */
+export const USER_AGENT = "user";
+
 /** One process of a controller: started once, then stopped or crashed. */
 class ControllerProcess {
   /** The name of the process: `"a-1"`. */
@@ -178,6 +181,8 @@ export class ProcessSlots<World> {
   readonly #agenda: PendingTimers;
   /** All processes so far, in the order of their starts. */
   readonly all: ControllerProcess[] = [];
+  /** True while slot "b" has a process that starts again as well, like slot "a". */
+  lastsSecond = false;
   /** The last process of each slot. */
   readonly #slots = new Map<string, ControllerProcess>();
   #exits = 0;
@@ -208,15 +213,16 @@ export class ProcessSlots<World> {
       if (record.isSettling && ++this.#exits > MOST_EXITS) {
         return record.fail(`the controller exits again and again: ${messageOf(error)}`);
       }
-      if (this.#slots.get(slot) === process) this.#agenda.after(1_000, () => this.start(slot));
+      this.#agenda.after(1_000, () => this.#follow(process, slot));
     });
   }
 
   /** Notes that a process has crashed. That of slot "a" starts again after `downMs`. */
   crashed(process: ControllerProcess, downMs: number): void {
     this.#checks.record.note(() => `${process.identity} crashes`);
-    if (process.identity.startsWith("a-")) this.#agenda.after(downMs, () => this.start());
-    else this.#slots.delete("b");
+    const [slot] = process.identity;
+    if (slot === "a" || this.lastsSecond) this.#agenda.after(downMs, () => this.#follow(process, slot));
+    else this.#slots.delete(slot);
   }
 
   /** Stops the process of slot "a" by its signal, and starts it again `downMs` after its end. */
@@ -226,14 +232,19 @@ export class ProcessSlots<World> {
     if (!process.isRunning) return;
     process.stop();
     void process.ended().then(() => {
-      if (this.main === process && !process.hasCrashed) agenda.after(downMs, () => this.start());
+      if (!process.hasCrashed) agenda.after(downMs, () => this.#follow(process, "a"));
     });
     agenda.after(KILL_MS, () => process.crash(downMs));
   }
 
+  /** Starts the process after another one, unless that was done, or the slot is no longer used. */
+  #follow(process: ControllerProcess, slot: string): void {
+    if (this.#slots.get(slot) === process) this.start(slot);
+  }
+
   /** Starts a second process that runs for `ms`, unless there is one. */
   startSecond(ms: number, end: "crash" | "stop"): void {
-    if (this.#slots.get("b")?.isRunning) return;
+    if (this.lastsSecond || this.#slots.get("b")?.isRunning) return;
     this.start("b");
     const process = this.#slots.get("b")!;
     this.#agenda.after(ms, () => {
@@ -269,6 +280,8 @@ export class Network {
   readonly delays: ArmedList<number, void> = new ArmedList();
   /** The names of resources that the server did not know when they were asked for. */
   readonly unknown: Set<string> = new Set();
+  /** Receives refused requests, except for requests that are about Leases and Events. */
+  refused: ((what: string, response: Response) => void) | undefined;
   readonly #plan: ChaosPlan;
   readonly #checks: Pick<TrialChecks<never>, "cluster" | "record" | "written">;
   /** Chooses latencies, which are no part of a step. */
@@ -317,7 +330,7 @@ export class Network {
     const verb = verbOf(request.method, route, url.searchParams);
     const isStream = verb === "watch" || route.subresource === "log";
     if (!isStream) return await this.#exchange(process, request, route, verb);
-    const response = await this.#ask(request, route);
+    const response = await this.#ask(process, request, route);
     const { watchMs } = this.#plan;
     if (watchMs === 0 || !response.ok) return response;
     return changedResponse(response, async (chunk) => {
@@ -340,7 +353,8 @@ export class Network {
     request.signal.throwIfAborted();
     if (!process.isRunning) return await neverAnswered(request.signal);
     await this.#travel();
-    const response = await this.#ask(verb === "list" ? this.#oldList(request) : request, route).catch((error) => {
+    const asked = verb === "list" ? this.#oldList(request) : request;
+    const response = await this.#ask(process, asked, route).catch((error) => {
       if (error instanceof TypeError) record.note(() => `${process.identity}  ${verb} ${route.plural} has no answer`);
       throw error;
     });
@@ -355,11 +369,14 @@ export class Network {
     throw new TypeError("connection reset before the answer");
   }
 
-  async #ask(request: Request, route: ResourceRoute): Promise<Response> {
+  async #ask({ identity }: ControllerProcess, request: Request, route: ResourceRoute): Promise<Response> {
     const response = await this.#checks.cluster.server.fetch(request);
     // An object that is missing has a Status; a kind that is unknown, plain text.
     const isPlain = response.headers.get("content-type")?.startsWith("text/plain") === true;
     if (response.status === 404 && isPlain) this.unknown.add(`${route.plural}.${route.group}`);
+    if (!response.ok && !isAuxiliary(route)) {
+      this.refused?.(`${identity}: ${request.method} ${new URL(request.url).pathname}`, response.clone());
+    }
     return response;
   }
 
@@ -399,7 +416,7 @@ export class Network {
     if (!isAuxiliary(route)) {
       record.note(() => `${process.identity}  ${verb} ${describeTarget(route, sent)} → ${status}`);
     }
-    if (response.ok) this.#checks.written(route);
+    if (response.ok) this.#checks.written(route, `${process.identity}  ${verb} ${describeTarget(route, sent)}`);
   }
 }
 

@@ -11,7 +11,7 @@ import * as logs from "../../../src/operator/logs/mod.ts";
 import * as relay from "../../../src/relay/client/mod.ts";
 import * as edge from "../../../src/relay/server/mod.ts";
 import * as schema from "../../../src/operator/schema/mod.ts";
-import { chaos } from "../../../src/testing/chaos/mod.ts";
+import { chaos, upgrade } from "../../../src/testing/chaos/mod.ts";
 import { makeCertificates, startControlPlane } from "../../../src/testing/control_plane/mod.ts";
 import * as testing from "../../../src/testing/mod.ts";
 import * as workloads from "../../../src/operator/workloads/mod.ts";
@@ -279,6 +279,7 @@ function callsOfDeno(): Calls {
 
 function callsOfTesting(server: testing.FakeApiServer): Calls {
   const name = "a";
+  const release = { crds: [], controller: async () => {} };
   return {
     "FakeApiServer.delete": () => server.delete(Pod, key, { ...typo }),
     "FakeApiServer.from": () => testing.FakeApiServer.from(new ReadableStream(), { ...typo }),
@@ -297,6 +298,7 @@ function callsOfTesting(server: testing.FakeApiServer): Calls {
     "node": () => testing.node({ name, ...typo }),
     "chaos": () => chaos({ controller: async () => {}, changes: {}, converges: () => true, ...typo }),
     "plan": () => testing.plan(() => ({}) as never, { allowOutside: true, ...typo }),
+    "upgrade": () => upgrade({ from: release, to: release, changes: {}, ...typo }),
     "pod": () => testing.pod({ name, ...typo }),
   };
 }

@@ -1,4 +1,6 @@
+import { upgrade } from "@kube/informer/testing/chaos";
 import { assert } from "@std/assert";
+import { siteUpgrade } from "../chaos/upgrades.ts";
 import { ElectionHistory } from "../leases/elections.ts";
 import { GroupHistory } from "../leases/groups.ts";
 import type { LeaseHistory, Participant } from "../leases/history.ts";
@@ -46,6 +48,7 @@ export const KINDS = {
   places: { seeds: 6, group: 6, least: 20, play: playPlaces },
   users: { seeds: 2, group: 1, least: 20, play: playUsers },
   electors: { seeds: 250, group: 250, least: 3, play: (seed) => playLeases(new ElectionHistory(seed)) },
+  upgrades: { seeds: 40, group: 20, least: 50, play: playUpgrade },
   groups: { seeds: 50, group: 25, least: 150, play: (seed) => playLeases(new GroupHistory(seed)) },
 } as const satisfies Readonly<Record<string, HistoryKind>>;
 
@@ -107,6 +110,10 @@ async function playPlaces(seed: number): Promise<number> {
   const { kills, gaps } = await playResumedLogs(seed);
   assert(gaps > 0, "no gap");
   return kills;
+}
+
+async function playUpgrade(seed: number): Promise<number> {
+  return (await upgrade({ ...siteUpgrade(), firstSeed: seed, seeds: 1 })).writes;
 }
 
 /** Plays the history of an elector or a shard group, and returns how much has happened. */

@@ -1,0 +1,169 @@
+/**
+ * What users and an administrator do in an upgrade: they write objects, install definitions and migrate storage.
+ *
+ * {@linkcode UpgradeRequests} is the entry point. It sends requests only, so a real server may answer them. It runs no
+ * controllers, and knows no phases.
+ *
+ * @module
+ */
+import type { Json } from "../../engine/api/json.ts";
+import type { Transport } from "../../engine/api/lister_watcher.ts";
+import { listOr, objectOr } from "../../engine/api/members.ts";
+import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
+import { defineResource, type Resource } from "../../engine/api/resource.ts";
+import { isAlreadyExists, isConflict, isNotFound, StatusError } from "../../engine/api/status.ts";
+import type { ObjectDraft } from "../../engine/api/written.ts";
+import { Client } from "../../engine/client/client.ts";
+import { InformerError } from "../../engine/errors/informer_error.ts";
+import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
+import { parseRoute } from "../../engine/protocol/requests.ts";
+import { installCrds } from "../../operator/schema/install_crds.ts";
+import { migrateStorage } from "../../operator/schema/migrate_storage.ts";
+import { installWebhooks } from "../../operator/webhooks/install_webhooks.ts";
+import { roundTrips } from "../../operator/webhooks/round_trips.ts";
+import type { Webhooks } from "../../operator/webhooks/webhooks.ts";
+import type { Random } from "../fake/random.ts";
+import { USER_AGENT } from "./process.ts";
+
+type Crd = ObjectDraft<CustomResourceDefinition>;
+
+/** The definitions in a release. */
+export interface ReleaseDefinitions {
+  /** Kinds with a definition, or CRDs. */
+  readonly crds: readonly ({ readonly crd: Crd } | Crd)[];
+  /** The conversions and admission handlers. @default {none} */
+  readonly webhooks?: Webhooks;
+}
+
+/** A user in an upgrade. */
+export interface UpgradeUser {
+  /** The user's client. The default namespace is `"default"`. No fault harms its requests. */
+  readonly client: Client;
+  /** Makes all choices. */
+  readonly random: Random;
+  /** The version to write at, by random: one that the server serves now for the first kind in `crds`. */
+  readonly version: string;
+}
+
+/** A change that a user makes by requests. 404 and 409 are as if nothing had happened; other refusals are violations. */
+export type UpgradeChange = (user: UpgradeUser) => unknown;
+
+/** Sends the requests of users and of an administrator. Its methods reject when an upgrade breaks a promise. */
+export class UpgradeRequests {
+  readonly #admin: Client;
+  readonly #user: Client;
+  readonly #transport: Transport;
+  readonly #created: (uid: string) => void;
+  /** By uid: where the object is, what a user has written last, and words for messages. */
+  readonly #written = new Map<string, { readonly path: string; readonly given: Json; readonly what: string }>();
+  #installed: ReleaseDefinitions = { crds: [] };
+  /** What the last change of a user did not find in the response. */
+  #lost: InformerError | undefined;
+
+  /** Sends nothing yet. `created` receives the uids of objects of users. */
+  constructor(server: string, transport: Transport, created: (uid: string) => void) {
+    [this.#transport, this.#created] = [transport, created];
+    const own = { server, userAgent: USER_AGENT, namespace: "default" };
+    this.#admin = new Client({ ...own, transport: { fetch: (request) => transport.fetch(request) } });
+    this.#user = new Client({ ...own, transport: { fetch: (request) => this.#send(request) } });
+  }
+
+  /** Installs the definitions of a release, and its webhooks, which the server reaches at `url`. */
+  async install(release: ReleaseDefinitions, url: string, caBundle?: string): Promise<void> {
+    const { crds, webhooks } = this.#installed = release;
+    if (webhooks !== undefined) await installWebhooks(this.#admin, webhooks, { url }, { caBundle, force: true });
+    await installCrds(this.#admin, crds, { force: true });
+  }
+
+  /** A user makes a change. */
+  async change(change: UpgradeChange, random: Random): Promise<void> {
+    const { version } = random.pick(kindsIn(this.#crds()[0]));
+    try {
+      await change({ client: this.#user, random, version });
+    } catch (cause) {
+      if (isNotFound(cause) || isConflict(cause) || isAlreadyExists(cause)) return;
+      if (!(cause instanceof StatusError)) throw cause;
+      throw new InformerError(`a user's write at version ${version} is refused`, { cause });
+    }
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  /** Checks that users find what they have written, and that all objects survive conversions. */
+  async check(): Promise<void> {
+    for (const [uid, { path }] of this.#written) {
+      const read = async (): Promise<KubernetesObject> => await (await this.#admin.fetch(path)).json();
+      const object = await read().catch((error) => isNotFound(error) ? undefined : Promise.reject(error));
+      const lost = object?.metadata.uid === uid ? this.#lostIn(object) : undefined;
+      if (lost !== undefined) throw lost;
+    }
+    const { webhooks } = this.#installed;
+    const hubs = webhooks?.configurations({ url: "https://webhooks.test" }).crds.map(({ metadata }) => metadata.name) ??
+      [];
+    for (const kind of this.#crds().filter(({ metadata }) => hubs.includes(metadata.name!)).flatMap(kindsIn)) {
+      roundTrips(webhooks!, kind, (await this.#admin.resource(kind, { namespace: "" }).list()).items);
+    }
+  }
+
+  /** Migrates storage, and drops all versions that are not stored. */
+  async migrate(): Promise<void> {
+    this.#written.clear();
+    for (const crd of this.#crds()) {
+      const versions = crd.spec.versions.filter(({ storage }) => storage);
+      if (versions.length === crd.spec.versions.length) continue;
+      const only: Crd = { ...crd, spec: { ...crd.spec, versions, conversion: { strategy: "None" } } };
+      const { refused: [it] } = await migrateStorage(this.#admin, kindsIn(only)[0], { serverMigrator: false });
+      if (it !== undefined) {
+        throw new InformerError(
+          `${crd.spec.names.kind} "${it.key}" cannot be migrated to ${versions[0].name}: ${it.reason}`,
+        );
+      }
+      await installCrds(this.#admin, [only], { force: true, allowBreaking: true });
+    }
+  }
+
+  #crds(): Crd[] {
+    return this.#installed.crds.map((it) => "crd" in it ? it.crd : it);
+  }
+
+  /** Sends a request of a user, and remembers what it writes. */
+  async #send(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const route = parseRoute(pathname);
+    const body = /^(POST|PUT|PATCH)$/.test(request.method) ? await request.clone().text() : "";
+    const response = await this.#transport.fetch(request);
+    if (body === "" || !response.ok || route.type !== "resource" || route.subresource !== undefined) return response;
+    const object = await response.clone().json();
+    if (response.status === 201) this.#created(object.metadata.uid);
+    const { apiVersion: _, kind: __, status: ___, metadata: { labels, annotations } = {}, ...rest } = JSON.parse(body);
+    this.#written.set(object.metadata.uid, {
+      path: route.name === undefined ? `${pathname}/${object.metadata.name}` : pathname,
+      given: { ...rest, metadata: { labels: labels ?? null, annotations: annotations ?? null } },
+      what: `of ${object.kind} "${keyOf(object)}", which a user has written at version ${route.version}`,
+    });
+    this.#lost = this.#lostIn(object);
+    return response;
+  }
+
+  /** Returns an error if an object lacks what a user has written. */
+  #lostIn(object: KubernetesObject): InformerError | undefined {
+    const { given, what } = this.#written.get(object.metadata.uid!) ?? { given: null, what: "" };
+    const lost = missingIn(given, object as unknown as Json, []);
+    return lost && new InformerError(`a field is lost: ${lost.join(".")} ${what}`);
+  }
+}
+
+/** Returns the served versions of a definition. */
+function kindsIn({ spec: { group, names: { plural, kind }, scope, versions } }: Crd): Resource[] {
+  const names = { group, plural, kind, scope: scope as "Namespaced" };
+  return versions.filter(({ served }) => served).map(({ name: version }) => defineResource({ ...names, version }));
+}
+
+/** Returns the first path of a value that another value does not have; null is what a patch removes. */
+function missingIn(given: Json, found: Json | undefined, path: readonly string[]): readonly string[] | undefined {
+  if (given === null || Object.is(given, found)) return undefined;
+  if (typeof given !== "object" || typeof found !== "object") return path;
+  const has = (it: Json): boolean => listOr(found).some((other) => missingIn(it, other, []) === undefined);
+  if (Array.isArray(given)) return given.every(has) ? undefined : path;
+  return Object.entries(given).map(([name, it]) => missingIn(it!, objectOr(found)[name], [...path, name]))
+    .find((lost) => lost !== undefined);
+}
