@@ -1,7 +1,8 @@
 /**
  * Signatures and types of the reference: the source text of declarations, with links to the types that have a place.
  *
- * {@linkcode signatureAt} is the entry point. It knows where `deno doc --json` finds a declaration, and nothing of pages.
+ * {@linkcode signatureAt} is the entry point. It knows where `deno doc --json` finds a declaration, and nothing of
+ * pages.
  *
  * @module
  */
