@@ -149,13 +149,13 @@ export class Trial<World> {
   }
 
   /** Prepares the cluster, before the first process starts. */
-  protected async begin(): Promise<void> {
+  protected begin(): void | Promise<void> {
     const { options: { setup }, plan: { seed } } = this;
     if (setup !== undefined) this.#change("setup", setup, seed);
   }
 
   /** Begins the next phase, in a history that has phases. */
-  protected async phase(_name: string): Promise<void> {}
+  protected phase(_name: string): void | Promise<void> {}
 
   /** Checks what must hold when all changes and faults have ended. */
   protected async end(): Promise<void> {
@@ -288,7 +288,7 @@ function after(skip: number): () => boolean {
   return () => skip-- <= 0;
 }
 
-/** Faults of requests spare watches, which have faults of their own, users, and what controllers write by themselves. */
+/** Faults of requests spare watches, which have their own, users, and what controllers write by themselves. */
 function isHarmed({ verb, resource: plural, headers }: RecordedRequest): boolean {
   return verb !== "watch" && headers.get("user-agent") !== USER_AGENT && !isAuxiliary({ plural });
 }
@@ -318,7 +318,11 @@ export interface ChaosFailure {
   readonly lines: readonly string[];
 }
 
-/** Thrown by {@linkcode chaos} and `upgrade` if seeds fail. The message has each seed's numbered steps, and how to run it again. */
+/**
+ * Thrown by {@linkcode chaos} and `upgrade` if seeds fail.
+ *
+ * The message has each seed's numbered steps, and how to run it again.
+ */
 export class ChaosError extends Error {
   /** Always `"ChaosError"`. */
   override readonly name = "ChaosError";

@@ -32,10 +32,9 @@ export interface Release extends ReleaseDefinitions {
   readonly converges?: Statement<undefined>;
 }
 
-type Shared = "environment" | "invariants" | "seeds" | "elects" | "without" | "keeps" | "failures";
-
 /** Options for {@linkcode upgrade}. */
-export interface UpgradeOptions extends Pick<ChaosOptions, Shared> {
+export interface UpgradeOptions
+  extends Pick<ChaosOptions, "environment" | "invariants" | "seeds" | "elects" | "without" | "keeps" | "failures"> {
   /** The old release. */
   readonly from: Release;
   /** The new release. Its definitions keep the versions of the old one. */
@@ -100,21 +99,21 @@ class UpgradeTrial extends Trial<undefined> {
   #before: { readonly objects: unknown; readonly step: number } | undefined;
 
   constructor(options: UpgradeOptions, plan: ChaosPlan, time: FakeTime) {
-    let own: UpgradeTrial | undefined;
+    const own: { trial?: UpgradeTrial } = {};
     const { from: _, to: __, setup: ___, firstSeed: ____, keeps = [], ...rest } = options;
     super(
       {
         ...rest,
         keeps: [...keeps, ...INSTALLED],
         changes: {},
-        controller: (process) => own!.#releases[process.identity.startsWith("a-") ? 0 : 1].controller(process),
+        controller: (process) => own.trial!.#releases[process.identity.startsWith("a-") ? 0 : 1].controller(process),
         // Nothing is stated about both at once.
-        converges: (server) => own!.#phase.b ? undefined : own!.#releases[0].converges?.(server, undefined),
+        converges: (server) => own.trial!.#phase.b ? undefined : own.trial!.#releases[0].converges?.(server, undefined),
       },
       plan,
       time,
     );
-    own = this;
+    own.trial = this;
     this.#options = options;
     this.#requests = new UpgradeRequests("http://fake", this.cluster.server, (uid) => this.cluster.own(uid));
     this.network.refused = (what, response) => void this.#refused(what, response);

@@ -30,7 +30,10 @@ type Crd = ObjectDraft<CustomResourceDefinition>;
 /** The definitions in a release. */
 export interface ReleaseDefinitions {
   /** Kinds with a definition, or CRDs. */
-  readonly crds: readonly ({ readonly crd: Crd } | Crd)[];
+  readonly crds: readonly (
+    | { readonly crd: ObjectDraft<CustomResourceDefinition> }
+    | ObjectDraft<CustomResourceDefinition>
+  )[];
   /** The conversions and admission handlers. @default {none} */
   readonly webhooks?: Webhooks;
 }
@@ -41,11 +44,11 @@ export interface UpgradeUser {
   readonly client: Client;
   /** Makes all choices. */
   readonly random: Random;
-  /** The version to write at, by random: one that the server serves now for the first kind in `crds`. */
+  /** The version to write at, by random. The server serves it now for the first kind in `crds`. */
   readonly version: string;
 }
 
-/** A change that a user makes by requests. 404 and 409 are as if nothing had happened; other refusals are violations. */
+/** A change that a user makes by requests. Other refusals than 404 and 409 are violations. */
 export type UpgradeChange = (user: UpgradeUser) => unknown;
 
 /** Sends the requests of users and of an administrator. Its methods reject when an upgrade breaks a promise. */

@@ -1,4 +1,4 @@
-import { type Client, type KubernetesObject, type Resource } from "@kube/informer";
+import type { Client, KubernetesObject, Resource } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import {
   finalize,
@@ -55,8 +55,8 @@ const OldSite = defineKind({
 type OldSite = KindOf<typeof OldSite>;
 
 /** Returns the kind of the new release. */
-function newSite(replicas: number) {
-  return defineKind({
+const newSite = (replicas: number) =>
+  defineKind({
     ...names,
     version: "v1",
     spec: {
@@ -71,7 +71,6 @@ function newSite(replicas: number) {
     status,
     olderVersions: [OldSite],
   });
-}
 const Site = newSite(1);
 export { Site as NewSite };
 type Site = KindOf<typeof Site>;
