@@ -36,7 +36,7 @@ const secret = { metadata: { name: "registry", namespace: "platform" }, data: { 
 
 /** Waits for the data of a Secret, or until there is none. */
 async function data(server: FakeApiServer, key: string, value: string | undefined): Promise<void> {
-  await server.until(Secret, key, (found) => found?.data?.key === value);
+  await server.until(Secret, key, (found) => found?.data?.key === value, { timeoutMs: 60_000 });
 }
 
 const READY = [{ type: "Ready", status: "True" }] as const;
@@ -143,7 +143,7 @@ export const JOBS: Readonly<Record<string, Run>> = {
       server.create(Secret, { metadata: { name: "registry", namespace: "shop" }, data: { key: "b3du" } });
       server.delete(Secret, "platform/registry");
       for (const key of ["data/registry", "later/registry"]) {
-        await server.until(Secret, key, (found) => found === undefined);
+        await server.until(Secret, key, (found) => found === undefined, { timeoutMs: 60_000 });
       }
       assertEquals(server.get(Secret, "shop/registry")?.data, { key: "b3du" });
       assertEquals(server.get(Secret, "data/other")?.data, { key: "b3RoZXI=" });

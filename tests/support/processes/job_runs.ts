@@ -30,7 +30,7 @@ export async function serviceRun(server: FakeApiServer, program: Process): Promi
 /** Plays changes against the program of the page about client-node, before or after. */
 export async function quotasRun(server: FakeApiServer): Promise<void> {
   const hard = (key: string, pods: string): Promise<unknown> =>
-    server.until(ResourceQuota, key, (found) => found?.spec?.hard?.pods === pods);
+    server.until(ResourceQuota, key, (found) => found?.spec?.hard?.pods === pods, { timeoutMs: 60_000 });
   await hard("shop/team", "50");
   server.create(Namespace, namespace({ name: "later", labels: { team: "b" } }));
   await hard("later/team", "50");

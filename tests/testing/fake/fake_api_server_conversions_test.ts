@@ -201,6 +201,7 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   // A version that is no longer served, and a CRD that is gone.
   const crds = client.resource(CustomResourceDefinition);
   const name = Site.crd.metadata.name!;
+  await crds.patch(name, { type: "merge", body: { status: { storedVersions: ["v1"] } } }, { subresource: "status" });
   const crd = await crds.get(name) as Loose;
   await crds.update({
     ...crd,

@@ -3,6 +3,7 @@ import { defineResource } from "../../../../src/engine/api/resource.ts";
 import { isExpired, StatusError } from "../../../../src/engine/api/status.ts";
 import { Client } from "../../../../src/engine/client/client.ts";
 import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
+import { CustomResourceDefinition } from "../../../../src/engine/kinds/apiextensions/v1.ts";
 import { ConfigMap } from "../../../../src/engine/kinds/core/v1.ts";
 import { PodDisruptionBudget } from "../../../../src/engine/kinds/policy/v1.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
@@ -482,11 +483,12 @@ Deno.test("FakeApiServer deletes the objects of a deleted definition, ends its w
 
 Deno.test("FakeApiServer follows a definition that changes its versions", async () => {
   const server = new FakeApiServer();
-  const { metadata } = (await ask(server, CRDS, { method: "POST", body: definition() })).json;
+  await ask(server, CRDS, { method: "POST", body: definition() });
   server.create(Widget, { metadata: { namespace: "answers", name: "a" } });
   const blind = definition({ versions: [{ name: "v2", served: true, storage: true }] });
   assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body: blind })).status, 422);
-
+  server.patch(CustomResourceDefinition, "widgets.example.com", { status: { storedVersions: ["v2"] } });
+  const { metadata } = server.get(CustomResourceDefinition, "widgets.example.com")!;
   const body = {
     ...definition({ versions: [{ name: "v2", served: true, storage: true, schema }] }) as object,
     metadata,
