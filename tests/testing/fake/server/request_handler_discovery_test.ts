@@ -487,12 +487,12 @@ Deno.test("FakeApiServer follows a definition that changes its versions", async 
   server.create(Widget, { metadata: { namespace: "answers", name: "a" } });
   const blind = definition({ versions: [{ name: "v2", served: true, storage: true }] });
   assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body: blind })).status, 422);
-  server.patch(CustomResourceDefinition, "widgets.example.com", { status: { storedVersions: ["v2"] } });
   const { metadata } = server.get(CustomResourceDefinition, "widgets.example.com")!;
-  const body = {
-    ...definition({ versions: [{ name: "v2", served: true, storage: true, schema }] }) as object,
-    metadata,
-  };
+  const versions = [
+    { name: "v2", served: true, storage: true, schema },
+    { name: "v1", served: false, storage: false, schema }, // objects are stored in it
+  ];
+  const body = { ...definition({ versions }) as object, metadata };
   assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body })).status, 200);
   assertEquals((await ask(server, WIDGETS)).status, 404);
   assertEquals((await ask(server, WIDGETS.replace("v1", "v2"))).json.apiVersion, "example.com/v2");
