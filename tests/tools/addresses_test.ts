@@ -40,7 +40,7 @@ Deno.test({
   fn: async () => {
     const tag = `v${JSON.parse(config).version}`;
     for (const args of [["tools/release.ts", "--tag", tag, "--dry-run"], ["tools/site.ts", "--build", "--public"]]) {
-      await using program = new Program(args[0], args.slice(1));
+      await using program = new Program(args[0], args.slice(1), {}, ["-A", "--lock=tests/deno.lock"]);
       const { code, errors } = await program.ended();
       assertEquals([code, errors], [1, `error: ${problem}\n`], args[0]);
     }
