@@ -58,7 +58,7 @@ interface KeyState {
   failures: number;
   /** The number of calls that have written. */
   writes: number;
-  /** Why no more calls are made, although the last one did not succeed. */
+  /** Why its calls have ended, although the last one failed. */
   end: PlannedFact | undefined;
 }
 
