@@ -42,13 +42,15 @@ export interface StorageMigrationProgress {
   readonly storageVersion: string;
   /** Versions in which objects may still be stored, from the CRD's status. */
   readonly storedVersions: readonly string[];
+  /** The CRD's `metadata.generation`, which each change of its spec raises. */
+  readonly generation: number;
   /** The objects in this pass. */
   readonly objects: number;
   /** How many of them are done. */
   readonly done: number;
   /** The pass, from 1. The second one rewrites what others have written during the first. */
   readonly pass: number;
-  /** The last key that is done. Pass it as the option `after` to go on there. */
+  /** All objects up to this key are rewritten. It stays before the first object that could not be. */
   readonly after?: ObjectKey;
 }
 
@@ -58,8 +60,11 @@ export interface MigrateStorageOptions extends Abortable {
   readonly onProgress?: (progress: StorageMigrationProgress) => void;
   /** How many objects are rewritten at the same time. @default {4} */
   readonly parallel?: number;
-  /** Goes on after this key, where an earlier call was stopped. @default {from the first object} */
-  readonly after?: ObjectKey;
+  /**
+   * The last progress of a call that was stopped. It goes on after that progress's key, unless the CRD has changed
+   * since. @default {from the first object}
+   */
+  readonly resume?: Pick<StorageMigrationProgress, "after" | "generation">;
   /** If `true`, it stops after `"planned"`, and writes nothing. @default {false} */
   readonly dryRun?: boolean;
   /** If `false`, it does not ask for the server's own migrator, and so names refused objects. @default {true} */
@@ -124,18 +129,15 @@ export async function migrateStorage<T extends KubernetesObject>(
   kind: Resource<T>,
   options: MigrateStorageOptions = {},
 ): Promise<StorageMigration> {
-  checkNames("migrate stored objects", options, "signal onProgress parallel after dryRun serverMigrator");
+  checkNames("migrate stored objects", options, "signal onProgress parallel resume dryRun serverMigrator");
   const { signal, dryRun, serverMigrator = true, parallel = 4 } = options;
   checkCounts("migrate stored objects", { parallel }, { min: 1 });
   const definition = new StoredDefinition(client, kind, signal);
   const { name } = definition;
-  const { storageVersion, storedVersions } = await definition.read();
+  const { resourceVersion: _, ...stored } = await definition.read();
+  const { storageVersion, storedVersions } = stored;
   const isDone = storedVersions.every((it) => it === storageVersion);
-  const rewriting = new Rewriting(client.resource(onlyMetadata(kind)), options, {
-    name,
-    storageVersion,
-    storedVersions,
-  });
+  const rewriting = new Rewriting(client.resource(onlyMetadata(kind)), options, { name, ...stored });
   const objects = isDone ? 0 : await rewriting.count();
   rewriting.tell({ step: "planned", objects });
   if (isDone || dryRun) return { name, storageVersion, storedVersions, rewritten: 0, refused: [] };
@@ -148,7 +150,7 @@ export async function migrateStorage<T extends KubernetesObject>(
   return { name, storageVersion, storedVersions: now, rewritten: rewriting.rewritten, refused };
 }
 
-type StoredVersions = Pick<StorageMigrationProgress, "storageVersion" | "storedVersions">;
+type StoredVersions = Pick<StorageMigrationProgress, "storageVersion" | "storedVersions" | "generation">;
 
 /** What a CRD says about stored versions. */
 class StoredDefinition {
@@ -166,7 +168,8 @@ class StoredDefinition {
     const { spec, status, metadata } = await this.#definitions.get(this.name, { signal: this.#signal });
     const storageVersion = spec.versions.find(({ storage }) => storage)!.name;
     const storedVersions = status?.storedVersions ?? [storageVersion];
-    return { storageVersion, storedVersions, resourceVersion: metadata.resourceVersion };
+    const { resourceVersion, generation = 0 } = metadata;
+    return { storageVersion, storedVersions, generation, resourceVersion };
   }
 
   /** Leaves the storage version only, unless that `isEarly`. Returns what the CRD has then. */
@@ -224,11 +227,14 @@ class Rewriting {
   }
 
   async run(): Promise<void> {
-    const { parallel = 4, after } = this.#options;
+    const { parallel = 4, resume } = this.#options;
+    // Another generation may have stored these objects in another version.
+    let after = resume?.generation === this.#definition.generation ? resume.after : undefined;
     const keys = [...this.#present.keys()];
     for (const key of after === undefined ? [] : keys.slice(0, keys.indexOf(after) + 1)) {
       this.#known.set(key, this.#present.get(key)!);
     }
+    let isWhole = true;
     for (let pass = 1;; pass++) {
       const pending = [...this.#present].filter(([key, version]) =>
         this.#known.get(key) !== version && !this.refused.has(key)
@@ -244,7 +250,11 @@ class Rewriting {
         const group = pending.slice(done, done + parallel);
         await Promise.all(group.map((key) => this.#rewrite(key)));
         done += group.length;
-        this.tell({ step: "rewriting", objects: pending.length, done, pass, after: group.at(-1) });
+        for (const key of group) {
+          isWhole &&= pass === 1 && this.#known.has(key);
+          if (isWhole) after = key;
+        }
+        this.tell({ step: "rewriting", objects: pending.length, done, pass, after });
       }
       await this.count();
     }
@@ -259,7 +269,8 @@ class Rewriting {
       this.#known.set(key, metadata.resourceVersion);
       this.rewritten++;
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) return; // it is gone, or the next pass finds it
+      if (isConflict(error)) return; // the next pass finds it
+      if (isNotFound(error)) return void this.#known.set(key, ""); // it is gone
       if (!isAboutTheObject(error)) throw error;
       this.refused.set(key, statusMessage(error.status));
     }

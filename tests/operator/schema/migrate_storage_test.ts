@@ -168,19 +168,51 @@ Deno.test("migrateStorage gives up if others write in every pass", async () => {
   assertEquals(shop.storedVersions, ["v1beta1", "v1"]);
 });
 
-Deno.test("migrateStorage goes on after a key where an earlier call was stopped", async () => {
-  using shop = await Shop.with(4);
+/** Migrates until so many objects of the first pass are done. Returns the last progress. */
+async function stopped(shop: Shop, after: number): Promise<StorageMigrationProgress> {
   const stop = new AbortController();
-  const reason = new Error("stopped");
-  await assertRejects(
-    () => shop.migrate({ signal: stop.signal, onProgress: ({ done }) => done === 2 && stop.abort(reason) }),
-    Error,
-    "stopped",
-  );
+  const onProgress = (progress: StorageMigrationProgress): void => {
+    shop.progress.push(progress);
+    if (progress.done === after) stop.abort(new Error("stopped"));
+  };
+  await assertRejects(() => shop.migrate({ signal: stop.signal, onProgress }), Error, "stopped");
   assertEquals(shop.storedVersions, ["v1beta1", "v1"]);
-  assertEquals((await shop.migrate({ after: "shop/widget-1" })).rewritten, 2);
+  return shop.progress.at(-1)!;
+}
+
+Deno.test("migrateStorage goes on where an earlier call was stopped", async () => {
+  using shop = await Shop.with(4);
+  const resume = await stopped(shop, 2);
+  assertEquals([resume.after, resume.generation], ["shop/widget-1", 2]);
+  assertEquals((await shop.migrate({ resume })).rewritten, 2);
   assertEquals(shop.patched(), ["widget-0", "widget-1", "widget-2", "widget-3"]);
   assertEquals(shop.storedVersions, ["v1"]);
+});
+
+Deno.test("migrateStorage begins again with an object that an earlier call could not rewrite", async () => {
+  for (const code of [409, 422]) {
+    using shop = await Shop.with(4);
+    shop.server.failNext(code, 1, ({ url, verb }) => verb === "patch" && url.includes("widget-1"));
+    const resume = await stopped(shop, 3);
+    assertEquals(resume.after, "shop/widget-0");
+    assertEquals((await shop.migrate({ resume })).rewritten, 3);
+    assertEquals(shop.storedVersions, ["v1"]);
+  }
+});
+
+Deno.test("migrateStorage passes over an object that is gone, and resumes after it", async () => {
+  using shop = await Shop.with(4);
+  shop.server.failNext(404, 1, ({ url, verb }) => verb === "patch" && url.includes("widget-1"));
+  assertEquals((await stopped(shop, 3)).after, "shop/widget-2");
+});
+
+Deno.test("migrateStorage does not resume a migration from before a change of the CRD", async () => {
+  using shop = await Shop.with(3);
+  const resume = await stopped(shop, 2);
+  await installCrds(shop.client, [widgets("v1beta1*", "v1")]);
+  createWidget(shop.server, "widget-00"); // stored in v1beta1, before the key at which the first call was stopped
+  await installCrds(shop.client, [widgets("v1beta1", "v1*")]);
+  assertEquals((await shop.migrate({ resume })).rewritten, 4);
 });
 
 Deno.test("migrateStorage cuts nothing if the storage version changes meanwhile", async () => {
