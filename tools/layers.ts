@@ -350,7 +350,7 @@ export function importsOf(text: string): string[] {
   const found: string[] = [];
   for (const match of code.matchAll(/^\s*(?:import|export)\b[^"'`;]*?["']([^"'\n]+)["']/gm)) {
     // `export const x = "…"` is no import; one that is has `from`, or nothing between the word and the text.
-    if (/\bfrom\s*["']/.test(match[0]) || /^\s*import\s*["']/.test(match[0])) found.push(match[1]);
+    if (/(?<!["'])\bfrom\s*["']/.test(match[0]) || /^\s*import\s*["']/.test(match[0])) found.push(match[1]);
   }
   for (const match of code.matchAll(/\bimport\(\s*["']([^"'\n]+)["']/g)) found.push(match[1]);
   return found;

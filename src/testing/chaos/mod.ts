@@ -9,7 +9,7 @@
  * the shortest failing steps. It needs no cluster, no sockets and no files.
  *
  * {@linkcode upgrade} does the same with two releases of an operator: the new one is installed, rolled back and
- * installed again, while users write at each version.
+ * installed again, while users write at each version. {@linkcode upgradeOn} plays it on a real API server.
  *
  * Read the guides: [Test a controller](../../../docs/controllers/test.md) and
  * [Upgrade an operator](../../../docs/controllers/upgrade.md).
@@ -59,7 +59,8 @@ export type {
   Statement,
   UserChange,
 } from "./plan.ts";
-export { type Release, upgrade, type UpgradeOptions } from "./upgrade.ts";
+export { type Release, upgrade, type UpgradeOptions, type UpgradePhase } from "./upgrade.ts";
+export { type ServerUpgradeOptions, upgradeOn } from "./upgrade_server.ts";
 export type { ReleaseDefinitions, UpgradeChange, UpgradeUser } from "./upgrade_requests.ts";
 export type { FakeApiServer } from "../fake/fake_api_server.ts";
 export type { Random } from "../fake/random.ts";

@@ -51,8 +51,13 @@ export interface UpgradeOptions
 
 const NAMES = "from to changes setup firstSeed steps environment invariants seeds elects without keeps failures";
 
+/** A phase of an upgrade. In `"both"` both releases run, in `"rollback"` the old one, in `"again"` the new one. */
+export type UpgradePhase = "from" | "both" | "to" | "rollback" | "again";
+
 /** The phases: the release in each of the two processes, and what happens. */
-const PHASES: Readonly<Record<string, { readonly a: "from" | "to"; readonly b?: "to"; readonly text: string }>> = {
+export const PHASES: Readonly<
+  Record<UpgradePhase, { readonly a: "from" | "to"; readonly b?: "to"; readonly text: string }>
+> = {
   from: { a: "from", text: "the old release runs" },
   both: { a: "from", b: "to", text: "the new definitions are installed, and both releases run" },
   to: { a: "to", text: "the new release runs" },
@@ -69,7 +74,7 @@ const ROLL = 0x726f6c6c;
 /** Returns a seed's plan: its phases with their steps. In every second seed, users pause from the rollback on. */
 export function upgradePlanOf(seed: number, { changes, without = [], steps = 8, elects }: UpgradeOptions): ChaosPlan {
   const isQuiet = new Random(seed ^ ROLL).next() < 0.5;
-  const names = Object.keys(PHASES);
+  const names = Object.keys(PHASES) as UpgradePhase[];
   const plans = names.map((name, at) => {
     const pauses = isQuiet && (name === "rollback" || name === "again");
     const never = [...without, "race", "unobserved", ...pauses ? MEDDLING : []] as const;
@@ -136,7 +141,7 @@ class UpgradeTrial extends Trial<undefined> {
     return this.#during(this.#requests.change(this.#options.changes[name], new Random(seed)));
   }
 
-  protected override async phase(name: string): Promise<void> {
+  protected override async phase(name: UpgradePhase): Promise<void> {
     const { record, slots, cluster } = this;
     await this.#settle();
     if (record.failure !== undefined) return;

@@ -80,7 +80,7 @@ export class UpgradeRequests {
 
   /** A user makes a change. */
   async change(change: UpgradeChange, random: Random): Promise<void> {
-    const { version } = random.pick(kindsIn(this.#crds()[0]));
+    const { version } = random.pick(kindsIn(this.crds()[0]));
     try {
       await change({ client: this.#user, random, version });
     } catch (cause) {
@@ -102,7 +102,7 @@ export class UpgradeRequests {
     const { webhooks } = this.#installed;
     const hubs = webhooks?.configurations({ url: "https://webhooks.test" }).crds.map(({ metadata }) => metadata.name) ??
       [];
-    for (const kind of this.#crds().filter(({ metadata }) => hubs.includes(metadata.name!)).flatMap(kindsIn)) {
+    for (const kind of this.crds().filter(({ metadata }) => hubs.includes(metadata.name!)).flatMap(kindsIn)) {
       roundTrips(webhooks!, kind, (await this.#admin.resource(kind, { namespace: "" }).list()).items);
     }
   }
@@ -110,7 +110,7 @@ export class UpgradeRequests {
   /** Migrates storage, and drops all versions that are not stored. */
   async migrate(): Promise<void> {
     this.#written.clear();
-    for (const crd of this.#crds()) {
+    for (const crd of this.crds()) {
       const versions = crd.spec.versions.filter(({ storage }) => storage);
       if (versions.length === crd.spec.versions.length) continue;
       const only: Crd = { ...crd, spec: { ...crd.spec, versions, conversion: { strategy: "None" } } };
@@ -124,7 +124,8 @@ export class UpgradeRequests {
     }
   }
 
-  #crds(): Crd[] {
+  /** The CRDs of the release that was installed last. */
+  crds(): Crd[] {
     return this.#installed.crds.map((it) => "crd" in it ? it.crd : it);
   }
 
@@ -156,7 +157,7 @@ export class UpgradeRequests {
 }
 
 /** Returns the served versions of a definition. */
-function kindsIn({ spec: { group, names: { plural, kind }, scope, versions } }: Crd): Resource[] {
+export function kindsIn({ spec: { group, names: { plural, kind }, scope, versions } }: Crd): Resource[] {
   const names = { group, plural, kind, scope: scope as "Namespaced" };
   return versions.filter(({ served }) => served).map(({ name: version }) => defineResource({ ...names, version }));
 }

@@ -11,7 +11,7 @@ import * as logs from "../../../src/operator/logs/mod.ts";
 import * as relay from "../../../src/relay/client/mod.ts";
 import * as edge from "../../../src/relay/server/mod.ts";
 import * as schema from "../../../src/operator/schema/mod.ts";
-import { chaos, upgrade } from "../../../src/testing/chaos/mod.ts";
+import { chaos, upgrade, upgradeOn } from "../../../src/testing/chaos/mod.ts";
 import { makeCertificates, startControlPlane } from "../../../src/testing/control_plane/mod.ts";
 import * as testing from "../../../src/testing/mod.ts";
 import * as workloads from "../../../src/operator/workloads/mod.ts";
@@ -299,6 +299,7 @@ function callsOfTesting(server: testing.FakeApiServer): Calls {
     "chaos": () => chaos({ controller: async () => {}, changes: {}, converges: () => true, ...typo }),
     "plan": () => testing.plan(() => ({}) as never, { allowOutside: true, ...typo }),
     "upgrade": () => upgrade({ from: release, to: release, changes: {}, ...typo }),
+    "upgradeOn": () => upgradeOn(server, { from: release, to: release, changes: {}, ...typo }),
     "pod": () => testing.pod({ name, ...typo }),
   };
 }
