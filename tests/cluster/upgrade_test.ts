@@ -1,13 +1,16 @@
-// Upgrades by seed on a real API server: users and both releases, rollback, and the storage migration.
+// The upgrade of examples/website_v2 on a real API server: users, both releases, rollback, and the storage migration.
+import type { Client } from "@kube/informer";
 import { FetchServer } from "@kube/informer/connect";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { findCondition } from "@kube/informer/reconcile";
 import { makeCertificates, startControlPlane } from "@kube/informer/testing/control-plane";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
+import { OldWebsite, Website } from "../../examples/website_v2/kinds.ts";
+import { websiteUpgrade } from "../../examples/website_v2/releases.ts";
 import { UpgradeRequests } from "../../src/testing/chaos/upgrade_requests.ts";
 import { Random } from "../../src/testing/fake/random.ts";
-import { NewSite, siteUpgrade } from "../support/chaos/upgrades.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
 /** The number of seeds in each phase, and the changes of a seed. */
@@ -16,7 +19,7 @@ const [SEEDS, CHANGES] = [100, 3];
 testOfAssets(`${SEEDS} seeds of users' writes survive release, rollback and migration`, async (assets) => {
   await using plane = await startControlPlane({ assets });
   using client = plane.client({ namespace: "default" });
-  const { from, to, setup, changes } = siteUpgrade();
+  const { from, to, setup, changes } = websiteUpgrade;
   let reviews = 0;
   const { ca, ...certificate } = await makeCertificates({ hosts: ["127.0.0.1"] });
   await using port = await FetchServer.listen((request) => {
@@ -32,7 +35,7 @@ testOfAssets(`${SEEDS} seeds of users' writes survive release, rollback and migr
     if (phase === "both") {
       await requests.install(to, `https://127.0.0.1:${port.port}`, ca);
       // The server uses the webhook a moment later.
-      while (await client.resource(NewSite).list().then(() => reviews === 0, () => true)) await delay(100);
+      while (await client.resource(Website).list().then(() => reviews === 0, () => true)) await delay(100);
     }
     const stop = new AbortController();
     const running = releases.map(({ controller }, at) =>
@@ -43,18 +46,32 @@ testOfAssets(`${SEEDS} seeds of users' writes survive release, rollback and migr
       for (let at = 0; at < CHANGES; at++) await requests.change(changes[random.pick(Object.keys(changes))], random);
     }
     await requests.check();
-    for (const site of phase === "from" ? [] : (await client.resource(NewSite).list()).items) {
-      const { metadata: { name }, spec } = site;
-      const isCurrent = async (): Promise<boolean> =>
-        (await client.resource(ConfigMap).getOrUndefined(name))?.data?.image === spec.container.image;
-      while (!await isCurrent()) await delay(100);
+    const kind = phase === "from" || phase === "rollback" ? OldWebsite : Website;
+    for (const website of (await client.resource<OldWebsite | Website>(kind).list()).items) {
+      // The leader of both releases may be the old one, which sets no port.
+      while (!await isReconciled(client, website, { port: phase !== "both" })) await delay(100);
     }
     stop.abort();
     await Promise.allSettled(running); // some reject with the reason of the signal
   }
   await requests.migrate();
-  const { spec: { versions } } = await client.resource(CustomResourceDefinition).get("sites.example.com");
-  assertEquals(versions.map(({ name }) => name), ["v1"]);
-  assert((await client.resource(NewSite).list()).items.length > 0);
+  const { spec: { versions } } = await client.resource(CustomResourceDefinition).get("websites.example.com");
+  assertEquals(versions.map(({ name }) => name), ["v2"]);
+  assert((await client.resource(Website).list()).items.length > 0);
   report(`${SEEDS} seeds in 5 phases in ${seconds(startedAt)}, ${reviews} conversions asked for`);
 });
+
+/** True if a Deployment has the values of a Website, whose status reports it. Nobody makes pods here. */
+async function isReconciled(
+  client: Client,
+  { metadata: { name, generation }, spec }: OldWebsite | Website,
+  checks: { readonly port: boolean },
+): Promise<boolean> {
+  const { image, port } = "container" in spec ? spec.container : { ...spec, port: undefined };
+  const made = await client.resource(Deployment).getOrUndefined(name);
+  const { status } = await client.resource(OldWebsite).get(name);
+  const [main] = made?.spec.template.spec?.containers ?? [];
+  return main?.image === image && made?.spec.replicas === spec.replicas &&
+    (!checks.port || main.ports?.[0]?.containerPort === port) &&
+    findCondition(status?.conditions, "Ready")?.observedGeneration === generation;
+}

@@ -72,7 +72,6 @@ const newSite = (replicas: number) =>
     olderVersions: [OldSite],
   });
 const Site = newSite(1);
-export { Site as NewSite };
 type Site = KindOf<typeof Site>;
 
 const conversion: Conversion<Site, OldSite> = {
