@@ -51,7 +51,7 @@ const websites = ({ client, version }: UpgradeUser) =>
   );
 
 /** What a user writes, by random. */
-function draft({ random, version }: UpgradeUser) {
+const draft = ({ random, version }: UpgradeUser) => {
   const [image, replicas] = [random.pick(["nginx:1", "nginx:2"]), random.pick([undefined, 0, 3])];
   const container = { image, port: random.pick([undefined, 80, 8080]) };
   const annotations = { "example.com/owner": random.pick(["ada", "ben"]) };
@@ -59,7 +59,7 @@ function draft({ random, version }: UpgradeUser) {
     metadata: { name: random.pick(["blog", "cart"]), annotations },
     spec: version === "v2" ? { container, replicas } : { image, replicas },
   };
-}
+};
 
 /** The upgrade from v1 to v2, for `upgrade()`. */
 export const websiteUpgrade: UpgradeOptions = {
