@@ -1,8 +1,7 @@
 // releases.ts: both releases, and users who write at both versions, for tests of the upgrade.
 import { copyOf, defineResource, type KubernetesObject } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
-import { readiness } from "@kube/informer/readiness";
-import { EventRecorder, LeaderElector, Manager } from "@kube/informer/reconcile";
+import { EventRecorder, findCondition, LeaderElector, Manager } from "@kube/informer/reconcile";
 import type { Release, UpgradeOptions, UpgradeUser } from "@kube/informer/testing/chaos";
 import { controller as oldController } from "../website/controller.ts";
 import { rollOut } from "../website/fake_deployments.ts";
@@ -23,14 +22,15 @@ function program(controllerOf: typeof oldController | typeof controller): Releas
 
 /** Returns a reason if a Website is not ready, or its Deployment has other values. */
 function unfinished(website: OldWebsite | Website, made: Deployment | undefined): string | undefined {
-  const { metadata: { name, uid }, spec } = website;
+  const { metadata: { name, uid, generation }, spec, status } = website;
   const { image, port } = "container" in spec ? spec.container : { ...spec, port: undefined };
   const main = made?.spec.template.spec?.containers[0];
   if (made?.metadata.ownerReferences?.[0].uid !== uid) return `${name} has no Deployment`;
   if (main?.image !== image) return `the image of ${name} is ${main?.image}, not ${image}`;
   if (main.ports?.[0]?.containerPort !== port) return `the ports of ${name} are ${JSON.stringify(main.ports)}`;
   if (made.spec.replicas !== spec.replicas) return `${name} has ${made.spec.replicas} replicas`;
-  if (readiness(website).state !== "ready") return `${name} is not ready`;
+  const ready = findCondition(status?.conditions, "Ready");
+  if (ready?.status !== "True" || ready.observedGeneration !== generation) return `${name} is not ready`;
 }
 
 /** Checks all Websites, as the release reads them. */
@@ -83,7 +83,8 @@ export const websiteUpgrade: UpgradeOptions = {
   },
   environment: (server) => {
     for (const key of server.keys(Deployment)) {
-      if (readiness(server.get(Deployment, key)).state === "progressing") rollOut(server, key);
+      const { metadata: { generation }, status } = server.get(Deployment, key)!;
+      if (status?.observedGeneration !== generation) rollOut(server, key);
     }
   },
 };
