@@ -11,6 +11,7 @@ import { OldWebsite, Website } from "../../examples/website_v2/kinds.ts";
 import { websiteUpgrade } from "../../examples/website_v2/releases.ts";
 import { UpgradeRequests } from "../../src/testing/chaos/upgrade_requests.ts";
 import { Random } from "../../src/testing/fake/random.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
 /** The number of seeds in each phase, and the changes of a seed. */
@@ -49,7 +50,10 @@ testOfAssets(`${SEEDS} seeds of users' writes survive release, rollback and migr
     const kind = phase === "from" || phase === "rollback" ? OldWebsite : Website;
     for (const website of (await client.resource<OldWebsite | Website>(kind).list()).items) {
       // The leader of both releases may be the old one, which sets no port.
-      while (!await isReconciled(client, website, { port: phase !== "both" })) await delay(100);
+      const checks = { port: phase !== "both" };
+      await withDeadline(`the Deployment and the status of ${website.metadata.name}`, async (signal) => {
+        while (!await isReconciled(client, website, checks)) await delay(100, { signal });
+      }, 20_000);
     }
     stop.abort();
     await Promise.allSettled(running); // some reject with the reason of the signal
