@@ -1,0 +1,22 @@
+// webhooks.ts: converts Websites between v1 and v2. An annotation keeps the port, which v1 cannot say.
+import { Webhooks } from "@kube/informer/webhooks";
+import { OldWebsite, Website } from "./kinds.ts";
+
+const PORT = "example.com/container-port";
+
+export const webhooks = new Webhooks().convert(Website, OldWebsite, {
+  toHub: ({ metadata: { annotations }, spec, status }) => {
+    const { image, replicas } = spec;
+    const { [PORT]: text, ...others } = annotations ?? {};
+    const port = Number(text);
+    // The annotation stays if a user has written another text there, and in a part of an object that has no spec.
+    const isKept = String(port) !== text || !Number.isInteger(port) || Object.keys(spec).length === 0;
+    if (isKept) return { spec: { container: { image }, replicas }, status };
+    return { metadata: { annotations: others }, spec: { container: { image, port }, replicas }, status };
+  },
+  fromHub: ({ metadata: { annotations }, spec: { container, replicas }, status }) => {
+    const converted = { spec: { image: container?.image, replicas }, status };
+    if (container?.port === undefined) return converted;
+    return { ...converted, metadata: { annotations: { ...annotations, [PORT]: String(container.port) } } };
+  },
+});
