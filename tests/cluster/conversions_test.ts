@@ -9,6 +9,7 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { answersToAddresses } from "../support/conversions/addresses.ts";
 import { BrokenWebhook } from "../support/conversions/failures.ts";
+import { answersAfterRemoval } from "../support/conversions/removed_versions.ts";
 import { OldSite, playSites, Site, siteHistory, type SiteResult, siteWebhooks } from "../support/conversions/play.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
@@ -124,4 +125,21 @@ testOfAssets("the fake says what a real server says when a conversion fails", as
   // From Kubernetes 1.37 on, a read says which revision of etcd it could not decode.
   const expected = JSON.parse(answers.replaceAll(/object not decodable revision=\d+: /g, ""));
   assertEquals(JSON.parse(JSON.stringify(await webhook.answers(inMemory, { url }))), expected);
+});
+
+testOfAssets("the fake says what a real server says to writes after a version is removed", async (assets) => {
+  const { ca, ...certificate } = await makeCertificates({ hosts: ["127.0.0.1"] });
+  const webhooks = siteWebhooks(() => {});
+  await using port = await FetchServer.listen((request) => webhooks.fetch(request), { port: 0, certificate });
+  for (const url of [undefined, `https://127.0.0.1:${port.port}`]) {
+    await using plane = await startControlPlane({ assets });
+    using client = plane.client({ namespace: "default" });
+    using fake = new FakeApiServer();
+    fake.serveWebhooks(webhooks);
+    using inMemory = new Client({ server: "http://fake", transport: fake, namespace: "default" });
+    const answers = await answersAfterRemoval(client, url === undefined ? undefined : { url }, ca);
+    assertEquals(await answersAfterRemoval(inMemory, url === undefined ? undefined : { url }), answers);
+    const refusal = [500, "InternalError", "request to convert CR to an invalid group/version: example.com/v1alpha1"];
+    assertEquals(answers.slice(-2), [refusal, refusal]);
+  }
 });

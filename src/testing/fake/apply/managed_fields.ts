@@ -24,11 +24,11 @@ import {
 } from "./typed.ts";
 import { sortMembers } from "../schema/members.ts";
 
-/** The versions of a kind whose objects are converted. */
+/** The versions in the definition of a kind, served or not. */
 export interface Versions {
-  /** Returns a version; undefined if it is not served. */
-  of(apiVersion: string): ManagedKind | undefined;
-  /** Returns an object, or a part of one, in a served version. @throws {StatusError} 500 if that fails. */
+  /** Returns a version, or `written` if objects are not converted; undefined if the definition does not have it. */
+  of(apiVersion: string, written: ManagedKind): ManagedKind | undefined;
+  /** Returns an object, or a part of one, in another version. @throws {StatusError} 500 if that fails. */
   convert(object: JsonObject, apiVersion: string): JsonObject;
 }
 
@@ -44,7 +44,7 @@ export interface FieldManager {
   readonly time: string;
   /** True for a write by the test itself, which sets the status with the rest. */
   readonly unrestricted: boolean;
-  /** The versions in which others may manage fields. @default {all use the fields of the written version} */
+  /** The versions in which others may manage fields. @default {any, with the fields of the written version} */
   readonly versions?: Versions;
 }
 
@@ -181,6 +181,9 @@ export function managedFieldsAfterUpdate(
   manager: FieldManager,
 ): JsonObject[] | undefined {
   const managers = startingManagers(before, after, manager.subresource);
+  const isGone = ({ apiVersion }: Entry): boolean => versionOf(apiVersion, kind, manager) === undefined;
+  // From Kubernetes 1.37 on; older servers drop all owners here.
+  if ([...managers.values()].some(isGone)) return managedFieldsFrom(managers);
   // Nobody is recorded again before the next apply where the fields were cleared.
   if (managers.size > 0 || before === undefined) {
     recordUpdate(managers, before ?? emptyObject(kind), after, kind, manager);
@@ -247,9 +250,9 @@ function comparing(before: JsonObject, after: JsonObject, kind: ManagedKind, man
   };
 }
 
-/** Returns the version of an entry; undefined if it is no longer served. */
+/** Returns the version of an entry; undefined if it is gone. */
 function versionOf(apiVersion: string, kind: ManagedKind, { versions }: FieldManager): ManagedKind | undefined {
-  return apiVersion === kind.apiVersion || versions === undefined ? kind : versions.of(apiVersion);
+  return apiVersion === kind.apiVersion || versions === undefined ? kind : versions.of(apiVersion, kind);
 }
 
 /** Converts an object, if its kind is converted. @throws {StatusError} 500 that begins with `what`. */
@@ -261,12 +264,12 @@ function inVersion(object: JsonObject, apiVersion: string, { versions }: FieldMa
   }
 }
 
-/** Replaces what is below a field that the schema calls atomic now, and drops entries of unserved versions. */
+/** Replaces what is below a field that the schema calls atomic now. @throws {StatusError} 500 if a version is gone. */
 function reconcile(managers: Managers, kind: ManagedKind, manager: FieldManager): void {
   for (const [id, { fields, apiVersion }] of managers) {
     const own = versionOf(apiVersion, kind, manager);
-    if (own === undefined) managers.delete(id);
-    else setFields(managers, id, withAtomicFields(fields, schemaOfDefinition(own)));
+    if (own === undefined) throw refusal(500, `request to convert CR to an invalid group/version: ${apiVersion}`);
+    setFields(managers, id, withAtomicFields(fields, schemaOfDefinition(own)));
   }
 }
 

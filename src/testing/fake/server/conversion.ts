@@ -92,7 +92,8 @@ export class Conversions {
     const { labels, annotations } = objectOr(converted.metadata);
     const own = { labels: labels ?? undefined, annotations: annotations ?? undefined };
     const metadata = { ...objectOr(object.metadata), ...own };
-    const target = this.versionsOf(kind).find(({ definition }) => definition.apiVersion === apiVersion)?.definition;
+    const others = this.versionsOf(kind).map(({ definition }) => definition);
+    const target = [kind, ...others].find((it) => it.apiVersion === apiVersion);
     const kept = target === undefined ? converted : prune(schemaOfDefinition(target), converted, "", [], false);
     return JSON.parse(JSON.stringify({ ...objectOr(kept), metadata }));
   }

@@ -12,9 +12,11 @@ import { defined, equalJson, type JsonObject } from "../../../engine/api/json.ts
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { apiVersionOf } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
+import { CustomResourceDefinition } from "../../../engine/kinds/apiextensions/v1.ts";
 import type { ResourceRoute } from "../../../engine/protocol/requests.ts";
+import { oncePer } from "../../../operator/schema/values/object_schema.ts";
 import { type Versions, withManagedFields } from "../apply/managed_fields.ts";
-import type { Definition } from "../storage/definition.ts";
+import { crdResources, type Definition, definitionOf } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
 import type { RequestAttributes, RequestContext } from "../wire/exchange.ts";
 import { Pause } from "../writes/admission.ts";
@@ -64,6 +66,9 @@ export async function underReview<R>(
     }
   }
 }
+
+/** The versions in a CRD, served or not. */
+const definitionsIn = oncePer((crd: StoredObject) => crdResources(parseStored(crd), true).map(definitionOf));
 
 /** The answers of webhooks to one request. */
 export class Review implements Reviewer {
@@ -158,12 +163,18 @@ export class Review implements Reviewer {
   }
 
   get versions(): Versions | undefined {
+    const { route } = this.#request;
     const conversions = this.#conversions;
-    const versions = conversions.versionsOf(this.#request.route).map(({ definition }) => definition);
-    const of = (apiVersion: string): Definition | undefined => versions.find((it) => it.apiVersion === apiVersion);
-    if (versions.length === 0) return undefined;
+    const crd = this.#store.collection(CustomResourceDefinition)?.get(`${route.plural}.${route.group}`);
+    if (crd === undefined) return undefined;
+    const isConverted = conversions.planOf(route) !== undefined;
+    const find = (apiVersion: string): Definition | undefined =>
+      definitionsIn(crd).find((it) => it.apiVersion === apiVersion);
     return {
-      of,
+      of: (apiVersion, written) => {
+        const found = find(apiVersion);
+        return isConverted ? found : found && written;
+      },
       convert: (given, apiVersion) => {
         if (given.apiVersion === apiVersion) return given;
         const object = given.metadata === undefined ? given : withManagedFields(given, undefined);
@@ -171,7 +182,7 @@ export class Review implements Reviewer {
         const known = this.#converted.get(id);
         if (known !== undefined) return known();
         pause(
-          () => conversions.convert(object, apiVersion, of(apiVersion)!),
+          () => conversions.convert(object, apiVersion, find(apiVersion)!),
           (verdict) =>
             this.#converted.set(id, () => {
               let converted = given;

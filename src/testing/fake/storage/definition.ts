@@ -212,11 +212,11 @@ export function storedVersionsOf(crd: JsonObject, before: readonly string[]): st
   return [...new Set([...before, ...stored])];
 }
 
-/** Returns the resources that a CustomResourceDefinition defines: one per served version. */
-export function crdResources(crd: JsonObject): ResourceDefinition[] {
+/** Returns the resources that a CustomResourceDefinition defines: one per served version, or per version. */
+export function crdResources(crd: JsonObject, isAll = false): ResourceDefinition[] {
   const spec = objectOr(crd.spec);
   const names = objectOr(spec.names);
-  return versionsOf(crd).filter((version) => version.served === true).map((version) => {
+  return versionsOf(crd).filter((version) => isAll || version.served === true).map((version) => {
     const subresources = objectOr(version.subresources);
     const { openAPIV3Schema: schema } = objectOr(version.schema);
     const fields = objectsOf(version.selectableFields);
