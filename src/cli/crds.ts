@@ -99,15 +99,19 @@ async function migrate(
   for (const { spec: { group, names: { plural, kind }, scope, versions } } of definitions) {
     const version = versions.find(({ served }) => served)?.name ?? "";
     const resource = defineResource({ group, version, plural, kind, scope: scope as Resource["scope"] });
-    const onProgress = ({ step, name, objects, done, pass, after, ...versions }: StorageMigrationProgress): void => {
+    const onProgress = (
+      { step, name, objects, stale, done, pass, after, ...versions }: StorageMigrationProgress,
+    ): void => {
       const { storedVersions, storageVersion } = versions;
       const lines: Record<StorageMigrationProgress["step"], string> = {
-        planned: `${name}: ${objects} objects, stored in ${storedVersions.join(" and ")}, to ${storageVersion}`,
+        planned: `${name}: ${objects} objects, stored in ${storedVersions.join(" and ")}, to ${storageVersion}` +
+          (stale > 0 ? `; ${stale} have managedFields in versions that are not served` : ""),
+        fields: `${name}: ${done} of ${objects} have lost managedFields in versions that are not served`,
         server: `${name}: the server's own migrator rewrites the objects`,
         rewriting: `${name}: pass ${pass}: ${done} of ${objects}, up to ${after}`,
         cut: `${name}: all objects are stored in ${storageVersion}`,
       };
-      if (step !== "rewriting" || done === objects || done % 500 < 4) terminal.say(plain(lines[step]));
+      if (!/^(rewriting|fields)$/.test(step) || done === objects || done % 500 < 4) terminal.say(plain(lines[step]));
     };
     results.push(await migrateStorage(client, resource, { signal, onProgress, dryRun: flags.dryRun }));
   }

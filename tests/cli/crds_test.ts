@@ -190,7 +190,7 @@ Deno.test("informer crds --migrate stores all objects in one version, says what 
   assertEquals(await migrate("--dry-run"), { code: 0, out: [], err: [planned] });
   server.failNext(422, 1, ({ verb, url }) => verb === "patch" && url.includes("/b"));
   const refused = await migrate("-o", "json");
-  const rewriting = "as.acme.dev: pass 1: 2 of 2, up to shop/b";
+  const rewriting = "as.acme.dev: pass 1: 2 of 2, up to shop/a";
   assertEquals([refused.code, refused.err.slice(0, 2)], [1, [planned, rewriting]]);
   assertMatch(refused.err[2], /^shop\/b: /);
   assertEquals(JSON.parse(refused.out.join("\n"))[0].rewritten, 1);

@@ -26,6 +26,7 @@ const POSSIBLE: Consequence = ["possibly stored objects", "It may refuse updates
 const APPLIES: Consequence = ["clients", "Server-side applies merge it in another way. Keep it, or tell its owners"];
 const DEFAULTED: Consequence = ["clients", "Objects without it change their meaning. Keep it, or write the old value"];
 const CALLS: Consequence = ["clients", "Programs that use it fail. Keep it, or announce the change"];
+const UNCONVERTED: Consequence = ["stored objects", "Objects lose them in this version. Convert them by a webhook"];
 const WEBHOOK: Consequence = ["clients", "Requests fail while the webhook does not answer. Start it first"];
 const STATUS: Consequence = ["clients", "Updates of objects ignore status. Let programs write the subresource"];
 
@@ -44,6 +45,7 @@ export interface DefinitionChange {
     | `${"nullable" | "enum value" | "default"} removed`
     | `${"status" | "required" | "embedded resource" | "enum" | "pattern" | "combination" | "rule"} added`
     | "version not served"
+    | "conversion missing"
     | "bound narrowed";
   /** What it breaks. Whether a new rule or another pattern refuses stored objects depends on their values. */
   readonly breaks: "stored objects" | "possibly stored objects" | "clients";
@@ -66,6 +68,7 @@ type Report = (change: ChangeName, consequence: Consequence, path: string, detai
  *   objects show whether it refuses them.
  * - Versions that objects may be stored in are `status.storedVersions` of `before`, or its storage version if it has no
  *   status.
+ * - Without a conversion webhook, a field that only one of the versions has is reported as `"conversion missing"`.
  * - If a whole part is new, its bounds and required fields are not reported, because no stored object has the part.
  *
  * @param before The installed definition, or an earlier release (`apiextensions.k8s.io/v1`).
@@ -123,10 +126,14 @@ function compareSpecs(
   }
   const [strategy, newStrategy] = [before, after].map((spec) => objectOr(spec.conversion).strategy ?? "None");
   // With one version, nothing is converted.
-  if (listOr(after.versions).length > 1) {
+  if ([before, after].every(({ versions }) => listOr(versions).length > 1)) {
     const consequence = newStrategy === "Webhook" ? WEBHOOK : UNREAD;
     text("conversion changed", consequence, "spec.conversion.strategy", strategy, newStrategy);
   }
+  lost(unconverted(after), unconverted(before), (loss) => {
+    const [to, detail] = JSON.parse(loss);
+    reportOf(to)("conversion missing", UNCONVERTED, "schema", detail);
+  });
   if (before.preserveUnknownFields === true && after.preserveUnknownFields !== true) {
     report("unknown fields removed", PRUNED, "spec.preserveUnknownFields");
   }
@@ -138,6 +145,35 @@ function compareSpecs(
     else if (isStored) report("stored version removed", UNREAD, `spec.versions[${name}]`);
     else if (version.served === true) report("version removed", CALLS, `spec.versions[${name}]`);
   }
+}
+
+/** Returns the versions that lack fields of another one, if nothing converts between them. */
+function unconverted({ conversion, versions }: JsonObject): (readonly [to: string, detail: string])[] {
+  if (objectOr(conversion).strategy === "Webhook") return [];
+  const used = objectsOf(versions).filter(({ served, storage }) => served === true || storage === true);
+  return used.flatMap((from) =>
+    used.flatMap((to) => {
+      const fields = droppedFields(from, to);
+      return fields === undefined ? [] : [[textOf(to.name), `${textOf(from.name)} has ${fields}`] as const];
+    })
+  );
+}
+
+/**
+ * Names the first fields that objects lose between two versions of a definition if nothing converts them, as text;
+ * `undefined` if they lose none.
+ */
+export function droppedFields(from: object, to: object): string | undefined {
+  const fields: string[] = [];
+  compareSchemas(schemaOf(from), schemaOf(to), "", (_, consequence, path) => {
+    if (consequence === PRUNED) fields.push(path);
+  });
+  const more = fields.length > 3 ? ` and ${fields.length - 3} more` : "";
+  return fields.length === 0 ? undefined : `${fields.slice(0, 3).join(", ")}${more}`;
+}
+
+function schemaOf(version: object): JsonObject {
+  return objectOr(memberAt(version, "schema", "openAPIV3Schema"));
 }
 
 /** The names of a kind, including names that the server fills in. */
@@ -168,8 +204,7 @@ function compareVersions(before: JsonObject, after: JsonObject, report: Report):
   ]);
   lost(columns, newColumns, (name) => report("column removed", CALLS, "additionalPrinterColumns", name));
   lost(fields, newFields, (field) => report("selectable field removed", CALLS, "selectableFields", field));
-  const [schema, newSchema] = [before, after].map((version) => objectOr(objectOr(version.schema).openAPIV3Schema));
-  compareSchemas(schema, newSchema, "", report);
+  compareSchemas(schemaOf(before), schemaOf(after), "", report);
 }
 
 /** A schema of any value. */

@@ -1,13 +1,13 @@
 /**
  * Storage migration: rewrites stored objects of a custom kind in the version that its CRD stores today.
  *
- * {@linkcode migrateStorage} is the entry point. It changes no versions in the CRD's spec, and no objects: the server
- * converts each object as it is. `install_crds.ts` brings definitions to a server.
+ * {@linkcode migrateStorage} is the entry point. It changes no versions in the CRD's spec, and in objects only the
+ * managedFields: the server converts each object as it is. `install_crds.ts` brings definitions to a server.
  *
  * @module
  */
 import type { Abortable } from "../../engine/api/call_options.ts";
-import { keyOf, type KubernetesObject, type ObjectKey } from "../../engine/api/object.ts";
+import { keyOf, type KubernetesObject, type ManagedFieldsEntry, type ObjectKey } from "../../engine/api/object.ts";
 import { DEFINITIONS, onlyMetadata, type Resource, resourceName } from "../../engine/api/resource.ts";
 import {
   isAlreadyExists,
@@ -25,17 +25,19 @@ import { checkCounts } from "../../engine/errors/checks.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
+import { droppedFields } from "./compare_definitions.ts";
 import { StorageVersionMigration } from "../../engine/kinds/storagemigration/v1.ts";
 
 /** How far {@linkcode migrateStorage} is. */
 export interface StorageMigrationProgress {
   /**
-   * - `"planned"`: nothing is written yet. `objects` will be rewritten.
+   * - `"planned"`: nothing is written yet. `objects` will be rewritten, and `stale` will lose managedFields.
+   * - `"fields"`: `done` of `objects` have lost managedFields in versions that are no longer served.
    * - `"rewriting"`: the objects up to `after` are rewritten, in the present pass.
    * - `"server"`: the server's own migrator rewrites the objects.
    * - `"cut"`: the CRD's `storedVersions` has the storage version only.
    */
-  readonly step: "planned" | "rewriting" | "server" | "cut";
+  readonly step: "planned" | "fields" | "rewriting" | "server" | "cut";
   /** The CRD's name, `"websites.example.com"`. */
   readonly name: string;
   /** The version in which the server stores objects now. */
@@ -46,7 +48,9 @@ export interface StorageMigrationProgress {
   readonly generation: number;
   /** The objects in this pass. */
   readonly objects: number;
-  /** How many of them are done. */
+  /** The objects that had managedFields in versions that the CRD does not serve when the call began. */
+  readonly stale: number;
+  /** How many of `objects` are done. */
   readonly done: number;
   /** The pass, from 1. The second one rewrites what others have written during the first. */
   readonly pass: number;
@@ -77,6 +81,8 @@ export interface StorageMigration extends Pick<StorageMigrationProgress, "name" 
   readonly storedVersions: readonly string[];
   /** How many objects this call has rewritten. The server's own migrator does not count them. */
   readonly rewritten: number;
+  /** How many objects have lost managedFields in versions that are no longer served. */
+  readonly cleaned: number;
   /** The objects that the server refused to store again, with its reason. As long as there are any, nothing is cut. */
   readonly refused: readonly { readonly key: ObjectKey; readonly reason: string }[];
 }
@@ -85,6 +91,8 @@ export interface StorageMigration extends Pick<StorageMigrationProgress, "name" 
 const MIGRATOR_MS = { poll: 1_000, begin: 15_000 };
 /** The passes at most, while others keep writing. */
 const PASSES = 5;
+/** How often managedFields are read again when others write the object. */
+const CONFLICTS = 10;
 
 /**
  * Rewrites all objects of a custom kind in the storage version, then removes the other versions from the CRD's
@@ -92,21 +100,25 @@ const PASSES = 5;
  * have the new storage version.
  *
  * 1. It tells `onProgress` what it will do.
- * 2. If the server has a migrator of its own (`StorageVersionMigration`, Kubernetes 1.37), that one does the work.
+ * 2. It removes entries in `metadata.managedFields` whose version the CRD does not serve. As soon as the version is gone
+ *    from the CRD, the server refuses each server-side apply to an object with such an entry. So call it again after
+ *    `served: false`, before you remove the version. It does this even if all objects are already migrated.
+ * 3. If the server has a migrator of its own (`StorageVersionMigration`, Kubernetes 1.37), that one does the work.
  *    Otherwise, each object gets an empty patch, so that the server stores it again. Objects stay as they are, and an
  *    object that is already stored in the storage version gets no event.
- * 3. A second pass rewrites what others have written meanwhile, maybe through an API server with the old CRD.
- * 4. It removes the other versions from `storedVersions`, unless the server has refused an object. Repair or delete
+ * 4. A second pass rewrites what others have written meanwhile, maybe through an API server with the old CRD.
+ * 5. It removes the other versions from `storedVersions`, unless the server has refused an object. Repair or delete
  *    the objects in `refused`, and call it again.
  *
  * It may be stopped and called again at any time. It lists metadata in pages of 500, and holds a key and a version for
  * each object. The client needs `get` on `customresourcedefinitions`, `patch` on `customresourcedefinitions/status`,
- * and `list` and `patch` on the kind. With `create`, `get` and `delete` on `storageversionmigrations`, it uses the
+ * and `get`, `list` and `patch` on the kind. With `create`, `get` and `delete` on `storageversionmigrations`, it uses the
  * server's migrator.
  *
  * @param kind The kind, in any served version.
  * @throws {StatusError} if the CRD does not exist, or your rights do not suffice.
- * @throws {InformerError} if the storage version changes meanwhile, or others write without end.
+ * @throws {InformerError} if the storage version changes meanwhile, others write without end, or objects would lose
+ * fields because the CRD has no conversion webhook.
  * @throws the signal's reason.
  *
  * @example
@@ -134,23 +146,29 @@ export async function migrateStorage<T extends KubernetesObject>(
   checkCounts("migrate stored objects", { parallel }, { min: 1 });
   const definition = new StoredDefinition(client, kind, signal);
   const { name } = definition;
-  const { resourceVersion: _, ...stored } = await definition.read();
+  const { resourceVersion: _, ...stored } = await definition.read(true);
   const { storageVersion, storedVersions } = stored;
   const isDone = storedVersions.every((it) => it === storageVersion);
   const rewriting = new Rewriting(client.resource(onlyMetadata(kind)), options, { name, ...stored });
-  const objects = isDone ? 0 : await rewriting.count();
+  const all = await rewriting.count();
+  const objects = isDone ? 0 : all;
   rewriting.tell({ step: "planned", objects });
-  if (isDone || dryRun) return { name, storageVersion, storedVersions, rewritten: 0, refused: [] };
-  const byServer = serverMigrator &&
+  if (dryRun) return { name, storageVersion, storedVersions, rewritten: 0, cleaned: 0, refused: [] };
+  // First: before Kubernetes 1.37, a patch drops all owners of an object if one of them has a version that is gone.
+  await rewriting.clean();
+  const byServer = !isDone && serverMigrator &&
     await migratedByServer(client, kind, signal, () => rewriting.tell({ step: "server", objects }));
-  if (!byServer) await rewriting.run();
+  if (!isDone && !byServer) await rewriting.run();
+  const { rewritten, cleaned } = rewriting;
   const refused = [...rewriting.refused].map(([key, reason]) => ({ key, reason }));
-  const now = await definition.cut(storageVersion, refused.length > 0);
-  if (refused.length === 0) rewriting.tell({ step: "cut", objects });
-  return { name, storageVersion, storedVersions: now, rewritten: rewriting.rewritten, refused };
+  const now = isDone ? storedVersions : await definition.cut(storageVersion, refused.length > 0);
+  if (!isDone && refused.length === 0) rewriting.tell({ step: "cut", objects });
+  return { name, storageVersion, storedVersions: now, rewritten, cleaned, refused };
 }
 
-type StoredVersions = Pick<StorageMigrationProgress, "storageVersion" | "storedVersions" | "generation">;
+type StoredVersions =
+  & Pick<StorageMigrationProgress, "storageVersion" | "storedVersions" | "generation">
+  & { readonly served: readonly string[] };
 
 /** What a CRD says about stored versions. */
 class StoredDefinition {
@@ -164,12 +182,23 @@ class StoredDefinition {
     this.#signal = signal;
   }
 
-  async read(): Promise<StoredVersions & { readonly resourceVersion: string }> {
+  /** @throws {InformerError} if it `checks` that nothing is lost, and objects would lose fields. */
+  async read(checks = false): Promise<StoredVersions & { readonly resourceVersion: string }> {
     const { spec, status, metadata } = await this.#definitions.get(this.name, { signal: this.#signal });
-    const storageVersion = spec.versions.find(({ storage }) => storage)!.name;
-    const storedVersions = status?.storedVersions ?? [storageVersion];
+    const { versions, conversion } = spec;
+    const storage = versions.find((it) => it.storage)!;
+    const storedVersions = status?.storedVersions ?? [storage.name];
+    for (const from of conversion?.strategy === "Webhook" || !checks ? [] : versions) {
+      const fields = storedVersions.includes(from.name) ? droppedFields(from, storage) : undefined;
+      if (fields === undefined) continue;
+      throw new InformerError(
+        `Cannot migrate "${this.name}": ${storage.name} has no ${fields}, which objects at ${from.name} may have, and ` +
+          "the CRD has no conversion. Install the CRD with its webhook first",
+      );
+    }
     const { resourceVersion, generation = 0 } = metadata;
-    return { storageVersion, storedVersions, generation, resourceVersion };
+    const served = versions.filter((it) => it.served).map(({ name }) => name);
+    return { storageVersion: storage.name, storedVersions, generation, resourceVersion, served };
   }
 
   /** Leaves the storage version only, unless that `isEarly`. Returns what the CRD has then. */
@@ -193,6 +222,7 @@ class Rewriting {
   /** Refused objects, with the server's reasons. */
   readonly refused = new Map<ObjectKey, string>();
   rewritten = 0;
+  cleaned = 0;
   readonly #objects: ResourceClient<KubernetesObject>;
   readonly #options: MigrateStorageOptions;
   readonly #definition: StoredVersions & { readonly name: string };
@@ -200,6 +230,8 @@ class Rewriting {
   readonly #known = new Map<ObjectKey, string>();
   /** The present version of each object. */
   #present = new Map<ObjectKey, string>();
+  /** The objects with managedFields in versions that are not served. */
+  readonly #stale = new Set<ObjectKey>();
 
   constructor(
     objects: ResourceClient<KubernetesObject>,
@@ -210,7 +242,8 @@ class Rewriting {
   }
 
   tell(progress: Pick<StorageMigrationProgress, "step" | "objects"> & Partial<StorageMigrationProgress>): void {
-    const whole = { done: 0, pass: 1, ...this.#definition, ...progress };
+    const { served: _, ...versions } = this.#definition;
+    const whole = { done: 0, pass: 1, stale: this.#stale.size, ...versions, ...progress };
     callObserver(() => this.#options.onProgress?.(whole));
   }
 
@@ -220,14 +253,65 @@ class Rewriting {
     const present = new Map<ObjectKey, string>();
     for await (const { items, restarted } of this.#objects.pages({ signal })) {
       if (restarted) present.clear();
-      for (const item of items) present.set(keyOf(item), item.metadata.resourceVersion);
+      for (const item of items) {
+        present.set(keyOf(item), item.metadata.resourceVersion);
+        if (this.#staleIn(item).length > 0) this.#stale.add(keyOf(item));
+      }
     }
     this.#present = present;
     return present.size;
   }
 
+  /** Removes managedFields in versions that are not served. */
+  async clean(): Promise<void> {
+    const keys = [...this.#stale];
+    await this.#inGroups(keys, async (key) => {
+      for (let left = CONFLICTS; !await this.#attempt(key, (client, name) => this.#clean(client, name)); left--) {
+        if (left === 0) return void this.refused.set(key, "others write the object again and again");
+      }
+    }, (done) => this.tell({ step: "fields", objects: keys.length, done }));
+  }
+
+  /** Returns the entries of managedFields in versions that are not served. */
+  #staleIn({ metadata: { managedFields = [] } }: KubernetesObject): ManagedFieldsEntry[] {
+    return managedFields.filter(({ apiVersion }) => !this.#definition.served.includes(apiVersion!.split("/").at(-1)!));
+  }
+
+  async #clean(client: ResourceClient<KubernetesObject>, name: string): Promise<void> {
+    const { signal } = this.#options;
+    const object = await client.get(name, { signal });
+    const stale = this.#staleIn(object);
+    if (stale.length === 0) return;
+    const { resourceVersion, managedFields = [] } = object.metadata;
+    const kept = managedFields.filter((it) => !stale.includes(it));
+    const apiVersion = stale[0].apiVersion!.replace(/[^/]+$/, this.#definition.storageVersion);
+    // Without any entry, the next apply would record all fields as owned by "before-first-apply", which never frees
+    // them. So one manager keeps its entry, with a field that nobody owns: its next apply replaces the entry.
+    const value = kept.length > 0 ? kept : [{ ...stale[0], apiVersion, fieldsV1: { "f:metadata": { "f:name": {} } } }];
+    const body = [
+      // The server answers with a conflict if another version is present.
+      { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
+      { op: "replace", path: "/metadata/managedFields", value },
+    ] as const;
+    await client.patch(name, { type: "json", body }, { signal });
+    this.cleaned++;
+  }
+
+  async #inGroups(
+    keys: readonly ObjectKey[],
+    write: (key: ObjectKey) => Promise<unknown>,
+    tell: (done: number, group: readonly ObjectKey[]) => void,
+  ): Promise<void> {
+    const { parallel = 4 } = this.#options;
+    for (let done = 0; done < keys.length;) {
+      const group = keys.slice(done, done + parallel);
+      await Promise.all(group.map(write));
+      tell(done += group.length, group);
+    }
+  }
+
   async run(): Promise<void> {
-    const { parallel = 4, resume } = this.#options;
+    const { resume } = this.#options;
     // Another generation may have stored these objects in another version.
     let after = resume?.generation === this.#definition.generation ? resume.after : undefined;
     const keys = [...this.#present.keys()];
@@ -246,34 +330,40 @@ class Rewriting {
             `${PASSES} passes. Update all API servers first, pause the writers, and migrate again`,
         );
       }
-      for (let done = 0; done < pending.length;) {
-        const group = pending.slice(done, done + parallel);
-        await Promise.all(group.map((key) => this.#rewrite(key)));
-        done += group.length;
+      await this.#inGroups(pending, (key) => this.#rewrite(key), (done, group) => {
         for (const key of group) {
           isWhole &&= pass === 1 && this.#known.has(key);
           if (isWhole) after = key;
         }
         this.tell({ step: "rewriting", objects: pending.length, done, pass, after });
-      }
+      });
       await this.count();
     }
   }
 
-  async #rewrite(key: ObjectKey): Promise<void> {
-    const [name, namespace] = key.split("/").reverse();
-    const client = namespace === undefined ? this.#objects : this.#objects.namespace(namespace);
-    const { signal } = this.#options;
-    try {
-      const { metadata } = await client.patch(name, { type: "merge", body: {} }, { signal });
+  #rewrite(key: ObjectKey): Promise<boolean> {
+    return this.#attempt(key, async (client, name) => {
+      const { metadata } = await client.patch(name, { type: "merge", body: {} }, { signal: this.#options.signal });
       this.#known.set(key, metadata.resourceVersion);
       this.rewritten++;
+    });
+  }
+
+  /** Writes an object, and notes if that is refused. Returns false if another write came first. */
+  async #attempt(
+    key: ObjectKey,
+    write: (client: ResourceClient<KubernetesObject>, name: string) => Promise<void>,
+  ): Promise<boolean> {
+    const [name, namespace] = key.split("/").reverse();
+    try {
+      await write(namespace === undefined ? this.#objects : this.#objects.namespace(namespace), name);
     } catch (error) {
-      if (isConflict(error)) return; // the next pass finds it
-      if (isNotFound(error)) return void this.#known.set(key, ""); // it is gone
-      if (!isAboutTheObject(error)) throw error;
-      this.refused.set(key, statusMessage(error.status));
+      if (isConflict(error)) return false;
+      if (isNotFound(error)) this.#known.set(key, ""); // it is gone
+      else if (isAboutTheObject(error)) this.refused.set(key, statusMessage(error.status));
+      else throw error;
     }
+    return true;
   }
 }
 

@@ -25,6 +25,9 @@ import type { Webhooks } from "../../operator/webhooks/webhooks.ts";
 import type { Random } from "../fake/random.ts";
 import { USER_AGENT } from "./process.ts";
 
+/** An apply that stores nothing. */
+const CHECK = { fieldManager: "upgrade-check", dryRun: true };
+
 type Crd = ObjectDraft<CustomResourceDefinition>;
 
 /** The definitions in a release. */
@@ -107,21 +110,36 @@ export class UpgradeRequests {
     }
   }
 
-  /** Migrates storage, and drops all versions that are not stored. */
+  /** Migrates storage, drops all versions that are not stored, and checks that users can still apply each object. */
   async migrate(): Promise<void> {
     this.#written.clear();
     for (const crd of this.crds()) {
       const versions = crd.spec.versions.filter(({ storage }) => storage);
       if (versions.length === crd.spec.versions.length) continue;
+      const unserved = crd.spec.versions.map((it) => ({ ...it, served: it.storage }));
       const only: Crd = { ...crd, spec: { ...crd.spec, versions, conversion: { strategy: "None" } } };
-      const { refused: [it] } = await migrateStorage(this.#admin, kindsIn(only)[0], { serverMigrator: false });
-      if (it !== undefined) {
-        throw new InformerError(
-          `${crd.spec.names.kind} "${it.key}" cannot be migrated to ${versions[0].name}: ${it.reason}`,
-        );
+      const [kind] = kindsIn(only);
+      // Once no user writes at an older version, the second migration removes managedFields in it.
+      await this.#rewrite(kind);
+      for (const next of [{ ...crd, spec: { ...crd.spec, versions: unserved } }, only]) {
+        await installCrds(this.#admin, [next], { force: true, allowBreaking: true });
+        if (next !== only) await this.#rewrite(kind);
       }
-      await installCrds(this.#admin, [only], { force: true, allowBreaking: true });
+      for (const object of (await this.#admin.resource(kind, { namespace: "" }).list()).items) {
+        const { name, namespace, uid } = object.metadata;
+        await this.#admin.resource(kind, { namespace }).apply({ metadata: { name, uid } }, CHECK).catch((cause) => {
+          if (isConflict(cause)) return; // it is gone
+          const what = `${kind.kind} "${keyOf(object)}" cannot be applied after older versions are dropped`;
+          throw cause instanceof StatusError ? new InformerError(`${what}: ${cause.message}`, { cause }) : cause;
+        });
+      }
     }
+  }
+
+  async #rewrite(kind: Resource): Promise<void> {
+    const { refused: [it] } = await migrateStorage(this.#admin, kind, { serverMigrator: false });
+    if (it === undefined) return;
+    throw new InformerError(`${kind.kind} "${it.key}" cannot be migrated to ${kind.version}: ${it.reason}`);
   }
 
   /** The CRDs of the release that was installed last. */

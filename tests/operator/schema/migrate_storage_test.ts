@@ -18,12 +18,12 @@ import { FakeTime } from "../../support/times/fake_time.ts";
 
 const NAME = "widgets.acme.dev";
 
-/** A CRD with these versions; the one with a star is stored. */
+/** A CRD with these versions; the one with a star is stored, and one with an exclamation mark is not served. */
 function widgets(...versions: string[]): ReturnType<typeof definitionOf> {
   const crd = definitionOf(Widget);
   const all = versions.map((it) => ({
-    name: it.replace("*", ""),
-    served: true,
+    name: it.replace(/[*!]/, ""),
+    served: !it.endsWith("!"),
     storage: it.endsWith("*"),
     schema: OPEN_SCHEMA,
   }));
@@ -227,6 +227,135 @@ Deno.test("migrateStorage cuts nothing if the storage version changes meanwhile"
   );
   await assertRejects(() => shop.migrate(), InformerError, "its storage version has become v1beta1 meanwhile");
   assertEquals(shop.storedVersions, ["v1beta1", "v1"]);
+});
+
+/** Widgets by name: the managers with the versions in which they manage `spec.size`. */
+const MANAGED = {
+  both: ["user v1beta1", "operator v1"],
+  none: [],
+  now: ["user v1"],
+  old: ["user v1beta1", "other v1alpha1"],
+} as const;
+
+/** A CRD that does not serve v1beta1, and does not have v1alpha1. Objects are stored in v1. */
+async function withStaleFields(): Promise<Shop> {
+  const shop = new Shop();
+  await installCrds(shop.client, [widgets("v1beta1!", "v1*")]);
+  for (const [name, managers] of Object.entries(MANAGED)) {
+    const managedFields = managers.map((it) => {
+      const [manager, version] = it.split(" ");
+      const apiVersion = `acme.dev/${version}`;
+      return {
+        manager,
+        operation: "Apply",
+        apiVersion,
+        fieldsType: "FieldsV1",
+        fieldsV1: { "f:spec": { "f:size": {} } },
+      };
+    });
+    const metadata = { name, namespace: "shop", ...managers.length > 0 && { managedFields } };
+    shop.server.create(Widget, { metadata, spec: { size: 1 } } as never);
+  }
+  return shop;
+}
+
+/** Returns who manages fields of a widget in which version. */
+function managersOf(shop: Shop, name: string): string[] {
+  const { managedFields = [] } = shop.server.get(Widget, `shop/${name}`)!.metadata;
+  return managedFields.map(({ manager, apiVersion, fieldsV1 }) =>
+    `${manager} ${apiVersion?.split("/")[1]} ${JSON.stringify(fieldsV1)}`
+  );
+}
+
+const SIZE = '{"f:spec":{"f:size":{}}}';
+
+Deno.test("migrateStorage removes managedFields in versions that are no longer served, although all is migrated", async () => {
+  using shop = await withStaleFields();
+  const apply = async (name: string, spec: object) =>
+    await shop.client.resource(Widget, { namespace: "shop" }).apply({ metadata: { name }, spec } as never, {
+      fieldManager: "user",
+    });
+  await assertRejects(() => apply("old", { size: 1 }), StatusError, "an invalid group/version: acme.dev/v1alpha1");
+  const { rewritten, cleaned, storedVersions } = await shop.migrate();
+  assertEquals([rewritten, cleaned, storedVersions], [0, 2, ["v1"]]);
+  assertEquals([shop.patched(), shop.writesBefore], [["old", "both", "old"], 1]);
+  assertEquals(shop.progress.map(({ step, objects, stale, done }) => [step, objects, stale, done]), [
+    ["planned", 0, 2, 0],
+    ["fields", 2, 2, 1],
+    ["fields", 2, 2, 2],
+  ]);
+  assertEquals(managersOf(shop, "both"), [`operator v1 ${SIZE}`]);
+  assertEquals(managersOf(shop, "now"), [`user v1 ${SIZE}`]);
+  assertEquals(managersOf(shop, "old"), ['user v1 {"f:metadata":{"f:name":{}}}']);
+  // Nobody else owns the size now, so that the user can change and remove it.
+  assertEquals((await apply("old", { size: 2 })).spec, { size: 2 });
+  assertEquals((await apply("old", {})).spec?.size, undefined);
+  assertEquals((await shop.migrate()).cleaned, 0);
+});
+
+Deno.test("migrateStorage with dryRun says how many objects have stale managedFields, and removes none", async () => {
+  using shop = await withStaleFields();
+  assertEquals((await shop.migrate({ dryRun: true })).cleaned, 0);
+  assertEquals([shop.progress.map(({ stale }) => stale), shop.patched()], [[2], []]);
+});
+
+Deno.test("migrateStorage reads an object again that others write while it removes managedFields", async () => {
+  using shop = await withStaleFields();
+  const isBoth = ({ url, verb }: { readonly url: string; readonly verb: string }): boolean =>
+    verb === "patch" && url.includes("/both");
+  shop.server.beforeNext(() => void shop.server.annotate(Widget, "shop/both", { seen: "yes" }), 1, isBoth);
+  assertEquals((await shop.migrate()).cleaned, 2);
+  assertEquals(shop.patched(), ["both", "both", "old"]);
+  assertEquals(shop.server.get(Widget, "shop/both")?.metadata.annotations, { seen: "yes" });
+  assertEquals(managersOf(shop, "both"), [`operator v1 ${SIZE}`]);
+});
+
+Deno.test("migrateStorage names objects whose managedFields it could not remove", async () => {
+  for (const [code, attempts] of [[409, 11], [422, 1]] as const) {
+    using shop = await withStaleFields();
+    shop.server.failNext(code, attempts, ({ url, verb }) => verb === "patch" && url.includes("/both"));
+    const { cleaned, refused } = await shop.migrate();
+    assertEquals([cleaned, refused.map(({ key }) => key)], [1, ["shop/both"]]);
+    assertEquals((await shop.migrate()).cleaned, 1);
+  }
+});
+
+Deno.test("migrateStorage removes managedFields before it rewrites objects", async () => {
+  using shop = await withStaleFields();
+  const storedVersions = ["v1beta1", "v1"];
+  shop.server.patch(CustomResourceDefinition, NAME, { status: { storedVersions } });
+  const { rewritten, cleaned } = await shop.migrate();
+  assertEquals([rewritten, cleaned, shop.storedVersions], [4, 2, ["v1"]]);
+  assertEquals(shop.patched(), ["both", "old", "both", "none", "now", "old"]);
+});
+
+Deno.test("migrateStorage refuses to lose fields that the storage version lacks if no webhook converts them", async () => {
+  using shop = await Shop.with(1);
+  const text = { type: "string" };
+  const install = async (conversion?: object): Promise<void> => {
+    const versions = ["v1beta1", "v1"].map((name, at) => {
+      const spec = { type: "object", properties: at === 0 ? { image: text } : { source: text } };
+      const openAPIV3Schema = { type: "object", properties: { spec } };
+      return { name, served: true, storage: at === 1, schema: { openAPIV3Schema } };
+    });
+    shop.server.patch(CustomResourceDefinition, NAME, { spec: { versions, conversion } } as never);
+  };
+  await install();
+  for (const dryRun of [true, false]) {
+    await assertRejects(
+      () => shop.migrate({ dryRun }),
+      InformerError,
+      `Cannot migrate "${NAME}": v1 has no spec.image, which objects at v1beta1 may have, and the CRD has no conversion. ` +
+        "Install the CRD with its webhook first",
+    );
+  }
+  assertEquals([shop.patched(), shop.progress], [[], []]);
+  const clientConfig = { url: "https://webhooks.test" };
+  await install({ strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } });
+  assertEquals((await shop.migrate()).storedVersions, ["v1"]);
+  await install({ strategy: "None", webhook: null });
+  // No object is stored in the older version anymore.
+  assertEquals((await shop.migrate()).rewritten, 0);
 });
 
 /** Plays the server's own migrator with the conditions, a second after each other. */

@@ -83,6 +83,22 @@ Deno.test("upgradeOn finds a field that a release removes later", async () => {
   await assertRejects(() => playing, InformerError, "a field is lost: spec.note");
 });
 
+Deno.test("upgradeOn finds objects that nobody can apply any longer, because a version is dropped too early", async () => {
+  const server = new FakeApiServer();
+  const { from, to, setup, changes } = siteUpgrade();
+  server.serveWebhooks(to.webhooks!);
+  const fetch = async (request: Request): Promise<Response> => {
+    // As if all objects were gone when their managedFields are cleaned.
+    const isCleanup = request.method === "PATCH" && (await request.clone().text()).includes("/metadata/managedFields");
+    return isCleanup ? Response.json({ kind: "Status", code: 404 }, { status: 404 }) : await server.fetch(request);
+  };
+  await assertRejects(
+    () => upgradeOn({ url: server.url, fetch }, { from, to, setup, changes, seeds: 1, webhooks: { url: WEBHOOKS } }),
+    InformerError,
+    "cannot be applied after older versions are dropped",
+  );
+});
+
 Deno.test("upgradeOn rejects with the error of a release's controller, and with the signal's reason", async () => {
   const { from } = siteUpgrade();
   const controller = () => Promise.reject(new Error("no rights"));

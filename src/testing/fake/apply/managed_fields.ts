@@ -24,10 +24,10 @@ import {
 } from "./typed.ts";
 import { sortMembers } from "../schema/members.ts";
 
-/** The versions in the definition of a kind, served or not. */
+/** The versions of a kind whose objects are converted. */
 export interface Versions {
-  /** Returns a version, or `written` if objects are not converted; undefined if the definition does not have it. */
-  of(apiVersion: string, written: ManagedKind): ManagedKind | undefined;
+  /** Returns a version, served or not; undefined if the definition does not have it. */
+  of(apiVersion: string): ManagedKind | undefined;
   /** Returns an object, or a part of one, in another version. @throws {StatusError} 500 if that fails. */
   convert(object: JsonObject, apiVersion: string): JsonObject;
 }
@@ -44,14 +44,14 @@ export interface FieldManager {
   readonly time: string;
   /** True for a write by the test itself, which sets the status with the rest. */
   readonly unrestricted: boolean;
-  /** The versions in which others may manage fields. @default {any, with the fields of the written version} */
+  /** The versions in which others may manage fields. @default {all use the fields of the written version} */
   readonly versions?: Versions;
 }
 
 /** The parts of a definition that determine its fields. */
 type ManagedKind = Pick<
   Definition,
-  "apiVersion" | "custom" | "group" | "kind" | "plural" | "schema" | "subresources"
+  "apiVersion" | "apiVersions" | "custom" | "group" | "kind" | "plural" | "schema" | "subresources"
 >;
 
 /** An entry of managedFields. */
@@ -252,7 +252,9 @@ function comparing(before: JsonObject, after: JsonObject, kind: ManagedKind, man
 
 /** Returns the version of an entry; undefined if it is gone. */
 function versionOf(apiVersion: string, kind: ManagedKind, { versions }: FieldManager): ManagedKind | undefined {
-  return apiVersion === kind.apiVersion || versions === undefined ? kind : versions.of(apiVersion, kind);
+  if (apiVersion === kind.apiVersion) return kind;
+  if (versions !== undefined) return versions.of(apiVersion);
+  return kind.apiVersions?.includes(apiVersion) === false ? undefined : kind;
 }
 
 /** Converts an object, if its kind is converted. @throws {StatusError} 500 that begins with `what`. */

@@ -165,16 +165,12 @@ export class Review implements Reviewer {
   get versions(): Versions | undefined {
     const { route } = this.#request;
     const conversions = this.#conversions;
-    const crd = this.#store.collection(CustomResourceDefinition)?.get(`${route.plural}.${route.group}`);
-    if (crd === undefined) return undefined;
-    const isConverted = conversions.planOf(route) !== undefined;
-    const find = (apiVersion: string): Definition | undefined =>
+    if (conversions.planOf(route) === undefined) return undefined;
+    const crd = this.#store.collection(CustomResourceDefinition)!.get(`${route.plural}.${route.group}`)!;
+    const of = (apiVersion: string): Definition | undefined =>
       definitionsIn(crd).find((it) => it.apiVersion === apiVersion);
     return {
-      of: (apiVersion, written) => {
-        const found = find(apiVersion);
-        return isConverted ? found : found && written;
-      },
+      of,
       convert: (given, apiVersion) => {
         if (given.apiVersion === apiVersion) return given;
         const object = given.metadata === undefined ? given : withManagedFields(given, undefined);
@@ -182,7 +178,7 @@ export class Review implements Reviewer {
         const known = this.#converted.get(id);
         if (known !== undefined) return known();
         pause(
-          () => conversions.convert(object, apiVersion, find(apiVersion)!),
+          () => conversions.convert(object, apiVersion, of(apiVersion)!),
           (verdict) =>
             this.#converted.set(id, () => {
               let converted = given;

@@ -67,6 +67,8 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
   readonly schema: Struct | undefined;
   /** API version: `"apps/v1"`, `"v1"`. */
   readonly apiVersion: string;
+  /** The API versions in its CRD, served or not; undefined for other kinds. */
+  readonly apiVersions: readonly string[] | undefined;
   /** The subresources, with what discovery says of them. */
   readonly parts: DiscoveredResource["parts"];
   /** The columns of a built-in kind's tables; undefined for others. */
@@ -131,6 +133,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     table: undefined,
     columns: [],
     scale: undefined,
+    apiVersions: undefined,
     warning: undefined,
     returnsDeleted: false,
     unconditionalUpdate: builtIn !== undefined,
@@ -216,11 +219,13 @@ export function storedVersionsOf(crd: JsonObject, before: readonly string[]): st
 export function crdResources(crd: JsonObject, isAll = false): ResourceDefinition[] {
   const spec = objectOr(crd.spec);
   const names = objectOr(spec.names);
+  const apiVersions = versionsOf(crd).map(({ name }) => `${textOf(spec.group)}/${textOf(name)}`);
   return versionsOf(crd).filter((version) => isAll || version.served === true).map((version) => {
     const subresources = objectOr(version.subresources);
     const { openAPIV3Schema: schema } = objectOr(version.schema);
     const fields = objectsOf(version.selectableFields);
     return {
+      apiVersions,
       group: textOf(spec.group),
       version: textOf(version.name),
       plural: textOf(names.plural),
