@@ -1,5 +1,5 @@
 // Storage migration on a real API server: etcd says in which version each object is stored.
-import { type Client, defineResource, type KubernetesObject } from "@kube/informer";
+import { type Client, defineResource, type KubernetesObject, StatusError } from "@kube/informer";
 import {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -19,13 +19,17 @@ interface Site extends KubernetesObject {
 const SITE = { group: "example.com", plural: "sites", kind: "Site" } as const;
 const [Old, Site] = ["v1alpha1", "v1"].map((version) => defineResource<Site>({ ...SITE, version }));
 
-/** The CRD with these versions, of which the first one is stored. Since v1, sizes are below 39. */
+/** The CRD with these versions, of which the first one is stored, and those with "!" are not served. */
 function sites(...names: string[]): ReturnType<typeof definitionOf> {
+  // Since v1, sizes are below 39.
   const size = { type: "integer", ...names.includes("v1") && { maximum: 38 } };
   const spec = { type: "object", properties: { size } };
   const crd = definitionOf(Site, { schema: { openAPIV3Schema: { type: "object", properties: { spec } } } });
   const [version] = crd.spec.versions;
-  return { ...crd, spec: { ...crd.spec, versions: names.map((name, i) => ({ ...version, name, storage: i === 0 })) } };
+  const versions = names.map((name, at) => (
+    { ...version, name: name.replace("!", ""), served: !name.endsWith("!"), storage: at === 0 }
+  ));
+  return { ...crd, spec: { ...crd.spec, versions } };
 }
 
 /** The number of objects in etcd by the version in which they are stored. */
@@ -114,3 +118,42 @@ testOfAssets(
     assertEquals((await client.resource(Site).list()).items.length, 40);
   },
 );
+
+testOfAssets("after migrateStorage, users can apply objects whose old version is gone", async (assets) => {
+  await using plane = await startControlPlane({ assets });
+  using client = plane.client({ namespace: "default" });
+  const signal = AbortSignal.timeout(120_000);
+  const install = (...versions: string[]) => installCrds(client, [sites(...versions)], { allowBreaking: true, signal });
+  const migrate = async () => (await migrateStorage(client, Site, { signal, serverMigrator: false })).cleaned;
+  const one = client.resource(Site);
+  const apply = (kind: typeof Site, name: string, fieldManager: string, labels?: Record<string, string>) =>
+    client.resource(kind).apply({ metadata: { name, labels }, spec: { size: 1 } }, { fieldManager });
+  const managersOf = async (name: string) =>
+    (await one.get(name)).metadata.managedFields!.map(({ manager, apiVersion }) => `${manager} ${apiVersion}`);
+
+  await install("v1alpha1");
+  for (const name of ["both", "old", "forgotten"]) await apply(Old, name, "user", { tier: "web" });
+  await install("v1", "v1alpha1");
+  await apply(Site, "both", "operator");
+  assertEquals(await migrate(), 0, "both versions are served");
+  await install("v1", "v1alpha1!");
+  await apply(Site, "forgotten", "operator"); // it works at this step, so that nobody notices what comes
+  const { managedFields } = (await one.get("forgotten")).metadata;
+  assertEquals(await migrate(), 3);
+  assertEquals(await managersOf("both"), ["operator example.com/v1"]);
+  assertEquals(await managersOf("old"), ["user example.com/v1"]);
+  // As if this object had not been cleaned.
+  const back = [{ op: "replace", path: "/metadata/managedFields", value: managedFields! }] as const;
+  await one.patch("forgotten", { type: "json", body: back });
+  await install("v1");
+
+  for (const name of ["both", "old"]) await apply(Site, name, "user", { tier: "web" });
+  // Nobody else owns the label, so the user can remove it.
+  assertEquals((await apply(Site, "old", "user")).metadata.labels, undefined);
+  const refusal = "request to convert CR to an invalid group/version: example.com/v1alpha1";
+  await assertRejects(() => apply(Site, "forgotten", "user"), StatusError, refusal);
+  await assertRejects(() => apply(Site, "forgotten", "operator"), StatusError, refusal);
+  assertEquals(await migrate(), 1);
+  assertEquals(await managersOf("forgotten"), ["operator example.com/v1"]);
+  await apply(Site, "forgotten", "user");
+});
