@@ -130,7 +130,9 @@ function compareSpecs(
     const consequence = newStrategy === "Webhook" ? WEBHOOK : UNREAD;
     text("conversion changed", consequence, "spec.conversion.strategy", strategy, newStrategy);
   }
-  lost(unconverted(after), unconverted(before), (loss) => {
+  const storage = objectsOf(before.versions).filter((it) => it.storage === true).map(({ name }) => textOf(name));
+  const storedNames = stored.length > 0 ? stored : storage;
+  lost(unconverted(after, storedNames), unconverted(before, storedNames), (loss) => {
     const [to, detail] = JSON.parse(loss);
     reportOf(to)("conversion missing", UNCONVERTED, "schema", detail);
   });
@@ -140,36 +142,29 @@ function compareSpecs(
   for (const version of objectsOf(before.versions)) {
     const name = textOf(version.name);
     const now = objectsOf(after.versions).find((other) => other.name === name);
-    const isStored = stored.includes(name) || (stored.length === 0 && version.storage === true);
     if (now !== undefined) compareVersions(version, now, reportOf(name));
-    else if (isStored) report("stored version removed", UNREAD, `spec.versions[${name}]`);
+    else if (storedNames.includes(name)) report("stored version removed", UNREAD, `spec.versions[${name}]`);
     else if (version.served === true) report("version removed", CALLS, `spec.versions[${name}]`);
   }
 }
 
-/** Returns the versions that lack fields of another one, if nothing converts between them. */
-function unconverted({ conversion, versions }: JsonObject): (readonly [to: string, detail: string])[] {
+/** Returns each version that lacks fields of another one, if nothing converts, and these fields. */
+function unconverted({ conversion, versions }: JsonObject, stored: readonly string[]): string[][] {
   if (objectOr(conversion).strategy === "Webhook") return [];
   const used = objectsOf(versions).filter(({ served, storage }) => served === true || storage === true);
-  return used.flatMap((from) =>
-    used.flatMap((to) => {
-      const fields = droppedFields(from, to);
-      return fields === undefined ? [] : [[textOf(to.name), `${textOf(from.name)} has ${fields}`] as const];
-    })
-  );
+  const sources = objectsOf(versions).filter((it) => used.includes(it) || stored.includes(textOf(it.name)));
+  const pairs = sources.flatMap((from) => used.map((to) => [to, from, droppedFields(from, to)] as const));
+  return pairs.filter(([, , fields]) => fields !== "")
+    .map(([to, from, fields]) => [textOf(to.name), `${textOf(from.name)} has ${fields}`]);
 }
 
-/**
- * Names the first fields that objects lose between two versions of a definition if nothing converts them, as text;
- * `undefined` if they lose none.
- */
-export function droppedFields(from: object, to: object): string | undefined {
+/** Names the first fields that objects lose between two versions if nothing converts them, as text. */
+export function droppedFields(from: object, to: object): string {
   const fields: string[] = [];
   compareSchemas(schemaOf(from), schemaOf(to), "", (_, consequence, path) => {
     if (consequence === PRUNED) fields.push(path);
   });
-  const more = fields.length > 3 ? ` and ${fields.length - 3} more` : "";
-  return fields.length === 0 ? undefined : `${fields.slice(0, 3).join(", ")}${more}`;
+  return (fields.length > 3 ? [...fields.slice(0, 3), "…"] : fields).join(", ");
 }
 
 function schemaOf(version: object): JsonObject {

@@ -89,10 +89,8 @@ export interface StorageMigration extends Pick<StorageMigrationProgress, "name" 
 
 /** How often the server's own migrator is asked, and how long until it must have begun, in milliseconds. */
 const MIGRATOR_MS = { poll: 1_000, begin: 15_000 };
-/** The passes at most, while others keep writing. */
+/** The attempts at most, while others keep writing. */
 const PASSES = 5;
-/** How often managedFields are read again when others write the object. */
-const CONFLICTS = 10;
 
 /**
  * Rewrites all objects of a custom kind in the storage version, then removes the other versions from the CRD's
@@ -161,7 +159,7 @@ export async function migrateStorage<T extends KubernetesObject>(
   if (!isDone && !byServer) await rewriting.run();
   const { rewritten, cleaned } = rewriting;
   const refused = [...rewriting.refused].map(([key, reason]) => ({ key, reason }));
-  const now = isDone ? storedVersions : await definition.cut(storageVersion, refused.length > 0);
+  const now = await definition.cut(storageVersion, refused.length > 0);
   if (!isDone && refused.length === 0) rewriting.tell({ step: "cut", objects });
   return { name, storageVersion, storedVersions: now, rewritten, cleaned, refused };
 }
@@ -189,8 +187,8 @@ class StoredDefinition {
     const storage = versions.find((it) => it.storage)!;
     const storedVersions = status?.storedVersions ?? [storage.name];
     for (const from of conversion?.strategy === "Webhook" || !checks ? [] : versions) {
-      const fields = storedVersions.includes(from.name) ? droppedFields(from, storage) : undefined;
-      if (fields === undefined) continue;
+      const fields = droppedFields(from, storage);
+      if (fields === "" || !storedVersions.includes(from.name)) continue;
       throw new InformerError(
         `Cannot migrate "${this.name}": ${storage.name} has no ${fields}, which objects at ${from.name} may have, and ` +
           "the CRD has no conversion. Install the CRD with its webhook first",
@@ -216,6 +214,8 @@ class StoredDefinition {
     return [storageVersion];
   }
 }
+
+type Write = (client: ResourceClient<KubernetesObject>, name: string) => Promise<void>;
 
 /** Rewrites all objects of a kind by empty patches, until a pass finds no version that it does not know. */
 class Rewriting {
@@ -265,11 +265,14 @@ class Rewriting {
   /** Removes managedFields in versions that are not served. */
   async clean(): Promise<void> {
     const keys = [...this.#stale];
-    await this.#inGroups(keys, async (key) => {
-      for (let left = CONFLICTS; !await this.#attempt(key, (client, name) => this.#clean(client, name)); left--) {
-        if (left === 0) return void this.refused.set(key, "others write the object again and again");
+    const write = async (key: ObjectKey): Promise<void> => {
+      for (let left = PASSES; !await this.#attempt(key, (client, name) => this.#clean(client, name)); left--) {
+        if (left === 1) return void this.refused.set(key, "others write the object again and again");
       }
-    }, (done) => this.tell({ step: "fields", objects: keys.length, done }));
+    };
+    for await (const { done } of this.#inGroups(keys, write)) {
+      this.tell({ step: "fields", objects: keys.length, done });
+    }
   }
 
   /** Returns the entries of managedFields in versions that are not served. */
@@ -297,16 +300,13 @@ class Rewriting {
     this.cleaned++;
   }
 
-  async #inGroups(
-    keys: readonly ObjectKey[],
-    write: (key: ObjectKey) => Promise<unknown>,
-    tell: (done: number, group: readonly ObjectKey[]) => void,
-  ): Promise<void> {
+  /** Writes objects, some at the same time. */
+  async *#inGroups(keys: readonly ObjectKey[], write: (key: ObjectKey) => Promise<unknown>) {
     const { parallel = 4 } = this.#options;
     for (let done = 0; done < keys.length;) {
       const group = keys.slice(done, done + parallel);
       await Promise.all(group.map(write));
-      tell(done += group.length, group);
+      yield { group, done: done += group.length };
     }
   }
 
@@ -330,13 +330,13 @@ class Rewriting {
             `${PASSES} passes. Update all API servers first, pause the writers, and migrate again`,
         );
       }
-      await this.#inGroups(pending, (key) => this.#rewrite(key), (done, group) => {
+      for await (const { done, group } of this.#inGroups(pending, (key) => this.#rewrite(key))) {
         for (const key of group) {
           isWhole &&= pass === 1 && this.#known.has(key);
           if (isWhole) after = key;
         }
         this.tell({ step: "rewriting", objects: pending.length, done, pass, after });
-      });
+      }
       await this.count();
     }
   }
@@ -350,10 +350,7 @@ class Rewriting {
   }
 
   /** Writes an object, and notes if that is refused. Returns false if another write came first. */
-  async #attempt(
-    key: ObjectKey,
-    write: (client: ResourceClient<KubernetesObject>, name: string) => Promise<void>,
-  ): Promise<boolean> {
+  async #attempt(key: ObjectKey, write: Write): Promise<boolean> {
     const [name, namespace] = key.split("/").reverse();
     try {
       await write(namespace === undefined ? this.#objects : this.#objects.namespace(namespace), name);

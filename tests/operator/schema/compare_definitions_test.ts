@@ -218,6 +218,13 @@ Deno.test("compareDefinitions reports changes of the definition", () => {
       ["conversion changed spec.conversion.strategy: stored objects"],
     ],
     [definition(base), definition(base, hook), [], []],
+    // Nothing was converted before.
+    [
+      definition(base),
+      definition([...base, { ...version(text), name: "v2" }], hook),
+      [],
+      ["stored version removed spec.versions[v2]: stored objects"],
+    ],
     [definition(base), definition(base, { conversion: { strategy: "None" } }), [], []],
     [
       definition(base, { preserveUnknownFields: true }),
@@ -371,4 +378,38 @@ Deno.test("a definition that is nested too deep is refused by name", () => {
       'Cannot compare definitions: "websites.example.com" is nested more than 2020 deep. Flatten its schemas',
     );
   }
+});
+
+/** The changes in which a version loses fields. */
+function losses(before: JsonObject, after: JsonObject): string[] {
+  return compareDefinitions(before, after).filter(({ change }) => change === "conversion missing").map((it) => {
+    assertEquals([it.breaks, it.path], ["stored objects", "schema"]);
+    return `${it.version}: ${/\((.*)\)/.exec(it.message)?.[1]}`;
+  });
+}
+
+Deno.test("compareDefinitions reports versions that lose fields because no webhook converts them", () => {
+  const old = version(object({ image: text, size: text }), { name: "v1alpha1", storage: false });
+  const now = version(object({ size: text }));
+  const [before, hook] = [definition([{ ...old, storage: true }]), { conversion: { strategy: "Webhook" } }];
+  const after = definition([old, now]);
+  assertEquals(losses(before, after), ["v1: v1alpha1 has spec.image"]);
+  assertEquals(losses(before, definition([old, now], { conversion: { strategy: "None" } })).length, 1);
+  assertEquals(losses(before, definition([old, now], hook)), []);
+  assertEquals(losses(after, after), []);
+  // Objects that are stored in the older version, although it is not served.
+  const unserved = definition([{ ...old, served: false }, now]);
+  assertEquals(losses(before, unserved), ["v1: v1alpha1 has spec.image"]);
+  assertEquals(losses({ ...after, status: { storedVersions: ["v1"] } }, unserved), []);
+  const newest = version(object({ size: text, port: text }));
+  assertEquals(losses(unserved, definition([{ ...old, served: false }, newest])), []);
+  const open = version(object({}, { "x-kubernetes-preserve-unknown-fields": true }));
+  assertEquals(losses(before, definition([old, open])), ["v1alpha1: v1 has spec.*"]);
+  const newer = version(object({ size: text, port: text, list: { type: "array", items: object({ name: text }) } }));
+  assertEquals(losses(after, definition([old, newer])), ["v1alpha1: v1 has spec.port, spec.list"]);
+  const many = object(Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, text])));
+  const wide = { ...version(many), name: "v1alpha1", storage: false };
+  assertEquals(losses(before, definition([wide, version(object({}))])), [
+    "v1: v1alpha1 has spec.a, spec.b, spec.c, …",
+  ]);
 });

@@ -210,8 +210,13 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   assertEquals((await sites.list()).items.length, 1);
   await assertRejects(() => old.list(), Error, "404");
   const draft = { metadata: { name: "a" }, spec: { container: { image: "z" } } };
-  const applied = await sites.apply(draft, { fieldManager: "operator", force: true });
-  assertEquals(applied.metadata.managedFields?.map(({ apiVersion }) => apiVersion), ["example.com/v1"]);
+  const refusal = "request to convert CR to an invalid group/version: example.com/v1alpha1";
+  await assertRejects(() => sites.apply(draft, { fieldManager: "operator", force: true }), Error, refusal);
+  // Updates go on, and change no owner, so that the next apply fails, too.
+  const { managedFields } = (await sites.get("a")).metadata;
+  const updated = await sites.patch("a", { type: "merge", body: { spec: { container: { image: "updated" } } } });
+  assertEquals([updated.spec.container.image, updated.metadata.managedFields], ["updated", managedFields]);
+  await assertRejects(() => sites.apply(draft, { fieldManager: "operator", force: true }), Error, refusal);
   await crds.delete(name);
   await assertRejects(() => sites.list(), Error, "404");
 });
