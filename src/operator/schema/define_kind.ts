@@ -69,8 +69,13 @@ export interface KindDefinition<Group, Version, Kind, Scope, Spec, Status> {
   readonly scale?: ScalePaths;
   /** Paths that field selectors may name: `[".spec.image"]`. @default {none} */
   readonly selectableFields?: readonly string[];
-  /** Other versions of the kind that the server serves. It stores this one. @default {none} */
+  /** Other versions of the kind. The server stores this one. @default {none} */
   readonly olderVersions?: readonly DefinedKind[];
+  /**
+   * If `false`, the CRD keeps this version, but the server does not serve it. Set it for an older version before you
+   * remove that, see [Upgrade an operator](../../../docs/controllers/upgrade.md). @default {true}
+   */
+  readonly served?: boolean;
   /** A warning for users of this version. @default {none} */
   readonly deprecationWarning?: string;
 }
@@ -191,7 +196,7 @@ export function defineKind<
 
 const NAMES = namesOf<AnyDefinition>()(
   "group version kind plural singular scope shortNames categories description spec status rules columns scale",
-  "selectableFields olderVersions deprecationWarning",
+  "selectableFields olderVersions served deprecationWarning",
 );
 
 type AnyDefinition = KindDefinition<string, string, string, "Namespaced" | "Cluster", KindSchema, KindSchema>;
@@ -219,10 +224,11 @@ function schemaOfObjects(definition: AnyDefinition, changes: SchemaChange[]): Js
 
 function definitionOf(definition: AnyDefinition, schema: JsonObject): ObjectDraft<CustomResourceDefinition> {
   const { group, kind, plural, singular = kind.toLowerCase(), scope = "Namespaced", olderVersions = [] } = definition;
-  const { shortNames, categories, status, scale, columns, selectableFields, deprecationWarning } = definition;
+  const { shortNames, categories, status, scale, columns, selectableFields, served = true, deprecationWarning } =
+    definition;
   const own = defined({
     name: definition.version,
-    served: true,
+    served,
     storage: true,
     deprecated: deprecationWarning === undefined ? undefined : true,
     deprecationWarning,

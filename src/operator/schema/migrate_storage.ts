@@ -281,8 +281,7 @@ class Rewriting {
   }
 
   async #clean(client: ResourceClient<KubernetesObject>, name: string): Promise<void> {
-    const { signal } = this.#options;
-    const object = await client.get(name, { signal });
+    const object = await client.get(name, { signal: this.#options.signal });
     const stale = this.#staleIn(object);
     if (stale.length === 0) return;
     const { resourceVersion, managedFields = [] } = object.metadata;
@@ -296,7 +295,7 @@ class Rewriting {
       { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
       { op: "replace", path: "/metadata/managedFields", value },
     ] as const;
-    await client.patch(name, { type: "json", body }, { signal });
+    await client.patch(name, { type: "json", body }, { signal: this.#options.signal });
     this.cleaned++;
   }
 

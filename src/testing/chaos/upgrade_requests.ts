@@ -116,15 +116,19 @@ export class UpgradeRequests {
     for (const crd of this.crds()) {
       const versions = crd.spec.versions.filter(({ storage }) => storage);
       if (versions.length === crd.spec.versions.length) continue;
-      const unserved = crd.spec.versions.map((it) => ({ ...it, served: it.storage }));
+      const ended = crd.spec.versions.map((it) => ({ ...it, served: it.storage }));
+      const unserved: Crd = { ...crd, spec: { ...crd.spec, versions: ended } };
       const only: Crd = { ...crd, spec: { ...crd.spec, versions, conversion: { strategy: "None" } } };
       const [kind] = kindsIn(only);
+      const change = { force: true, allowBreaking: true };
       // Once no user writes at an older version, the second migration removes managedFields in it.
-      await this.#rewrite(kind);
-      for (const next of [{ ...crd, spec: { ...crd.spec, versions: unserved } }, only]) {
-        await installCrds(this.#admin, [next], { force: true, allowBreaking: true });
-        if (next !== only) await this.#rewrite(kind);
+      for (const next of [crd, unserved]) {
+        await installCrds(this.#admin, [next], change);
+        const { refused: [it] } = await migrateStorage(this.#admin, kind, { serverMigrator: false });
+        if (it === undefined) continue;
+        throw new InformerError(`${kind.kind} "${it.key}" cannot be migrated to ${kind.version}: ${it.reason}`);
       }
+      await installCrds(this.#admin, [only], change);
       for (const object of (await this.#admin.resource(kind, { namespace: "" }).list()).items) {
         const { name, namespace, uid } = object.metadata;
         await this.#admin.resource(kind, { namespace }).apply({ metadata: { name, uid } }, CHECK).catch((cause) => {
@@ -134,12 +138,6 @@ export class UpgradeRequests {
         });
       }
     }
-  }
-
-  async #rewrite(kind: Resource): Promise<void> {
-    const { refused: [it] } = await migrateStorage(this.#admin, kind, { serverMigrator: false });
-    if (it === undefined) return;
-    throw new InformerError(`${kind.kind} "${it.key}" cannot be migrated to ${kind.version}: ${it.reason}`);
   }
 
   /** The CRDs of the release that was installed last. */

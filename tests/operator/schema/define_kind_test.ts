@@ -159,6 +159,9 @@ Deno.test("a CRD serves older versions of a kind, and stores the newest", () => 
     ["v1", true, true],
     ["v1beta1", true, false],
   ]);
+  const Ended = defineKind({ ...NAMES, version: "v1beta1", spec, served: false });
+  const next = defineKind({ ...NAMES, spec, olderVersions: [Ended] }).crd;
+  assertEquals(next.spec.versions.map(({ served }) => served), [true, false]);
 });
 
 Deno.test("the types of a defined kind are those of its schema", () => {

@@ -13,7 +13,7 @@ import { isObject, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { oncePer } from "../../../operator/schema/values/object_schema.ts";
 import { prune } from "../../../operator/schema/values/prune.ts";
-import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import { crdResources, type Definition, definitionOf, schemaOfDefinition } from "../storage/definition.ts";
 import { type Forms, parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { addressOf, post, type WebhookSource } from "./webhook_call.ts";
 
@@ -23,6 +23,8 @@ type KindName = Pick<Definition, "group" | "plural">;
 interface Plan {
   /** The API version that is stored. */
   readonly stored: string;
+  /** All versions, served or not. */
+  readonly versions: readonly Definition[];
   readonly clientConfig: JsonObject;
   readonly reviews: readonly string[];
 }
@@ -92,8 +94,7 @@ export class Conversions {
     const { labels, annotations } = objectOr(converted.metadata);
     const own = { labels: labels ?? undefined, annotations: annotations ?? undefined };
     const metadata = { ...objectOr(object.metadata), ...own };
-    const others = this.versionsOf(kind).map(({ definition }) => definition);
-    const target = [kind, ...others].find((it) => it.apiVersion === apiVersion);
+    const target = plan.versions.find((version) => version.apiVersion === apiVersion);
     const kept = target === undefined ? converted : prune(schemaOfDefinition(target), converted, "", [], false);
     return JSON.parse(JSON.stringify({ ...objectOr(kept), metadata }));
   }
@@ -145,14 +146,16 @@ export class Conversions {
 }
 
 /** Returns the plan that a CRD has, or nothing. */
-const planIn = oncePer((crd: StoredObject): readonly Plan[] => {
-  const { group, conversion, versions } = objectOr(parseStored(crd).spec);
+const planIn = oncePer((stored: StoredObject): readonly Plan[] => {
+  const crd = parseStored(stored);
+  const { group, conversion, versions } = objectOr(crd.spec);
   const { strategy, webhook } = objectOr(conversion);
   const { clientConfig, conversionReviewVersions } = objectOr(webhook);
   if (strategy !== "Webhook") return [];
-  const stored = objectsOf(versions).find(({ storage }) => storage === true)?.name;
+  const name = objectsOf(versions).find(({ storage }) => storage === true)?.name;
   const reviews = textsOf(conversionReviewVersions).filter((it) => it === "v1" || it === "v1beta1");
-  return [{ stored: `${group}/${stored}`, clientConfig: objectOr(clientConfig), reviews }];
+  const definitions = crdResources(crd, true).map(definitionOf);
+  return [{ stored: `${group}/${name}`, versions: definitions, clientConfig: objectOr(clientConfig), reviews }];
 });
 
 /** Returns the response of a review. @throws {Error} if there is none, or it is a failure. */

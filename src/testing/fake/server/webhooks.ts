@@ -12,11 +12,9 @@ import { defined, equalJson, type JsonObject } from "../../../engine/api/json.ts
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { apiVersionOf } from "../../../engine/api/resource.ts";
 import { StatusError } from "../../../engine/api/status.ts";
-import { CustomResourceDefinition } from "../../../engine/kinds/apiextensions/v1.ts";
 import type { ResourceRoute } from "../../../engine/protocol/requests.ts";
-import { oncePer } from "../../../operator/schema/values/object_schema.ts";
 import { type Versions, withManagedFields } from "../apply/managed_fields.ts";
-import { crdResources, type Definition, definitionOf } from "../storage/definition.ts";
+import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
 import type { RequestAttributes, RequestContext } from "../wire/exchange.ts";
 import { Pause } from "../writes/admission.ts";
@@ -66,9 +64,6 @@ export async function underReview<R>(
     }
   }
 }
-
-/** The versions in a CRD, served or not. */
-const definitionsIn = oncePer((crd: StoredObject) => crdResources(parseStored(crd), true).map(definitionOf));
 
 /** The answers of webhooks to one request. */
 export class Review implements Reviewer {
@@ -163,12 +158,11 @@ export class Review implements Reviewer {
   }
 
   get versions(): Versions | undefined {
-    const { route } = this.#request;
     const conversions = this.#conversions;
-    if (conversions.planOf(route) === undefined) return undefined;
-    const crd = this.#store.collection(CustomResourceDefinition)!.get(`${route.plural}.${route.group}`)!;
+    const plan = conversions.planOf(this.#request.route);
+    if (plan === undefined) return undefined;
     const of = (apiVersion: string): Definition | undefined =>
-      definitionsIn(crd).find((it) => it.apiVersion === apiVersion);
+      plan.versions.find((version) => version.apiVersion === apiVersion);
     return {
       of,
       convert: (given, apiVersion) => {
