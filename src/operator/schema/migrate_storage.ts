@@ -270,7 +270,8 @@ class Rewriting {
         if (left === 1) return void this.refused.set(key, "others write the object again and again");
       }
     };
-    for await (const { done } of this.#inGroups(keys, write)) {
+    for (const [group, done] of this.#groups(keys)) {
+      await Promise.all(group.map(write));
       this.tell({ step: "fields", objects: keys.length, done });
     }
   }
@@ -299,13 +300,11 @@ class Rewriting {
     this.cleaned++;
   }
 
-  /** Writes objects, some at the same time. */
-  async *#inGroups(keys: readonly ObjectKey[], write: (key: ObjectKey) => Promise<unknown>) {
+  /** Returns the keys in groups that are written at the same time, with the number of keys up to the group's end. */
+  *#groups(keys: readonly ObjectKey[]): Generator<readonly [group: readonly ObjectKey[], done: number]> {
     const { parallel = 4 } = this.#options;
-    for (let done = 0; done < keys.length;) {
-      const group = keys.slice(done, done + parallel);
-      await Promise.all(group.map(write));
-      yield { group, done: done += group.length };
+    for (let at = 0; at < keys.length; at += parallel) {
+      yield [keys.slice(at, at + parallel), Math.min(at + parallel, keys.length)];
     }
   }
 
@@ -329,7 +328,8 @@ class Rewriting {
             `${PASSES} passes. Update all API servers first, pause the writers, and migrate again`,
         );
       }
-      for await (const { done, group } of this.#inGroups(pending, (key) => this.#rewrite(key))) {
+      for (const [group, done] of this.#groups(pending)) {
+        await Promise.all(group.map((key) => this.#rewrite(key)));
         for (const key of group) {
           isWhole &&= pass === 1 && this.#known.has(key);
           if (isWhole) after = key;

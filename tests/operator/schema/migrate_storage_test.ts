@@ -332,7 +332,7 @@ Deno.test("migrateStorage removes managedFields before it rewrites objects", asy
 Deno.test("migrateStorage refuses to lose fields that the storage version lacks if no webhook converts them", async () => {
   using shop = await Shop.with(1);
   const text = { type: "string" };
-  const install = async (conversion?: object): Promise<void> => {
+  const install = (conversion?: object): void => {
     const versions = ["v1beta1", "v1"].map((name, at) => {
       const spec = { type: "object", properties: at === 0 ? { image: text } : { source: text } };
       const openAPIV3Schema = { type: "object", properties: { spec } };
@@ -340,7 +340,7 @@ Deno.test("migrateStorage refuses to lose fields that the storage version lacks 
     });
     shop.server.patch(CustomResourceDefinition, NAME, { spec: { versions, conversion } } as never);
   };
-  await install();
+  install();
   for (const dryRun of [true, false]) {
     await assertRejects(
       () => shop.migrate({ dryRun }),
@@ -351,9 +351,9 @@ Deno.test("migrateStorage refuses to lose fields that the storage version lacks 
   }
   assertEquals([shop.patched(), shop.progress], [[], []]);
   const clientConfig = { url: "https://webhooks.test" };
-  await install({ strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } });
+  install({ strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } });
   assertEquals((await shop.migrate()).storedVersions, ["v1"]);
-  await install({ strategy: "None", webhook: null });
+  install({ strategy: "None", webhook: null });
   // No object is stored in the older version anymore.
   assertEquals((await shop.migrate()).rewritten, 0);
 });
