@@ -98,9 +98,8 @@ const PASSES = 5;
  * have the new storage version.
  *
  * 1. It tells `onProgress` what it will do.
- * 2. It removes entries in `metadata.managedFields` whose version the CRD does not serve. As soon as the version is gone
- *    from the CRD, the server refuses each server-side apply to an object with such an entry. So call it again after
- *    `served: false`, before you remove the version. It does this even if all objects are already migrated.
+ * 2. It removes entries in `metadata.managedFields` whose version the CRD does not serve. Once that version is gone,
+ *    the server would refuse each server-side apply to the object.
  * 3. If the server has a migrator of its own (`StorageVersionMigration`, Kubernetes 1.37), that one does the work.
  *    Otherwise, each object gets an empty patch, so that the server stores it again. Objects stay as they are, and an
  *    object that is already stored in the storage version gets no event.
@@ -108,9 +107,11 @@ const PASSES = 5;
  * 5. It removes the other versions from `storedVersions`, unless the server has refused an object. Repair or delete
  *    the objects in `refused`, and call it again.
  *
- * It may be stopped and called again at any time. It lists metadata in pages of 500, and holds a key and a version for
- * each object. The client needs `get` on `customresourcedefinitions`, `patch` on `customresourcedefinitions/status`,
- * and `get`, `list` and `patch` on the kind. With `create`, `get` and `delete` on `storageversionmigrations`, it uses the
+ * Call it again after `served: false`, before you remove a version: then it takes step 2 only. It may be stopped and
+ * called again at any time. It lists metadata in pages of 500, and holds a key and a version for each object.
+ *
+ * The client needs `get` on `customresourcedefinitions`, `patch` on `customresourcedefinitions/status`, and `get`,
+ * `list` and `patch` on the kind. With `create`, `get` and `delete` on `storageversionmigrations`, it uses the
  * server's migrator.
  *
  * @param kind The kind, in any served version.
