@@ -196,6 +196,18 @@ Deno.test("informer crds --migrate stores all objects in one version, says what 
   assertEquals(JSON.parse(refused.out.join("\n"))[0].rewritten, 1);
   const done = await migrate();
   assertEquals([done.code, done.err.at(-1)], [0, "as.acme.dev: all objects are stored in v1"]);
+  const entry = {
+    manager: "user",
+    operation: "Apply",
+    apiVersion: "acme.dev/v1alpha1",
+    fieldsType: "FieldsV1",
+  } as const;
+  const managedFields = [{ ...entry, fieldsV1: { "f:spec": {} } }];
+  server.create(A, { metadata: { name: "c", namespace: "shop", managedFields } });
+  assertEquals((await migrate()).err, [
+    "as.acme.dev: 0 objects, stored in v1, to v1; 1 have managedFields in versions that are not served",
+    "as.acme.dev: 1 of 1 have lost managedFields in versions that are not served",
+  ]);
   assertEquals((await migrate("--compare")).code, 2);
   assertEquals((await run("crds", "--dry-run", "kinds.ts")).code, 2);
 });

@@ -203,13 +203,19 @@ Deno.test("objects from before the webhook, and those of the test itself, are co
   const name = Site.crd.metadata.name!;
   await crds.patch(name, { type: "merge", body: { status: { storedVersions: ["v1"] } } }, { subresource: "status" });
   const crd = await crds.get(name) as Loose;
+  const draft = { metadata: { name: "a" }, spec: { container: { image: "z" } } };
+  const versions = crd.spec.versions.map((it: Loose) => ({ ...it, served: it.storage }));
+  const unserved = await crds.update({ ...crd, spec: { ...crd.spec, versions } }) as Loose;
+  const options = { fieldManager: "operator", force: true, dryRun: true };
+  const owners = (await sites.apply(draft, options)).metadata.managedFields;
+  // The server converts what others manage in a version that it does not serve.
+  assertEquals(owners?.map(({ apiVersion }) => apiVersion).sort(), ["example.com/v1", "example.com/v1alpha1"]);
   await crds.update({
-    ...crd,
+    ...unserved,
     spec: { ...crd.spec, versions: crd.spec.versions.filter(({ storage }: Loose) => storage) },
   });
   assertEquals((await sites.list()).items.length, 1);
   await assertRejects(() => old.list(), Error, "404");
-  const draft = { metadata: { name: "a" }, spec: { container: { image: "z" } } };
   const refusal = "request to convert CR to an invalid group/version: example.com/v1alpha1";
   await assertRejects(() => sites.apply(draft, { fieldManager: "operator", force: true }), Error, refusal);
   // Updates go on, and change no owner, so that the next apply fails, too.
