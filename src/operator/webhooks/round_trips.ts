@@ -100,11 +100,8 @@ export function roundTrips<T extends KubernetesObject>(
 /** Returns an object in which absent metadata, labels, annotations and spec are like empty ones. */
 function comparable({ metadata, spec, ...object }: JsonObject): JsonObject {
   const { labels, annotations, ...rest } = objectOr(metadata);
-  return {
-    ...object,
-    spec: objectOr(spec),
-    metadata: { ...rest, labels: objectOr(labels), annotations: objectOr(annotations) },
-  };
+  const full = { ...rest, labels: objectOr(labels), annotations: objectOr(annotations) };
+  return { ...object, spec: objectOr(spec), metadata: full };
 }
 
 type Path = readonly string[];

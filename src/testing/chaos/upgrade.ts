@@ -7,7 +7,7 @@
  * @module
  */
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
-import { differences } from "../../engine/api/selector.ts";
+import { differences, formatFieldPath, membersAt, parseFieldPath } from "../../engine/api/selector.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
@@ -22,7 +22,7 @@ import {
   planOf,
   type Statement,
 } from "./plan.ts";
-import { type ReleaseDefinitions, type UpgradeChange, UpgradeRequests } from "./upgrade_requests.ts";
+import { type ReleaseDefinitions, shortJson, type UpgradeChange, UpgradeRequests } from "./upgrade_requests.ts";
 
 /** One release of an operator. */
 export interface Release extends ReleaseDefinitions {
@@ -120,7 +120,8 @@ class UpgradeTrial extends Trial<undefined> {
     );
     own.trial = this;
     this.#options = options;
-    this.#requests = new UpgradeRequests("http://fake", this.cluster.server, (uid) => this.cluster.own(uid));
+    this.#requests = new UpgradeRequests("http://fake", this.cluster.server, this.checks);
+    this.slots.agent = "kube-informer/"; // as in production, both releases have the client's default manager
     this.network.refused = (what, response) => void this.#refused(what, response);
   }
 
@@ -178,7 +179,9 @@ class UpgradeTrial extends Trial<undefined> {
     const { step = 0, objects: before = objects } = this.#before ?? {};
     const isSame = plan.steps.slice(step, record.step).every((it) => !["change", ...MEDDLING].includes(it.do));
     const [changed] = isSame ? differences(before, objects) : [];
-    if (changed !== undefined) record.fail(`rollback and release change objects: ${changed} differs from before`);
+    if (changed !== undefined) {
+      record.fail(`rollback and release change objects: ${described(changed, before, objects)}`);
+    }
     this.#before = { objects, step: record.step };
   }
 
@@ -225,6 +228,15 @@ function comparable(objects: readonly object[]): unknown {
   return Object.fromEntries(copies.map((copy) => [`${copy.kind} "${keyOf(copy)}"`, copy]));
 }
 
+/** Returns the place of a difference between such objects, and both values. */
+function described(path: string, ...objects: readonly unknown[]): string {
+  const [name, ...keys] = parseFieldPath(path);
+  // There are several values if the path passes through a list.
+  const found = objects.map((it) => membersAt(it, [name, ...keys]));
+  const [before, now] = found.map((it) => shortJson(name.split(" ")[0], it.length > 1 ? it : it[0]));
+  return `${keys.length === 0 ? "" : `${formatFieldPath(keys)} of `}${name}: ${before} before, ${now} now`;
+}
+
 /** Performs a plan, and checks what the options state and what holds for every upgrade. */
 export function tryUpgrade(options: UpgradeOptions, plan: ChaosPlan): Promise<TrialResult> {
   return playTrial(plan.seed, (time) => new UpgradeTrial(options, plan, time));
@@ -249,7 +261,8 @@ export function tryUpgrade(options: UpgradeOptions, plan: ChaosPlan): Promise<Tr
  * - Both releases write without end while nothing changes.
  * - An object cannot be migrated, the old version cannot be dropped, or a finalizer stays.
  *
- * The changes `race` and `unobserved` do not occur, because users send requests.
+ * The changes `race` and `unobserved` do not occur, because users send requests. The releases' clients have the default
+ * field manager, `"kube-informer"`, so a release finds what the other one has written by `update`.
  *
  * Read the guide: [Upgrade an operator](../../../docs/controllers/upgrade.md).
  *
