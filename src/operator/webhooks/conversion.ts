@@ -144,7 +144,7 @@ export class Converter {
     }
     const { metadata: given, ...members } = converted;
     const { spec: next, ...rest } = withoutEmptied(members);
-    // One that is absent is kept, so that one that loses all keys must become an empty object.
+    // Absent annotations are kept. So annotations that lose all keys must become an empty object, not absent.
     const [labels, annotations] = ["labels", "annotations"].map((name) => withoutEmptied(objectOr(given)[name]));
     const isAbsent = !isObject(object.spec) && Object.keys(objectOr(next)).length === 0;
     return {

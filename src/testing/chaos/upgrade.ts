@@ -6,8 +6,9 @@
  *
  * @module
  */
+import { memberAt } from "../../engine/api/members.ts";
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
-import { differences, formatFieldPath, membersAt, parseFieldPath } from "../../engine/api/selector.ts";
+import { formatFieldPath } from "../../engine/api/selector.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
@@ -178,10 +179,8 @@ class UpgradeTrial extends Trial<undefined> {
     const objects = comparable(cluster.objects().map(({ object }) => object));
     const { step = 0, objects: before = objects } = this.#before ?? {};
     const isSame = plan.steps.slice(step, record.step).every((it) => !["change", ...MEDDLING].includes(it.do));
-    const [changed] = isSame ? differences(before, objects) : [];
-    if (changed !== undefined) {
-      record.fail(`rollback and release change objects: ${described(changed, before, objects)}`);
-    }
+    const changed = isSame ? changeIn(before, objects) : undefined;
+    if (changed !== undefined) record.fail(`rollback and release change objects: ${changed}`);
     this.#before = { objects, step: record.step };
   }
 
@@ -228,13 +227,16 @@ function comparable(objects: readonly object[]): unknown {
   return Object.fromEntries(copies.map((copy) => [`${copy.kind} "${keyOf(copy)}"`, copy]));
 }
 
-/** Returns the place of a difference between such objects, and both values. */
-function described(path: string, ...objects: readonly unknown[]): string {
-  const [name, ...keys] = parseFieldPath(path);
-  // There are several values if the path passes through a list.
-  const found = objects.map((it) => membersAt(it, [name, ...keys]));
-  const [before, now] = found.map((it) => shortJson(name.split(" ")[0], it.length > 1 ? it : it[0]));
-  return `${keys.length === 0 ? "" : `${formatFieldPath(keys)} of `}${name}: ${before} before, ${now} now`;
+/** Describes the first difference between such objects: its place and both values. */
+function changeIn(before: unknown, now: unknown, keys: readonly string[] = []): string | undefined {
+  if (Object.is(before, now)) return undefined;
+  if (before && now && typeof before === "object" && typeof now === "object") {
+    return Object.keys({ ...before, ...now })
+      .map((key) => changeIn(memberAt(before, key), memberAt(now, key), [...keys, key])).find((it) => it !== undefined);
+  }
+  const [name, ...path] = keys;
+  const [old, next] = [before, now].map((it) => shortJson(name.split(" ")[0], it));
+  return `${path.length === 0 ? "" : `${formatFieldPath(path)} of `}${name}: ${old} before, ${next} now`;
 }
 
 /** Performs a plan, and checks what the options state and what holds for every upgrade. */

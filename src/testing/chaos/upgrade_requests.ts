@@ -136,13 +136,12 @@ export class UpgradeRequests {
 
   /** Sends a request of a user, and remembers what it writes. */
   async #send(request: Request): Promise<Response> {
-    const { method, url } = request;
-    const { pathname } = new URL(url);
+    const { pathname } = new URL(request.url);
     const route = parseRoute(pathname);
-    const body = /^(POST|PUT|PATCH)$/.test(method) ? await request.clone().text() : "";
+    const body = /^(POST|PUT|PATCH)$/.test(request.method) ? await request.clone().text() : "";
     const response = await this.#transport.fetch(request);
-    if (method === "GET" || route.type !== "resource") return response;
-    const sent = () => `${method} ${pathname}${body === "" ? "" : ` ${shortBody(route.plural, body)}`}`;
+    if (request.method === "GET" || route.type !== "resource") return response;
+    const sent = () => `${request.method} ${pathname}${body === "" ? "" : ` ${shortBody(route.plural, body)}`}`;
     this.#trial?.record.note(() => `${USER_AGENT}  ${sent()} → ${response.status}`);
     if (body === "" || !response.ok || route.subresource !== undefined) return response;
     const object = await response.clone().json();

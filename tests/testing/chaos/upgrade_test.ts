@@ -1,4 +1,4 @@
-import type { Client, KubernetesObject, Resource } from "@kube/informer";
+import { type Client, copyOf, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import {
   createOrUpdate,
@@ -67,7 +67,7 @@ Deno.test("the second release of the example takes over from the first one", { t
   assertEquals((await upgrade({ ...websiteUpgrade, firstSeed: 101, seeds: 8 })).seeds, 8);
 });
 
-/** A release that writes each site's image to its ConfigMap. */
+/** Returns a release that writes each site's image to its ConfigMap. */
 const copying = (
   write: (maps: ReturnType<typeof mapsOf>, draft: { metadata: { name: string }; data: Data }) => Promise<unknown>,
 ): Release => ({
@@ -143,7 +143,7 @@ async function failureOf(kind: DataKind, data?: Data): Promise<ChaosError> {
       },
       setup: async ({ client }) => {
         await client.resource(kind).create({ metadata: { name: "a" }, data });
-        await client.resource(kind).update({ ...await client.resource(kind).get("a"), data });
+        await client.resource(kind).update({ ...copyOf(await client.resource(kind).get("a")), data });
       },
       changes: { read: ({ client }) => client.resource(kind).list() },
       without: ["deleteAll"],
@@ -160,7 +160,7 @@ Deno.test("a failing upgrade says what users have sent and both values, and neve
   );
   assertMatch(
     map.lines.join("\n"),
-    /  user  POST \/api\/v1\/namespaces\/default\/configmaps \{"metadata":\{"name":"a".*"data":\{"keep":"Mw=="\}\} → 201/,
+    /user {2}POST \/api\/v1\/namespaces\/default\/configmaps \{"metadata":\{"name":"a".*"data":\{"keep":"Mw=="\}\} → 201/,
   );
   const others = map.lines.filter((line) => /user {2}(?!POST)/.test(line)).map((line) => line.replace(/.* s {2}/, ""));
   const update = '/api/v1/namespaces/default/configmaps/a {"metadata":{"name":"a","namespace":"default"},"data":';
