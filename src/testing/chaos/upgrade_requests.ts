@@ -136,20 +136,20 @@ export class UpgradeRequests {
 
   /** Sends a request of a user, and remembers what it writes. */
   async #send(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     const route = parseRoute(pathname);
     const body = /^(POST|PUT|PATCH)$/.test(request.method) ? await request.clone().text() : "";
     const response = await this.#transport.fetch(request);
     if (request.method === "GET" || route.type !== "resource") return response;
     const sent = () => `${request.method} ${pathname}${body === "" ? "" : ` ${shortBody(route.plural, body)}`}`;
     this.#trial?.record.note(() => `${USER_AGENT}  ${sent()} → ${response.status}`);
-    if (body === "" || !response.ok || route.subresource !== undefined) return response;
+    if (body === "" || !response.ok || route.subresource !== undefined || searchParams.has("dryRun")) return response;
     const object = await response.clone().json();
     if (response.status === 201) this.#trial?.cluster.own(object.metadata.uid);
     const { apiVersion: _, kind: __, status: ___, metadata: { labels, annotations } = {}, ...rest } = JSON.parse(body);
     this.#written.set(object.metadata.uid, {
       path: route.name === undefined ? `${pathname}/${object.metadata.name}` : pathname,
-      given: { ...rest, metadata: { labels: labels ?? null, annotations: annotations ?? null } },
+      given: body.startsWith("[") ? null : { ...rest, metadata: { labels, annotations } }, // null for a JSON patch
     });
     this.#lost = this.#lostIn(object);
     return response;
@@ -187,12 +187,12 @@ function shortBody(plural: string, body: string): string {
   return shortJson(plural, Array.isArray(written) ? written : members, 160);
 }
 
-/** Returns the first path of a value that another value does not have; null is what a patch removes. */
-function missingIn(given: Json, found: Json | undefined, path: readonly string[]): readonly string[] | undefined {
-  if (given === null || Object.is(given, found)) return undefined;
-  if (typeof given !== "object" || typeof found !== "object") return path;
+/** Returns the first path of a value that another does not have; a patch removes nulls, a server empty values. */
+function missingIn(given: Json | undefined, found: typeof given, path: string[]): string[] | undefined {
+  if (given === undefined || given === null || Object.is(given, found)) return undefined;
+  if (typeof given !== "object" || (typeof found !== "object" && Object.keys(given).length > 0)) return path;
   const has = (it: Json): boolean => listOr(found).some((other) => missingIn(it, other, []) === undefined);
   if (Array.isArray(given)) return given.every(has) ? undefined : path;
-  return Object.entries(given).map(([name, it]) => missingIn(it!, objectOr(found)[name], [...path, name]))
+  return Object.entries(given).map(([name, it]) => missingIn(it, objectOr(found)[name], [...path, name]))
     .find((lost) => lost !== undefined);
 }

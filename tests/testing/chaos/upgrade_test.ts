@@ -9,7 +9,7 @@ import {
   withController,
 } from "@kube/informer/reconcile";
 import type { KindOf } from "@kube/informer/schema";
-import { ChaosError, type Release, upgrade } from "@kube/informer/testing/chaos";
+import { ChaosError, type Release, upgrade, type UpgradeUser } from "@kube/informer/testing/chaos";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { websiteUpgrade } from "../../../examples/website_v2/releases.ts";
 import { tryUpgrade, upgradePlanOf } from "../../../src/testing/chaos/upgrade.ts";
@@ -124,7 +124,7 @@ Deno.test("a release that changes from update to apply passes only if it takes o
 type DataKind = Resource<KubernetesObject & { readonly data?: Data }>;
 
 /** Returns the failure of a release that writes to `data.keep` of a user's object whenever it starts. */
-async function failureOf(kind: DataKind, data?: Data): Promise<ChaosError> {
+async function failureOf(kind: DataKind, data?: Data, old?: Release["controller"]): Promise<ChaosError> {
   const idle: Release = {
     crds: [OldSite],
     controller: ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
@@ -132,11 +132,17 @@ async function failureOf(kind: DataKind, data?: Data): Promise<ChaosError> {
   return await assertRejects(() =>
     upgrade({
       seeds: 50,
-      from: idle,
+      from: {
+        ...idle,
+        controller: async (process) => {
+          await old?.(process);
+          await idle.controller(process);
+        },
+      },
       to: {
         ...idle,
         controller: async ({ client, signal, identity }) => {
-          const body = { data: { keep: btoa(identity) } };
+          const body = { data: { keep: btoa(old ? "1" : identity) } };
           await client.resource(kind, { namespace: "default" }).patch("a", { type: "merge", body }).catch(() => {});
           await idle.controller({ client, signal, identity, world: undefined });
         },
@@ -149,6 +155,21 @@ async function failureOf(kind: DataKind, data?: Data): Promise<ChaosError> {
       without: ["deleteAll"],
     }), ChaosError);
 }
+
+Deno.test("upgrade does not take for lost what a user has not written, or a server leaves out", async () => {
+  const options = siteUpgrade();
+  const sites = ({ client }: UpgradeUser) => client.resource(OldSite);
+  const changes: typeof options.changes = {
+    apply: options.changes.apply,
+    "json patch": (user) =>
+      sites(user).patch("a", { type: "json", body: [{ op: "replace", path: "/spec/image", value: "web:3" }] }),
+    "dry run": (user) =>
+      sites(user).patch("a", { type: "merge", body: { spec: { image: "web:4" } } }, { dryRun: true }),
+    "empty map": ({ client }) =>
+      client.resource(ConfigMap).apply({ metadata: { name: "u" }, data: {} }, { fieldManager: "u", force: true }),
+  };
+  assertEquals((await upgrade({ ...options, changes, seeds: 10 })).seeds, 10);
+});
 
 Deno.test("a failing upgrade says what users have sent and both values, and never what is in Secrets", async () => {
   const lost = async (kind: DataKind) => (await failureOf(kind, { keep: btoa("3") })).failures[0];
@@ -170,6 +191,11 @@ Deno.test("a failing upgrade says what users have sent and both values, and neve
     (await changed(ConfigMap)).message,
     new RegExp(`change objects: data.keep of ConfigMap "default/a": ${identity} before, ${identity} now`),
   );
+  const { failures: [{ message }] } = await failureOf(ConfigMap, undefined, async ({ client }) => {
+    const map = await mapsOf(client).getOrUndefined("a").catch(() => undefined);
+    if (map?.data?.keep !== undefined) await mapsOf(client).delete("a").catch(() => {});
+  });
+  assertMatch(message, /change objects: ConfigMap "default\/a": \{.{79}… before, nothing now/);
   const [secret, changedSecret] = [await lost(Secret), await changed(Secret)];
   assertStringIncludes(secret.message, "at version v1 ([redacted] was written)");
   assertStringIncludes(
