@@ -1,6 +1,7 @@
 /** The size of the core: programs load it at each start, and pages in browsers. */
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { brotliCompressSync } from "node:zlib";
+import config from "../deno.json" with { type: "json" };
 import { deno } from "./support/processes/program.ts";
 
 const ENTRY = new URL("../mod.ts", import.meta.url).href;
@@ -16,19 +17,33 @@ const [, STATED_MODULES, STATED_KB] = /loads (\d+) small modules, (\d+) kB compr
   (await Deno.readTextFile(new URL("../README.md", import.meta.url))).replaceAll("\n", " "),
 ) ?? [];
 
-Deno.test(`mod.ts loads at most ${MODULES} modules, and none of Node or npm`, async () => {
-  const { code, out, err } = await deno(["info", "--json", "--no-lock", ENTRY]);
+/** The modules that an entry point loads when it is imported, by `deno info`. */
+async function loadedBy(entry: string): Promise<string[]> {
+  const { code, out, err } = await deno(["info", "--json", "--no-lock", entry]);
   assertEquals(code, 0, err);
   const { modules } = JSON.parse(out) as { modules: readonly Module[] };
   const byName = new Map(modules.map((module) => [module.specifier, module]));
-  const loaded = new Set([ENTRY]);
+  const loaded = new Set([entry]);
   for (const name of loaded) {
     for (const { code } of byName.get(name)?.dependencies ?? []) if (code !== undefined) loaded.add(code.specifier);
   }
-  assertEquals([...loaded].filter((name) => /^(?:node|npm):/.test(name)), []);
-  const own = [...loaded].filter((name) => name.includes("/src/") || name === ENTRY);
+  return [...loaded];
+}
+
+Deno.test(`mod.ts loads at most ${MODULES} modules, and none of Node or npm`, async () => {
+  const loaded = await loadedBy(ENTRY);
+  assertEquals(loaded.filter((name) => /^(?:node|npm):/.test(name)), []);
+  const own = loaded.filter((name) => name.includes("/src/") || name === ENTRY);
   assert(own.length > MODULES * 0.9 && own.length <= MODULES, `it loads ${own.length} modules`);
   assertAlmostEquals(own.length, Number(STATED_MODULES), 1, "README says how many modules it loads");
+});
+
+Deno.test("programs that watch or reconcile load nothing for plans, upgrades and migrations", async () => {
+  for (const entry of [".", "./reconcile", "./readiness"] as const) {
+    const loaded = await loadedBy(new URL(config.exports[entry], new URL("../", import.meta.url)).href);
+    assert(loaded.length > 10, entry);
+    assertEquals(loaded.filter((name) => /src\/(testing|cli|relay)\/|migrate_storage/.test(name)), [], entry);
+  }
 });
 
 Deno.test(`mod.ts has at most ${BYTES} bytes of code, compressed`, async () => {

@@ -54,9 +54,8 @@ const websites = ({ client, version }: UpgradeUser) =>
 const draft = ({ random, version }: UpgradeUser) => {
   const [image, replicas] = [random.pick(["nginx:1", "nginx:2"]), random.pick([undefined, 0, 3])];
   const container = { image, port: random.pick([undefined, 80, 8080]) };
-  const annotations = { "example.com/owner": random.pick(["ada", "ben"]) };
   return {
-    metadata: { name: random.pick(["blog", "cart"]), annotations },
+    metadata: { name: random.pick(["blog", "cart"]) },
     spec: version === "v2" ? { container, replicas } : { image, replicas },
   };
 };

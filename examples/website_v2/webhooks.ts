@@ -5,13 +5,11 @@ import { OldWebsite, Website } from "./kinds.ts";
 const PORT = "example.com/container-port";
 
 export const webhooks = new Webhooks().convert(Website, OldWebsite, {
-  toHub: ({ metadata: { annotations }, spec, status }) => {
-    const { image, replicas } = spec;
+  toHub: ({ metadata: { annotations }, spec: { image, replicas }, status }) => {
     const { [PORT]: text, ...others } = annotations ?? {};
     const port = Number(text);
-    // The annotation stays if a user has written another text there, and in a part of an object that has no spec.
-    const isKept = String(port) !== text || !Number.isInteger(port) || Object.keys(spec).length === 0;
-    if (isKept) return { spec: { container: { image }, replicas }, status };
+    // The annotation stays if a user has written another text there.
+    if (String(port) !== text || !Number.isInteger(port)) return { spec: { container: { image }, replicas }, status };
     return { metadata: { annotations: others }, spec: { container: { image, port }, replicas }, status };
   },
   fromHub: ({ metadata: { annotations }, spec: { container, replicas }, status }) => {

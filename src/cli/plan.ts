@@ -11,6 +11,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defined } from "../engine/api/json.ts";
 import { decoder } from "../engine/api/object.ts";
+import { isAbortOf } from "../engine/async/signals.ts";
 import { Client } from "../engine/client/client.ts";
 import { isDeno } from "../host/connect/runtime/runtime.ts";
 import type { Manager } from "../operator/controllers/reconcile/manager.ts";
@@ -62,10 +63,15 @@ export async function planModule(
   const timeoutMs = durationMs(timeout, "timeout");
   const job: PlanJob = defined({ module, namespace, recording, serverDryRun, timeoutMs });
   using client = recording === undefined ? await clientFor(flags, terminal) : undefined;
-  const report = allowOutside
-    ? await planHere(job, { client, allowOutside: true, signal })
-    : await planApart(job, client, context);
-  if (report === undefined) return EXIT_CODE.failed;
+  // Without a server, each request of the plan would be repeated until its time is over.
+  await (await client?.fetch("/version", { signal }))?.body?.cancel();
+  const planning = allowOutside
+    ? planHere(job, { client, allowOutside: true, signal })
+    : planApart(job, client, context);
+  const report = await planning.catch((error) => {
+    if (!isAbortOf(signal, error)) throw error;
+  });
+  if (report === undefined) return EXIT_CODE.failed; // also when interrupted: 0 would say that nothing changes
   if (output === "json") terminal.result(jsonText(report, 2));
   else for (const line of planText(report).split("\n")) terminal.result(line.replace(/\S.*/, plain));
   return CODES[report.result];
@@ -129,12 +135,13 @@ async function planApart(
     signal,
   });
   const { stdout } = await child.output();
-  signal.throwIfAborted();
   return stdout.length === 0 ? undefined : JSON.parse(decoder.decode(stdout));
 }
 
 /** Runs a plan in the child process, and prints the report as JSON. */
 async function planInside({ terminal, signal }: CommandContext): Promise<number> {
+  // It has written nothing, so it does not wait for reconciles to end.
+  signal.addEventListener("abort", () => Deno.exit(EXIT_CODE.failed));
   const { job, proxy } = JSON.parse(Deno.env.get(VARIABLE)!);
   const credentials = { apply: (headers: Headers) => headers.set("authorization", `Bearer ${proxy.token}`) };
   using client = proxy && new Client({ server: proxy.server, namespace: proxy.namespace, credentials });
@@ -149,11 +156,11 @@ export function forwarder(client: Client, token: string, mayDryRun: boolean): (r
       return new Response("Unauthorized", { status: 401 });
     }
     const { pathname, search } = new URL(request.url);
-    const { method, signal } = request;
+    const { method } = request;
     const body = await request.text();
     const headers = new Headers();
     for (const name of ["accept", "content-type"]) headers.set(name, request.headers.get(name) ?? "application/json");
-    const init = { method, headers, signal, ...body !== "" && { body } };
+    const init = { method, headers, ...body !== "" && { body } };
     const response = await sendPlanned(client, pathname + search, init, mayDryRun);
     const type = response.headers.get("content-type") ?? "application/json";
     return new Response(response.body, { status: response.status, headers: { "content-type": type } });

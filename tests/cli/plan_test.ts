@@ -2,12 +2,12 @@
 import { Client } from "@kube/informer";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { configMap, FakeApiServer, type PlanReport } from "@kube/informer/testing";
+import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import { configMap, FakeApiServer, type PlanReport, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Website } from "../../examples/website/kinds.ts";
 import { forwarder } from "../../src/cli/plan.ts";
-import { run } from "../support/processes/session.ts";
+import { run, Session } from "../support/processes/session.ts";
 import { Folder, serve } from "../support/servers/serve.ts";
 
 const WEBSITES = "examples/website/main.ts";
@@ -29,10 +29,10 @@ async function moduleOf(folder: Folder, body: string): Promise<string> {
   const from = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
   await Deno.writeTextFile(
     path,
-    `import { ConfigMap } from ${from("src/engine/kinds/core/v1.ts")};
+    `import { ConfigMap, Pod } from ${from("src/engine/kinds/core/v1.ts")};
 import { Manager, Reconciler } from ${from("src/operator/controllers/reconcile/mod.ts")};
 export function manager(client) {
-  const reconcile = async ({ object, key, client }) => { ${body} };
+  const reconcile = async ({ object, key, client, signal }) => { ${body} };
   return new Manager({ reconcilers: [new Reconciler(client, ConfigMap, reconcile, { onError: () => {} })] });
 }
 `,
@@ -120,6 +120,33 @@ Deno.test("informer plan fails for a module that it cannot run, and for a failin
   assertMatch(here.err.join("\n"), /exports no function manager\(client\); export it, and return a Manager/);
   assertEquals(here.code, 2);
   assertEquals((await run("plan", none, "--recording", none, "--server-dry-run")).code, 2);
+});
+
+Deno.test("informer plan that is interrupted ends the module's process, and exits with 1", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  server.create(ConfigMap, configMap({ name: "a" }));
+  await using served = await serve(server);
+  server.create(Pod, pod({ name: "b" }));
+  server.writeLog("default/b", "hello");
+  for (const flags of [[], ["--allow-outside"]]) {
+    // The process of its own ends at once, although its reconcile ignores the signal.
+    const options = `{ follow: true, signal: ${flags.length > 0 ? "signal" : "undefined"} }`;
+    const endless = await moduleOf(
+      folder,
+      `for await (const _ of client.resource(Pod, { namespace: "default" }).logs("b", ${options})) ;`,
+    );
+    const waiting = Promise.withResolvers<void>();
+    server.beforeNext(() => waiting.resolve(), 1, ({ url }) => url.includes("/log"));
+    const session = new Session(["plan", endless, "--server", served.url, ...flags]);
+    await waiting.promise;
+    session.interrupt();
+    assertEquals([await session.code, session.out.text], [1, ""]);
+  }
+});
+
+Deno.test("informer plan ends with 3 without a server", async () => {
+  assertEquals((await run("plan", WEBSITES, "--server", "http://127.0.0.1:1")).code, 3);
 });
 
 Deno.test("the process of a module gets reads and dry runs from the command, only with its token, and no credentials", async () => {

@@ -146,6 +146,9 @@ Deno.test(
     const installed = await call("install", "--no-audit", "--no-fund");
     assertEquals(installed.code, 0, installed.err);
     assertEquals((await call("run", "--silent", "informer", "--", "--version")).out, `informer ${VERSION}\n`);
+    const plan = await call("run", "--silent", "informer", "--", "plan", "main.ts", "--server", "http://127.0.0.1:1");
+    assertEquals([plan.code, plan.out], [2, ""]);
+    assertStringIncludes(plan.err, "only Deno can stop calls to other systems than the API server");
 
     const { sideEffects, dependencies, peerDependencies } = JSON.parse(
       Deno.readTextFileSync(join(project, "node_modules", "@kube", "informer", "package.json")),

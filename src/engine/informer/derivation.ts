@@ -735,7 +735,7 @@ function entryOf(computation: Computation, object: unknown): DerivedEntry {
 /** Returns `true` for a promise, which is refused: its rejection would be nobody's. */
 function handlePromise(value: unknown): boolean {
   if (!(value instanceof Promise)) return false;
-  value.catch(() => {});
+  value.catch(() => {}); // the caller throws an error that says more
   return true;
 }
 

@@ -19,8 +19,11 @@ import type { DefinedKind } from "../schema/define_kind.ts";
 export type Converted<T extends KubernetesObject> =
   & { readonly [Name in keyof T as Name extends "metadata" | "apiVersion" | "kind" ? never : Name]: T[Name] }
   & {
-    /** The labels and annotations. Each is kept if you leave it out. Other metadata cannot change. */
-    readonly metadata?: Partial<Pick<KubernetesObject["metadata"], "labels" | "annotations">>;
+    /**
+     * The labels and annotations. Each is kept if you leave it out, and otherwise replaced: a key without a value, or
+     * with `undefined`, is removed. Other metadata cannot change.
+     */
+    readonly metadata?: { readonly [Name in "labels" | "annotations"]?: Readonly<Record<string, string | undefined>> };
   };
 
 /**
@@ -139,8 +142,10 @@ export class Converter {
     if (!isObject(converted)) {
       throw new TypeError(`the conversion returned ${converted === null ? "null" : typeof converted}, not an object`);
     }
-    const { metadata: own, spec: next, ...rest } = withoutEmptied(converted);
-    const { labels, annotations } = objectOr(own);
+    const { metadata: given, ...members } = converted;
+    const { spec: next, ...rest } = withoutEmptied(members);
+    // Absent annotations are kept. So annotations that lose all keys must become an empty object, not absent.
+    const [labels, annotations] = ["labels", "annotations"].map((name) => withoutEmptied(objectOr(given)[name]));
     const isAbsent = !isObject(object.spec) && Object.keys(objectOr(next)).length === 0;
     return {
       ...rest,

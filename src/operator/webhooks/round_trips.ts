@@ -97,10 +97,11 @@ export function roundTrips<T extends KubernetesObject>(
   }
 }
 
-/** Returns an object in which absent metadata, and absent labels and annotations, are like empty ones. */
-function comparable({ metadata, ...object }: JsonObject): JsonObject {
+/** Returns an object in which absent metadata, labels, annotations and spec are like empty ones. */
+function comparable({ metadata, spec, ...object }: JsonObject): JsonObject {
   const { labels, annotations, ...rest } = objectOr(metadata);
-  return { ...object, metadata: { ...rest, labels: objectOr(labels), annotations: objectOr(annotations) } };
+  const full = { ...rest, labels: objectOr(labels), annotations: objectOr(annotations) };
+  return { ...object, spec: objectOr(spec), metadata: full };
 }
 
 type Path = readonly string[];

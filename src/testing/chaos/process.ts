@@ -11,7 +11,7 @@ import { verbOf } from "../../engine/api/resource.ts";
 import { isAbortOf, Latch } from "../../engine/async/signals.ts";
 import { Client } from "../../engine/client/client.ts";
 import { parseRoute, type ResourceRoute } from "../../engine/protocol/requests.ts";
-import { messageOf } from "../../engine/errors/errors.ts";
+import { messageOf, quoted } from "../../engine/errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import { isStreamingList, type RecordedRequest } from "../fake/wire/exchange.ts";
@@ -38,14 +38,14 @@ class ControllerProcess {
   lostRenewals: "requests" | "answers" | undefined;
 
   /** Creates a process, which runs nothing yet. */
-  constructor(identity: string, network: Network, slots: Pick<ProcessSlots<never>, "crashed">) {
+  constructor(identity: string, network: Network, slots: Pick<ProcessSlots<never>, "crashed" | "agent">) {
     this.identity = identity;
     this.#slots = slots;
     this.#client = new Client({
       server: "http://fake",
       // As over a network, a process that aborts a request waits for nothing.
       transport: { fetch: (request) => abortable(network.answer(this, request), request.signal) },
-      userAgent: identity,
+      userAgent: `${slots.agent}${identity}`,
     });
   }
 
@@ -181,6 +181,8 @@ export class ProcessSlots<World> {
   readonly #agenda: PendingTimers;
   /** All processes so far, in the order of their starts. */
   readonly all: ControllerProcess[] = [];
+  /** Precedes each identity in the user agent. Up to its `/`, it is the field manager that processes share. */
+  agent = "";
   /** True while slot "b" has a process that starts again as well, like slot "a". */
   lastsSecond = false;
   /** The last process of each slot. */
@@ -424,7 +426,7 @@ function describeTarget({ plural, namespace, name, subresource }: ResourceRoute,
   const body = record?.body ?? "";
   const key = [namespace, name ?? nameIn(body)].filter((part) => part !== "").join("/");
   const part = subresource === undefined ? "" : `/${subresource}`;
-  const shown = record?.method === "PATCH" ? ` ${body.length > 100 ? `${body.slice(0, 100)}…` : body}` : "";
+  const shown = record?.method === "PATCH" ? ` ${plural === "secrets" ? "[redacted]" : quoted(body)}` : "";
   return `${plural}${part} "${key}"${shown}`;
 }
 

@@ -6,8 +6,9 @@
  *
  * @module
  */
+import { memberAt } from "../../engine/api/members.ts";
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
-import { differences } from "../../engine/api/selector.ts";
+import { formatFieldPath } from "../../engine/api/selector.ts";
 import { errorLine } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import { checkNames } from "../../engine/errors/option_names.ts";
@@ -22,7 +23,7 @@ import {
   planOf,
   type Statement,
 } from "./plan.ts";
-import { type ReleaseDefinitions, type UpgradeChange, UpgradeRequests } from "./upgrade_requests.ts";
+import { type ReleaseDefinitions, shortJson, type UpgradeChange, UpgradeRequests } from "./upgrade_requests.ts";
 
 /** One release of an operator. */
 export interface Release extends ReleaseDefinitions {
@@ -120,7 +121,8 @@ class UpgradeTrial extends Trial<undefined> {
     );
     own.trial = this;
     this.#options = options;
-    this.#requests = new UpgradeRequests("http://fake", this.cluster.server, (uid) => this.cluster.own(uid));
+    this.#requests = new UpgradeRequests("http://fake", this.cluster.server, this.checks);
+    this.slots.agent = "kube-informer/"; // as in production, both releases have the client's default manager
     this.network.refused = (what, response) => void this.#refused(what, response);
   }
 
@@ -177,8 +179,8 @@ class UpgradeTrial extends Trial<undefined> {
     const objects = comparable(cluster.objects().map(({ object }) => object));
     const { step = 0, objects: before = objects } = this.#before ?? {};
     const isSame = plan.steps.slice(step, record.step).every((it) => !["change", ...MEDDLING].includes(it.do));
-    const [changed] = isSame ? differences(before, objects) : [];
-    if (changed !== undefined) record.fail(`rollback and release change objects: ${changed} differs from before`);
+    const changed = isSame ? changeIn(before, objects) : undefined;
+    if (changed !== undefined) record.fail(`rollback and release change objects: ${changed}`);
     this.#before = { objects, step: record.step };
   }
 
@@ -225,6 +227,18 @@ function comparable(objects: readonly object[]): unknown {
   return Object.fromEntries(copies.map((copy) => [`${copy.kind} "${keyOf(copy)}"`, copy]));
 }
 
+/** Describes the first difference between such objects: its place and both values. */
+function changeIn(before: unknown, now: unknown, keys: readonly string[] = []): string | undefined {
+  if (Object.is(before, now)) return undefined;
+  if (before && now && typeof before === "object" && typeof now === "object") {
+    return Object.keys({ ...before, ...now })
+      .map((key) => changeIn(memberAt(before, key), memberAt(now, key), [...keys, key])).find((it) => it !== undefined);
+  }
+  const [name, ...path] = keys;
+  const [old, next] = [before, now].map((it) => shortJson(name.split(" ")[0], it));
+  return `${path.length === 0 ? "" : `${formatFieldPath(path)} of `}${name}: ${old} before, ${next} now`;
+}
+
 /** Performs a plan, and checks what the options state and what holds for every upgrade. */
 export function tryUpgrade(options: UpgradeOptions, plan: ChaosPlan): Promise<TrialResult> {
   return playTrial(plan.seed, (time) => new UpgradeTrial(options, plan, time));
@@ -249,7 +263,8 @@ export function tryUpgrade(options: UpgradeOptions, plan: ChaosPlan): Promise<Tr
  * - Both releases write without end while nothing changes.
  * - An object cannot be migrated, the old version cannot be dropped, or a finalizer stays.
  *
- * The changes `race` and `unobserved` do not occur, because users send requests.
+ * The changes `race` and `unobserved` do not occur, because users send requests. The releases' clients have the default
+ * field manager, `"kube-informer"`, so a release finds what the other one has written by `update`.
  *
  * Read the guide: [Upgrade an operator](../../../docs/controllers/upgrade.md).
  *

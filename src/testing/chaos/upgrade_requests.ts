@@ -8,12 +8,13 @@
  */
 import type { Json } from "../../engine/api/json.ts";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
-import { listOr, objectOr } from "../../engine/api/members.ts";
+import { listOr, memberAt, objectOr } from "../../engine/api/members.ts";
 import { keyOf, type KubernetesObject } from "../../engine/api/object.ts";
 import { defineResource, type Resource } from "../../engine/api/resource.ts";
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from "../../engine/api/status.ts";
 import type { ObjectDraft } from "../../engine/api/written.ts";
 import { Client } from "../../engine/client/client.ts";
+import { quoted } from "../../engine/errors/errors.ts";
 import { InformerError } from "../../engine/errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../../engine/kinds/apiextensions/v1.ts";
 import { parseRoute } from "../../engine/protocol/requests.ts";
@@ -23,10 +24,14 @@ import { installWebhooks } from "../../operator/webhooks/install_webhooks.ts";
 import { roundTrips } from "../../operator/webhooks/round_trips.ts";
 import type { Webhooks } from "../../operator/webhooks/webhooks.ts";
 import type { Random } from "../fake/random.ts";
+import type { TrialChecks } from "./checks.ts";
 import { USER_AGENT } from "./process.ts";
 
 /** An apply that stores nothing. */
 const CHECK = { fieldManager: "upgrade-check", dryRun: true };
+
+/** What only the server sets in metadata. */
+const OF_SERVER = /^(uid|resourceVersion|managedFields|generation|creationTimestamp)$/;
 
 type Crd = ObjectDraft<CustomResourceDefinition>;
 
@@ -59,16 +64,16 @@ export class UpgradeRequests {
   readonly #admin: Client;
   readonly #user: Client;
   readonly #transport: Transport;
-  readonly #created: (uid: string) => void;
-  /** By uid: where the object is, what a user has written last, and words for messages. */
-  readonly #written = new Map<string, { readonly path: string; readonly given: Json; readonly what: string }>();
+  readonly #trial: Pick<TrialChecks<never>, "cluster" | "record"> | undefined;
+  /** By uid: where the object is, and what a user has written last. */
+  readonly #written = new Map<string, { readonly path: string; readonly given: Json }>();
   #installed: ReleaseDefinitions = { crds: [] };
   /** What the last change of a user did not find in the response. */
   #lost: InformerError | undefined;
 
-  /** Sends nothing yet. `created` receives the uids of objects of users. */
-  constructor(server: string, transport: Transport, created: (uid: string) => void) {
-    [this.#transport, this.#created] = [transport, created];
+  /** Sends nothing yet. The trial, if there is one, receives the objects and the writes of users. */
+  constructor(server: string, transport: Transport, trial?: Pick<TrialChecks<never>, "cluster" | "record">) {
+    [this.#transport, this.#trial] = [transport, trial];
     const own = { server, userAgent: USER_AGENT, namespace: "default" };
     this.#admin = new Client({ ...own, transport: { fetch: (request) => transport.fetch(request) } });
     this.#user = new Client({ ...own, transport: { fetch: (request) => this.#send(request) } });
@@ -147,18 +152,20 @@ export class UpgradeRequests {
 
   /** Sends a request of a user, and remembers what it writes. */
   async #send(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     const route = parseRoute(pathname);
     const body = /^(POST|PUT|PATCH)$/.test(request.method) ? await request.clone().text() : "";
     const response = await this.#transport.fetch(request);
-    if (body === "" || !response.ok || route.type !== "resource" || route.subresource !== undefined) return response;
+    if (request.method === "GET" || route.type !== "resource") return response;
+    const sent = () => `${request.method} ${pathname}${body === "" ? "" : ` ${shortBody(route.plural, body)}`}`;
+    this.#trial?.record.note(() => `${USER_AGENT}  ${sent()} → ${response.status}`);
+    if (body === "" || !response.ok || route.subresource !== undefined || searchParams.has("dryRun")) return response;
     const object = await response.clone().json();
-    if (response.status === 201) this.#created(object.metadata.uid);
+    if (response.status === 201) this.#trial?.cluster.own(object.metadata.uid);
     const { apiVersion: _, kind: __, status: ___, metadata: { labels, annotations } = {}, ...rest } = JSON.parse(body);
     this.#written.set(object.metadata.uid, {
       path: route.name === undefined ? `${pathname}/${object.metadata.name}` : pathname,
-      given: { ...rest, metadata: { labels: labels ?? null, annotations: annotations ?? null } },
-      what: `of ${object.kind} "${keyOf(object)}", which a user has written at version ${route.version}`,
+      given: body.startsWith("[") ? null : { ...rest, metadata: { labels, annotations } }, // null for a JSON patch
     });
     this.#lost = this.#lostIn(object);
     return response;
@@ -166,9 +173,15 @@ export class UpgradeRequests {
 
   /** Returns an error if an object lacks what a user has written. */
   #lostIn(object: KubernetesObject): InformerError | undefined {
-    const { given, what } = this.#written.get(object.metadata.uid!) ?? { given: null, what: "" };
+    const { given = null } = this.#written.get(object.metadata.uid!) ?? {};
     const lost = missingIn(given, object as unknown as Json, []);
-    return lost && new InformerError(`a field is lost: ${lost.join(".")} ${what}`);
+    if (lost === undefined) return undefined;
+    const { kind = "", apiVersion = "" } = object;
+    const what = `${lost.join(".")} of ${kind} "${keyOf(object)}"`;
+    const by = `which a user has written at version ${apiVersion.replace(/.*\//, "")}`;
+    return new InformerError(
+      `a field is lost: ${what}, ${by} (${shortJson(kind, memberAt(given, ...lost))} was written)`,
+    );
   }
 }
 
@@ -178,12 +191,24 @@ export function kindsIn({ spec: { group, names: { plural, kind }, scope, version
   return versions.filter(({ served }) => served).map(({ name: version }) => defineResource({ ...names, version }));
 }
 
-/** Returns the first path of a value that another value does not have; null is what a patch removes. */
-function missingIn(given: Json, found: Json | undefined, path: readonly string[]): readonly string[] | undefined {
-  if (given === null || Object.is(given, found)) return undefined;
-  if (typeof given !== "object" || typeof found !== "object") return path;
+/** Returns a value as short text. A Secret's values are never printed. */
+export function shortJson(kind: string, value: unknown, most = 80): string {
+  return /^secrets?$/i.test(kind) ? "[redacted]" : quoted(JSON.stringify(value) ?? "nothing", most);
+}
+
+/** Returns what a user has written, without what the path says and what the server has set. */
+function shortBody(plural: string, body: string): string {
+  const written = JSON.parse(body, (name, value) => OF_SERVER.test(name) ? undefined : value);
+  const { apiVersion: _, kind: __, ...members } = written;
+  return shortJson(plural, Array.isArray(written) ? written : members, 160);
+}
+
+/** Returns the first path of a value that another does not have; a patch removes nulls, a server empty values. */
+function missingIn(given: Json | undefined, found: typeof given, path: string[]): string[] | undefined {
+  if (given === undefined || given === null || Object.is(given, found)) return undefined;
+  if (typeof given !== "object" || (typeof found !== "object" && Object.keys(given).length > 0)) return path;
   const has = (it: Json): boolean => listOr(found).some((other) => missingIn(it, other, []) === undefined);
   if (Array.isArray(given)) return given.every(has) ? undefined : path;
-  return Object.entries(given).map(([name, it]) => missingIn(it!, objectOr(found)[name], [...path, name]))
+  return Object.entries(given).map(([name, it]) => missingIn(it, objectOr(found)[name], [...path, name]))
     .find((lost) => lost !== undefined);
 }

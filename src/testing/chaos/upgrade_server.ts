@@ -74,7 +74,7 @@ export async function upgradeOn(
   const { from, to, changes, setup, seeds = 100, steps = 3, webhooks, settled, signal } = options;
   checkCounts("play upgrades on a server", { seeds, steps }, { min: 1 });
   using client = new Client({ server: server.url, transport: server, namespace: "default" });
-  const requests = new UpgradeRequests(server.url, server, () => {});
+  const requests = new UpgradeRequests(server.url, server);
   const install = (release: Release) => requests.install(release, webhooks?.url ?? "", webhooks?.caBundle);
   await install(from);
   if (setup !== undefined) await requests.change(setup, new Random(0));

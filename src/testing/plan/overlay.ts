@@ -153,7 +153,10 @@ export class Overlay implements Transport {
       for (const kind of crdResources(crd as unknown as JsonObject)) this.#server.define(kind);
     }
     const collection = this.#store.collection(place);
-    if (collection === undefined) return;
+    if (collection === undefined) {
+      const what = `${resourceName(place)} at ${place.version}`;
+      return this.#options.add("note", `The cluster does not serve ${what}: install its CRD first`, "the plan");
+    }
     const { group, version, plural, kind, scope } = collection.definition;
     const inside = scope === "Cluster" || namespace === undefined ? {} : { namespace };
     try {

@@ -82,6 +82,21 @@ Deno.test("only labels and annotations change in metadata, whatever a conversion
   });
 });
 
+Deno.test("a conversion removes the last annotation or label with undefined, as it removes others", async () => {
+  const toHub = (labels: Record<string, string | undefined>, annotations?: typeof labels) =>
+    new Webhooks().convert(V2, V1, { ...v1, toHub: () => ({ metadata: { labels, annotations }, spec: {} }) });
+  const given = { name: "a", labels: { l: "1", m: "2" }, annotations: { x: "y" } };
+  const convertedBy = async (webhooks: Webhooks): Promise<unknown> =>
+    (await convert(webhooks, "example.com/v2", [job("v1", {}, { metadata: given })])).response.convertedObjects[0]
+      .metadata;
+  assertEquals(await convertedBy(toHub({ l: undefined, m: "2" }, { x: undefined })), {
+    name: "a",
+    labels: { m: "2" },
+    annotations: {},
+  });
+  assertEquals(await convertedBy(toHub({ l: undefined })), { name: "a", labels: {}, annotations: { x: "y" } });
+});
+
 Deno.test("a failure names the object and the reason, has no objects, and is reported once", async () => {
   const errors: Error[] = [];
   const webhooks = served((error) => errors.push(error as Error));
@@ -189,6 +204,28 @@ Deno.test("roundTrips passes what is kept, and names the first field that is los
     "metadata.annotations.a.com/b is new",
   );
   assertThrows(() => roundTrips(new Webhooks(), V1, []), TypeError, "Add it with convert()");
+});
+
+Deno.test("roundTrips passes a conversion that keeps in an annotation what the older version lacks", () => {
+  const Full = defineKind({
+    ...names,
+    version: "v2",
+    spec: { type: "object", properties: { runAt: text, zone: text } },
+    olderVersions: [V1],
+  });
+  const kept = new Webhooks().convert(Full, V1, {
+    toHub: ({ spec, metadata: { annotations } }) => ({
+      metadata: { annotations: { ...annotations, zone: undefined } },
+      spec: { ...spec, zone: annotations?.zone },
+    }),
+    fromHub: ({ spec: { zone, ...spec }, metadata: { annotations } }) => ({
+      metadata: { annotations: { ...annotations, ...zone !== undefined && { zone } } },
+      spec,
+    }),
+  });
+  roundTrips(kept, Full, [{ metadata: { name: "a" }, spec: { runAt: "now", zone: "UTC" } }]);
+  // Its part with nothing but metadata has no spec.
+  roundTrips(kept, V1, [{ metadata: { name: "a", annotations: { zone: "UTC" } }, spec: { runAt: "now" } }]);
 });
 
 const Older = defineKind({

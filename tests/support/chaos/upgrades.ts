@@ -27,7 +27,7 @@ export const UPGRADE_BUGS = {
   ],
   "applies other values as another manager": [1, "too many writes: "],
   "applies as another manager without force": [1, "/configmaps/a → 409 Apply failed with 3 conflicts"],
-  "keeps a token in the status, which the old release wipes": [2, "status.token differs from before (in the phase"],
+  "keeps a token in the status, which the old release wipes": [2, 'change objects: status.token of Site "default/'],
   "writes its status in another form": [1, "too many writes: "],
   "stops serving the old version": [1, "notFound"],
   "refuses to write an old object again": [2, 'Site "default/legacy" cannot be migrated to v1: '],

@@ -80,7 +80,8 @@ Deno.test("upgradeOn finds a field that a release removes later", async () => {
       while (phase === "to" && !await isGone()) signal.throwIfAborted();
     },
   });
-  await assertRejects(() => playing, InformerError, "a field is lost: spec.note");
+  const lost = 'a field is lost: spec.note of Site "default/a", which a user has written at version v1alpha1 (';
+  await assertRejects(() => playing, InformerError, lost);
 });
 
 Deno.test("upgradeOn finds objects that nobody can apply any longer, because a version is dropped too early", async () => {

@@ -96,6 +96,18 @@ Deno.test("what a conversion does not keep is lost, in the version that was writ
   assertEquals([dry.spec, await sites.getOrUndefined("b")], [{ image: "x" }, undefined]);
 });
 
+Deno.test("annotations and labels that a conversion empties are absent, as on a real server", async () => {
+  const emptying = new Webhooks().convert(Site, OldSite, {
+    toHub: ({ spec: { image } }) => ({ metadata: { labels: {}, annotations: {} }, spec: { container: { image } } }),
+    fromHub: ({ spec: { container } }) => ({ spec: { image: container?.image } }),
+  });
+  const { client, old, sites } = await served(emptying);
+  using _ = client;
+  await old.create({ metadata: { name: "a", labels: { l: "1" }, annotations: { x: "y" } }, spec: { image: "x" } });
+  const { metadata } = await sites.get("a");
+  assertEquals(["labels" in metadata, "annotations" in metadata], [false, false]);
+});
+
 Deno.test("an operator moves to another version and back: applies have parts of objects converted", async () => {
   const play = async (client: Client, releases: readonly (0 | 1 | 2)[]): Promise<void> => {
     for (let seed = 0; seed < 10; seed++) {

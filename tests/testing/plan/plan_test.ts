@@ -391,6 +391,15 @@ Deno.test("a plan fails if it may not read a kind's CRD, and a new CRD's kind is
   ]);
 });
 
+Deno.test("a plan says that the cluster does not serve a version yet", async () => {
+  const server = withMap();
+  server.create(CustomResourceDefinition, Website.crd as never);
+  const Next = defineResource({ group: "example.com", version: "v2", plural: "websites", kind: "Website" });
+  const report = await planned(server, async ({ client }) => void await client.resource(Next).list());
+  const message = "The cluster does not serve websites.example.com at v2: install its CRD first";
+  assertEquals([report.result, factsOf(report, "note")], ["failed", [{ by: "the plan", message }]]);
+});
+
 Deno.test("a plan does not end before each informer has seen the last write", async () => {
   const server = withMap();
   let looks = 0;

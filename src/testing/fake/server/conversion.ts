@@ -9,7 +9,7 @@
  */
 import { CustomResourceDefinition } from "../../../engine/kinds/apiextensions/v1.ts";
 import { refusal } from "../../../engine/protocol/refusal.ts";
-import { isObject, type JsonObject } from "../../../engine/api/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { oncePer } from "../../../operator/schema/values/object_schema.ts";
 import { prune } from "../../../operator/schema/values/prune.ts";
@@ -92,7 +92,8 @@ export class Conversions {
     const wrong = wrongIn(object, converted, apiVersion);
     if (wrong !== undefined) throw fail(`returned invalid ${wrong}`);
     const { labels, annotations } = objectOr(converted.metadata);
-    const own = { labels: labels ?? undefined, annotations: annotations ?? undefined };
+    const filled = (it: Json | undefined): Json | undefined => Object.keys(objectOr(it)).length > 0 ? it : undefined;
+    const own = { labels: filled(labels), annotations: filled(annotations) };
     const metadata = { ...objectOr(object.metadata), ...own };
     const target = plan.versions.find((version) => version.apiVersion === apiVersion);
     const kept = target === undefined ? converted : prune(schemaOfDefinition(target), converted, "", [], false);
