@@ -280,7 +280,7 @@ export const COMMANDS: readonly CommandText[] = [
         "Store all objects in the storage version of the cluster's CRDs, and cut their older stored versions.",
       "--dry-run": "With --migrate: only say what it would do.",
       "--service <service:string>":
-        "Print the configurations of webhooks behind this Service, too: NAMESPACE/NAME:PORT.",
+        "Print the configurations of webhooks too, with this address: NAMESPACE/NAME:PORT of a Service, or https://….",
       "--ca <file:string>": "File with the certificates that the API server trusts for webhooks, as PEM.",
       "-o, --output <format:report>": "Format of the output. text: YAML, or a line for each change.",
     },

@@ -53,12 +53,12 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   if ((flags.migrate && (compare || compareCluster)) || (flags.dryRun && !flags.migrate)) {
     throw new UsageError("--migrate needs a call of its own, without --compare. --dry-run needs --migrate");
   }
-  const where = service === undefined ? undefined : { service: serviceOf(service) };
+  const where = service && (service.startsWith("https://") ? { url: service } : { service: serviceOf(service) });
   const caBundle = ca === undefined ? undefined : await readFile(ca, "utf8").catch((cause) => {
     throw unreadable("--ca", ca, "a file with certificates in PEM", cause);
   });
   const read = async (file: string): Promise<object[]> => {
-    const [found, changes] = await definitionsOf(file, where && [where, defined({ caBundle })]);
+    const [found, changes] = await definitionsOf(file, where ? [where, defined({ caBundle })] : undefined);
     for (const change of changes) terminal.say(plain(change));
     return found;
   };
@@ -107,7 +107,7 @@ async function migrate(
         planned: `${name}: ${objects} objects, stored in ${storedVersions.join(" and ")}, to ${storageVersion}` +
           (stale > 0 ? `; ${stale} have managedFields in versions that are not served` : ""),
         fields: `${name}: ${done} of ${objects} have lost managedFields in versions that are not served`,
-        server: `${name}: the server's own migrator rewrites the objects`,
+        server: `${name}: the server's own migrator is asked to rewrite the objects`,
         rewriting: `${name}: pass ${pass}: ${done} of ${objects}, up to ${after}`,
         cut: `${name}: all objects are stored in ${storageVersion}`,
       };
@@ -115,7 +115,10 @@ async function migrate(
     };
     results.push(await migrateStorage(client, resource, { signal, onProgress, dryRun: flags.dryRun }));
   }
-  for (const { key, reason } of results.flatMap(({ refused }) => refused)) terminal.say(plain(`${key}: ${reason}`));
+  for (const { name, refused } of results) {
+    for (const { key, reason } of refused) terminal.say(plain(`${key}: ${reason}`));
+    if (refused.length > 0) terminal.say(`${name}: storedVersions stay; refused objects: ${refused.length}`);
+  }
   if (flags.output === "json") terminal.result(jsonText(results, 2));
   return results.some(({ refused }) => refused.length > 0) ? EXIT_CODE.failed : EXIT_CODE.done;
 }
@@ -128,7 +131,7 @@ function definitionName(definition: object): string {
 function serviceOf(text: string): { readonly namespace: string; readonly name: string; readonly port?: number } {
   const [, namespace, name, port] = /^([^/:]+)\/([^/:]+)(?::([1-9]\d{0,4}))?$/.exec(text) ?? [];
   if (name === undefined) {
-    throw new UsageError(`--service must be NAMESPACE/NAME or NAMESPACE/NAME:PORT, but it is "${text}"`);
+    throw new UsageError(`--service must be NAMESPACE/NAME, NAMESPACE/NAME:PORT or https://…, but it is "${text}"`);
   }
   return { namespace, name, ...port !== undefined && { port: Number(port) } };
 }
@@ -152,6 +155,9 @@ async function definitionsOf(
     const found = completeCrds(crds);
     const hooks = where === undefined ? [] : values.flatMap((value) => configurationsOf(value, where));
     if (found.length + hooks.length > 0) return [[...found, ...hooks], values.flatMap(changesOf)];
+    if (where === undefined && values.some((value) => configurationsIn(value) !== undefined)) {
+      throw new UsageError(`crds: "${file}" exports webhooks; say by --service where the API server finds them`);
+    }
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     if (cause instanceof SchemaError) throw new UsageError(`crds: "${file}": ${cause.message}`, { cause });
@@ -170,8 +176,12 @@ function changesOf(value: unknown): string[] {
 
 /** The configurations of webhooks, and the CRDs that name them; none for other values. */
 function configurationsOf(value: unknown, where: readonly unknown[]): object[] {
-  const hooks = value as { configurations?(...where: readonly unknown[]): unknown } | null | undefined;
-  if (typeof hooks?.configurations !== "function") return [];
-  const { validating, mutating, crds } = objectOr(hooks.configurations(...where));
+  const { validating, mutating, crds } = objectOr(configurationsIn(value)?.(...where));
   return [...listOr(crds), validating, mutating].filter((it) => it !== undefined).map(objectOr);
+}
+
+/** The method of webhooks that returns them. */
+function configurationsIn(value: unknown): ((...where: readonly unknown[]) => unknown) | undefined {
+  const hooks = value as { configurations?(...where: readonly unknown[]): unknown } | null | undefined;
+  return typeof hooks?.configurations === "function" ? (...where) => hooks.configurations!(...where) : undefined;
 }

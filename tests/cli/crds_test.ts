@@ -162,6 +162,11 @@ Deno.test("informer crds --service prints the configurations of webhooks, which 
   const wrong = await run("crds", ...files, "--service", "hooks");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.err.join(), "--service must be NAMESPACE/NAME");
+  const byUrl = await run("crds", ...files, "--service", "https://hooks.test/path");
+  assertMatch(byUrl.out.join("\n"), /url: https:\/\/hooks\.test\/path/);
+  const unnamed = await run("crds", files.at(-1)!);
+  assertEquals([unnamed.code, unnamed.err.length], [2, 1]);
+  assertMatch(unnamed.err[0], /exports webhooks; say by --service where the API server finds them/);
 });
 
 Deno.test("informer crds --migrate stores all objects in one version, says what it does, and exits with 1 for refused objects", async () => {
@@ -193,6 +198,7 @@ Deno.test("informer crds --migrate stores all objects in one version, says what 
   const rewriting = "as.acme.dev: pass 1: 2 of 2, up to shop/a";
   assertEquals([refused.code, refused.err.slice(0, 2)], [1, [planned, rewriting]]);
   assertMatch(refused.err[2], /^shop\/b: /);
+  assertEquals(refused.err[3], "as.acme.dev: storedVersions stay; refused objects: 1");
   assertEquals(JSON.parse(refused.out.join("\n"))[0].rewritten, 1);
   const done = await migrate();
   assertEquals([done.code, done.err.at(-1)], [0, "as.acme.dev: all objects are stored in v1"]);

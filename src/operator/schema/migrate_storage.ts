@@ -34,7 +34,7 @@ export interface StorageMigrationProgress {
    * - `"planned"`: nothing is written yet. `objects` will be rewritten, and `stale` will lose managedFields.
    * - `"fields"`: `done` of `objects` have lost managedFields in versions that are no longer served.
    * - `"rewriting"`: the objects up to `after` are rewritten, in the present pass.
-   * - `"server"`: the server's own migrator rewrites the objects.
+   * - `"server"`: the server's own migrator is asked to rewrite the objects.
    * - `"cut"`: the CRD's `storedVersions` has the storage version only.
    */
   readonly step: "planned" | "fields" | "rewriting" | "server" | "cut";
@@ -379,7 +379,7 @@ async function migratedByServer(
   client: Client,
   kind: Resource,
   signal: AbortSignal | undefined,
-  onBegin: () => void,
+  onAsk: () => void,
 ): Promise<boolean> {
   const { group, plural } = kind;
   const migrations = client.resource(StorageVersionMigration);
@@ -397,9 +397,10 @@ async function migratedByServer(
     const { status } = await migrations.get(name, { signal });
     if (status?.conditions?.some(({ type, status }) => type !== "Running" && status === "True")) {
       await migrations.delete(name, { signal });
-      return await migratedByServer(client, kind, signal, onBegin); // it was about an older storage version, maybe
+      return await migratedByServer(client, kind, signal, onAsk); // it was about an older storage version, maybe
     }
   }
+  onAsk();
   for (let waitedMs = 0, hasBegun = false;; waitedMs += MIGRATOR_MS.poll) {
     const migration = await migrations.get(name, { signal });
     const hasSucceeded = isOf(migration, "Succeeded");
@@ -407,10 +408,7 @@ async function migratedByServer(
       await migrations.delete(name, { signal });
       return hasSucceeded;
     }
-    if (!hasBegun && isOf(migration, "Running")) {
-      hasBegun = true;
-      onBegin();
-    }
+    hasBegun ||= isOf(migration, "Running");
     await sleep(MIGRATOR_MS.poll, { signal });
   }
 }
