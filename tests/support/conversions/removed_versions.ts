@@ -25,7 +25,9 @@ export async function answersAfterRemoval(
     answers.push(
       await attempt.then(({ metadata: { managedFields = [] }, spec }) => [
         spec,
-        managedFields.map(({ manager, operation, apiVersion, fieldsV1 }) => [manager, operation, apiVersion, fieldsV1]),
+        // Their order follows times.
+        managedFields.map(({ manager, operation, apiVersion, fieldsV1 }) => [manager, operation, apiVersion, fieldsV1])
+          .sort((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1),
       ], (error) => {
         if (error instanceof StatusError) return [error.status.code, error.status.reason, error.status.message];
         throw error;
