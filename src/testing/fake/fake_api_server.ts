@@ -75,8 +75,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * How it behaves in detail:
  *
  * - Each write has its own revision, from one counter for all resources, like in etcd. Lists and watches agree on it.
- * - Events in core/v1 and events.k8s.io/v1 are the same objects in two forms. The same holds for autoscaling/v1 and v2,
- *   where v1 has only the CPU metric.
+ * - Events in core/v1 and events.k8s.io/v1 are the same objects in two forms. Autoscalers in autoscaling/v1 and v2 are
+ *   not: each version is a separate collection.
  * - It responds in JSON without compression: full objects, only metadata, or tables. It accepts JSON, also as an apply
  *   with a YAML media type, and protobuf for built-in kinds. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds and CRDs. A custom kind without a
