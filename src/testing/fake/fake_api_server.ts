@@ -83,8 +83,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *   schema keeps all fields, and each of its lists is one field.
  * - `fieldValidation` checks for unknown fields and duplicate members in a body. The last duplicate counts, but the
  *   server merges two objects in a built-in kind.
- * - Objects in requests are completed and checked like by a server with its default admission plugins. Services get
- *   addresses from 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready.
+ * - Objects in requests are completed and checked like by a server with its default admission plugins. A new Service
+ *   gets a cluster IP, but no node ports, and a new node is tainted as not ready.
  * - Evictions respect disruption budgets, and bindings assign pods to nodes.
  * - Events that a client has not read yet are queued in memory, without a limit.
  * - All timers are global `setTimeout`s, so fake time controls them. Without an open watch there are none.

@@ -174,7 +174,7 @@ function podStatus(status: MutableJson): void {
 }
 
 /** True for a Service that can be reached from outside. */
-export function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
+function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
   return type === "LoadBalancer" || type === "NodePort" ||
     (type !== "ExternalName" && isList(externalIPs) && externalIPs.length > 0);
 }

@@ -39,7 +39,6 @@ import {
 } from "./checks.ts";
 import { readAddress } from "../../../operator/schema/values/network.ts";
 import { definitionRule } from "./definition_checks.ts";
-import { isExternallyAccessible } from "./computed.ts";
 import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 
@@ -156,11 +155,7 @@ function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
     if (name) checkNew(`name ${name}`, `${place}.name`, name);
     else if (ports.length > 1) causes.push(fieldCause.required(`${place}.name`));
     checkNew(`port ${protocol}/${port}`, place, { port, protocol, targetPort: 0 });
-    if (!nodePort) return;
-    checkNew(`node ${protocol}/${nodePort}`, `${place}.nodePort`, nodePort);
-    if ((spec.type ?? "ClusterIP") === "ClusterIP") {
-      causes.push(fieldCause.forbidden(`${place}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
-    }
+    if (nodePort) checkNew(`node ${protocol}/${nodePort}`, `${place}.nodePort`, nodePort);
   });
 }
 
@@ -181,12 +176,11 @@ function checkType(spec: JsonObject, at: string, causes: Causes): void {
   if (isHeadless && (type === "NodePort" || type === "LoadBalancer")) {
     refuseValue(causes, `${at}.clusterIPs[0]`, "None", `may not be set to 'None' for ${type} services`);
   }
-  for (const cause of familyCauses(spec, at)) causes.push(cause);
+  checkFamilies(spec, at, causes);
 }
 
-/** Returns the faults of the addresses and families of a Service, which the server looks at before all else. */
-export function familyCauses(spec: JsonObject, at = "spec"): Causes {
-  const causes: Causes = [];
+/** Reports wrong addresses and families of a Service. */
+function checkFamilies(spec: JsonObject, at: string, causes: Causes): void {
   const ips = textsOf(spec.clusterIPs);
   const place = `${at}.clusterIPs`;
   if (ips.length > 0 && ips[0] !== (spec.clusterIP || undefined)) {
@@ -203,36 +197,17 @@ export function familyCauses(spec: JsonObject, at = "spec"): Causes {
     if (ip !== "None") checkForm(ip, `${place}[${index}]`, "address", causes);
     else if (ips.length > 1) refuseValue(causes, place, ips, "'None' must be the first and only value");
   });
-  return causes;
 }
-
-function checkTraffic(spec: JsonObject, at: string, causes: Causes): void {
-  const { type, externalTrafficPolicy, healthCheckNodePort } = spec;
-  if (externalTrafficPolicy && !isExternallyAccessible(spec)) {
-    const why = "may only be set for externally-accessible services";
-    refuseValue(causes, `${at}.externalTrafficPolicy`, externalTrafficPolicy, why);
-  }
-  if (healthCheckNodePort && (type !== "LoadBalancer" || externalTrafficPolicy !== "Local")) {
-    const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    refuseValue(causes, `${at}.healthCheckNodePort`, healthCheckNodePort, why);
-  }
-}
-
-const BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
 const serviceSpec: Rule = (spec, at, causes) => {
   checkType(spec, at, causes);
   checkPorts(spec, at, causes);
   checkLabels(spec.selector, `${at}.selector`, causes);
-  checkTraffic(spec, at, causes);
   const ranges = textsOf(spec.loadBalancerSourceRanges);
   const place = `${at}.LoadBalancerSourceRanges`;
   ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, "addressRange", causes));
-  if (spec.type === "LoadBalancer") return;
-  if (ranges.length > 0) causes.push(fieldCause.forbidden(place, BALANCER));
-  for (const name of ["allocateLoadBalancerNodePorts", "loadBalancerClass"]) {
-    if (spec[name] !== undefined) causes.push(fieldCause.forbidden(`${at}.${name}`, BALANCER));
-  }
+  if (spec.type === "LoadBalancer" || ranges.length === 0) return;
+  causes.push(fieldCause.forbidden(place, "may only be used when `type` is 'LoadBalancer'"));
 };
 
 const service: Rule = ({ spec, status }, _at, causes) => {
