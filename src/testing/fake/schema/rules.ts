@@ -17,14 +17,12 @@ import {
   atLeast,
   between,
   type Check,
-  checkDomain,
   checkForm,
   checkLabels,
   checkOneOf,
   checkSelector,
   checkShare,
   distinct,
-  EFFECTS,
   formed,
   formFaults,
   noneBelowZero,
@@ -39,7 +37,7 @@ import {
 } from "./checks.ts";
 import { readAddress } from "../../../operator/schema/values/network.ts";
 import { definitionRule } from "./definition_checks.ts";
-import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
+import { POD_RULES } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 
 /** A host's name, which may end with a dot. */
@@ -93,18 +91,9 @@ const secret: Rule = ({ type, data: given, metadata }, _at, causes) => {
     const value = data[key];
     if (value === undefined || (value === "" && key === "ssh-privatekey")) {
       causes.push(fieldCause.required(`data[${key}]`));
-    } else if (kind.startsWith("kubernetes.io/docker")) checkJson(textOf(value), `data[${key}]`, causes);
+    }
   }
 };
-
-function checkJson(base64: string, at: string, causes: Causes): void {
-  try {
-    if (isObject(JSON.parse(atob(base64)))) return;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  causes.push(fieldCause.invalid(at, '"<secret contents redacted>"', "unexpected end of JSON input"));
-}
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
@@ -120,29 +109,6 @@ const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
   if (storage === undefined) causes.push(fieldCause.required(`${at}.resources[storage]`));
   else if (parseQuantity(storage as string).nanos <= 0n) {
     refuseValue(causes, `${at}.resources[storage]`, storage, "must be greater than zero");
-  }
-};
-
-const taint = rulesOf({ "key!": "labelKey", value: "labelValue", "effect!": textIn(...EFFECTS) });
-
-const node: Rule = ({ spec, status }, _at, causes) => {
-  const checkNew = distinct(causes);
-  objectsOf(objectOr(spec).taints).forEach((one, index) => {
-    const place = `metadata.taints[${index}]`;
-    taint(one, place, causes);
-    checkNew(`${one.key} ${one.effect}`, place, one);
-  });
-  for (const field of ["capacity", "allocatable"]) {
-    for (const [name, value] of quantitiesOf(objectOr(status)[field])) {
-      checkAmount(name, value, `status.${field}.${name}`, causes);
-    }
-  }
-};
-
-const namespaceSpec: Rule = ({ finalizers }, at, causes) => {
-  for (const name of textsOf(finalizers)) {
-    checkForm(name, `${at}.finalizers`, "labelKey", causes);
-    checkDomain(name, `${at}.finalizers`, causes);
   }
 };
 
@@ -210,14 +176,6 @@ const serviceSpec: Rule = (spec, at, causes) => {
   causes.push(fieldCause.forbidden(place, "may only be used when `type` is 'LoadBalancer'"));
 };
 
-const service: Rule = ({ spec, status }, _at, causes) => {
-  const place = "status.loadBalancer.ingress";
-  if (objectOr(spec).type === "LoadBalancer") return;
-  if (objectsOf(objectOr(objectOr(status).loadBalancer).ingress).length > 0) {
-    causes.push(fieldCause.forbidden(place, "may only be used when `spec.type` is 'LoadBalancer'"));
-  }
-};
-
 const volume = rulesOf({
   "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
   "capacity!": anyJson,
@@ -226,14 +184,11 @@ const volume = rulesOf({
 /** The rules of kinds of the core group but pods. */
 const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMap": configMap,
-  "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
   "core/v1.PersistentVolumeClaimSpec": allOf(claimSpec, rulesOf({ storageClassName: "subdomain" })),
   "core/v1.PersistentVolume": ({ spec }, _at, causes) => volume(objectOr(spec), "spec", causes),
-  "core/v1.Node": node,
   "core/v1.NodeSpec": rulesOf({ "podCIDRs[]": "addressRange" }),
   "core/v1.LoadBalancerIngress": rulesOf({ ip: "address", hostname: "subdomain" }),
-  "core/v1.Service": service,
   "core/v1.ServiceSpec": allOf(
     serviceSpec,
     rulesOf({
@@ -287,9 +242,6 @@ const ingressSpec: Rule = ({ rules, defaultBackend }, at, causes) => {
   refuseValue(causes, at, rules, "either `defaultBackend` or `rules` must be specified");
 };
 
-const PARTS = ["//", "/./", "/../", "%2f", "%2F"];
-const ENDS = ["/..", "/."];
-
 const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
   if (pathType === undefined) return;
   const text = textOf(path);
@@ -297,13 +249,6 @@ const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
   if (!text.startsWith("/") && (isExact || text !== "")) {
     refuseValue(causes, `${at}.path`, text, "must be an absolute path");
   }
-  const faults = isExact
-    ? [
-      ...PARTS.filter((part) => text.includes(part)).map((part) => `must not contain '${part}'`),
-      ...ENDS.filter((end) => text.endsWith(end)).map((end) => `cannot end with '${end}'`),
-    ]
-    : [];
-  for (const why of faults) refuseValue(causes, `${at}.path`, text, why);
   ingressBackend(objectOr(backend), `${at}.backend`, causes);
 };
 
@@ -422,8 +367,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */
 export const OWN_WORDS: ReadonlySet<string> = new Set(
-  ("core/v1.DownwardAPIVolumeFile core/v1.NodeSelector core/v1.NodeSelectorRequirement core/v1.PodSpec " +
-    "core/v1.ServiceAccountTokenProjection core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
+  ("core/v1.NodeSelector core/v1.NodeSelectorRequirement core/v1.PodSpec " +
+    "core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
     "meta/v1.LabelSelectorRequirement meta/v1.OwnerReference").split(" "),
 );
 

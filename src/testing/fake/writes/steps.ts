@@ -18,7 +18,7 @@ import {
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
-import { validateCreate, validateUpdate } from "../schema/updates.ts";
+import { validateUpdate } from "../schema/updates.ts";
 import { validateTyped } from "../schema/validate.ts";
 import { customCauses } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
@@ -402,7 +402,7 @@ function validate(draft: Draft): void {
   };
   const found = check(object);
   if (old === undefined) {
-    causes.push(...found, ...(custom ? [] : validateCreate(schema, object)));
+    causes.push(...found);
     return;
   }
   const changes = (old: JsonObject): Causes => custom ? [] : validateUpdate(schema, subresource, old, object);

@@ -133,7 +133,7 @@ function keepClusterIp(old: JsonObject, object: MutableJson): void {
   const { clusterIP, clusterIPs } = objectOr(old.spec);
   const spec = memberObject(object, "spec");
   if (spec.type !== "ExternalName") spec.clusterIP ??= clusterIP;
-  else if (spec.clusterIP === clusterIP) for (const name of ["clusterIP", "clusterIPs"]) delete spec[name];
+  else if (spec.clusterIP === clusterIP) { for (const name of ["clusterIP", "clusterIPs"]) delete spec[name]; }
   if (spec.clusterIP !== undefined) spec.clusterIPs ??= spec.clusterIP === clusterIP ? clusterIPs : [spec.clusterIP];
 }
 
