@@ -6,6 +6,11 @@ import type { Accepted } from "./summary.ts";
  */
 export const ACCEPTED: readonly Accepted[] = [
   {
+    signature: "deprecated.daemonset.template.generation",
+    reason:
+      "kube-apiserver counts the templates of a DaemonSet in an annotation, which is deprecated. The fake does not",
+  },
+  {
     signature: "spec.ipFamil",
     reason:
       "kube-apiserver fills in the address families of Services. The fake does not, as controllers rarely read them",

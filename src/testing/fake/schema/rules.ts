@@ -142,23 +142,16 @@ function checkType(spec: JsonObject, at: string, causes: Causes): void {
   if (isHeadless && (type === "NodePort" || type === "LoadBalancer")) {
     refuseValue(causes, `${at}.clusterIPs[0]`, "None", `may not be set to 'None' for ${type} services`);
   }
-  checkFamilies(spec, at, causes);
+  checkAddresses(spec, at, causes);
 }
 
-/** Reports wrong addresses and families of a Service. */
-function checkFamilies(spec: JsonObject, at: string, causes: Causes): void {
+/** Reports wrong addresses of a Service. */
+function checkAddresses(spec: JsonObject, at: string, causes: Causes): void {
   const ips = textsOf(spec.clusterIPs);
   const place = `${at}.clusterIPs`;
   if (ips.length > 0 && ips[0] !== (spec.clusterIP || undefined)) {
     refuseValue(causes, place, ips, "first value must match `clusterIP`");
   }
-  const families = textsOf(spec.ipFamilies);
-  const checkNew = distinct(causes);
-  families.forEach((family, index) => {
-    const here = `${at}.ipFamilies[${index}]`;
-    checkOneOf(family, here, ["IPv4", "IPv6"], causes);
-    checkNew(family, here, family);
-  });
   ips.forEach((ip, index) => {
     if (ip !== "None") checkForm(ip, `${place}[${index}]`, "address", causes);
     else if (ips.length > 1) refuseValue(causes, place, ips, "'None' must be the first and only value");
@@ -169,11 +162,6 @@ const serviceSpec: Rule = (spec, at, causes) => {
   checkType(spec, at, causes);
   checkPorts(spec, at, causes);
   checkLabels(spec.selector, `${at}.selector`, causes);
-  const ranges = textsOf(spec.loadBalancerSourceRanges);
-  const place = `${at}.LoadBalancerSourceRanges`;
-  ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, "addressRange", causes));
-  if (spec.type === "LoadBalancer" || ranges.length === 0) return;
-  causes.push(fieldCause.forbidden(place, "may only be used when `type` is 'LoadBalancer'"));
 };
 
 const volume = rulesOf({
@@ -367,7 +355,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */
 export const OWN_WORDS: ReadonlySet<string> = new Set(
-  ("core/v1.NodeSelector core/v1.NodeSelectorRequirement core/v1.PodSpec " +
+  ("core/v1.NodeSelectorRequirement core/v1.PodSpec " +
     "core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
     "meta/v1.LabelSelectorRequirement meta/v1.OwnerReference").split(" "),
 );

@@ -246,11 +246,6 @@ const nodeTerm = rulesOf({
   "matchExpressions[]": (value, at, causes) => checkRequirement(objectOr(value), at, causes, ["Gt", "Lt"]),
 });
 
-const nodeSelector: Rule = ({ nodeSelectorTerms }, at, causes) => {
-  if (objectsOf(nodeSelectorTerms).length > 0) return;
-  causes.push(fieldCause.required(`${at}.nodeSelectorTerms`, "must have at least one node selector term"));
-};
-
 const podSpec: Rule = (spec, at, causes) => {
   checkContainers(spec, at, causes);
   checkLabels(spec.nodeSelector, `${at}.nodeSelector`, causes);
@@ -295,7 +290,6 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.VolumeProjection": rulesOf({ "secret.name!": anyJson, "configMap.name!": anyJson }),
   "core/v1.Toleration": allOf(rulesOf({ key: "labelKey", effect: textIn(...EFFECTS) }), toleration),
   "core/v1.TopologySpreadConstraint": rulesOf({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
-  "core/v1.NodeSelector": nodeSelector,
   "core/v1.NodeSelectorTerm": nodeTerm,
   "core/v1.PreferredSchedulingTerm": weighted,
   "core/v1.WeightedPodAffinityTerm": weighted,

@@ -146,25 +146,6 @@ const rollingDeployment: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
   }
 };
 
-const rollingDaemonSet: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
-  checkShare(maxUnavailable, `${at}.maxUnavailable`, causes);
-  checkShare(maxSurge, `${at}.maxSurge`, causes);
-  const [unavailable, surge] = [shareOf(maxUnavailable) !== 0, shareOf(maxSurge) !== 0];
-  if (unavailable && surge) {
-    refuseValue(causes, `${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
-  } else if (!unavailable && !surge) {
-    causes.push(fieldCause.required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
-  }
-};
-
-const rollingStatefulSet: Rule = (given, at, causes) => {
-  noneBelowZero(given, at, causes);
-  checkShare(given.maxUnavailable, `${at}.maxUnavailable`, causes);
-  if (given.maxUnavailable !== undefined && shareOf(given.maxUnavailable) === 0) {
-    refuseValue(causes, `${at}.maxUnavailable`, given.maxUnavailable, "cannot be 0");
-  }
-};
-
 const deadline: Rule = ({ progressDeadlineSeconds: deadline, minReadySeconds = 0 }, at, causes) => {
   if (typeof deadline === "number" && deadline <= Number(minReadySeconds)) {
     refuseValue(causes, `${at}.progressDeadlineSeconds`, deadline, "must be greater than minReadySeconds");
@@ -189,7 +170,7 @@ const kept = textIn("Retain", "Delete");
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.DaemonSetSpec": allOf(podsOf, noneBelowZero),
   "apps/v1.DaemonSetStatus": noneBelowZero,
-  "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
+  "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", noneBelowZero),
   "apps/v1.DeploymentSpec": allOf(podsOfReadable, noneBelowZero, deadline),
   "apps/v1.DeploymentStatus": noneBelowZero,
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
@@ -199,7 +180,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({ whenDeleted: kept, whenScaled: kept }),
   "apps/v1.StatefulSetSpec": allOf(podsOfReadable, noneBelowZero, statefulSet, rulesOf({ serviceName: "dnsLabel" })),
   "apps/v1.StatefulSetStatus": noneBelowZero,
-  "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", rollingStatefulSet),
+  "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", noneBelowZero),
   "core/v1.PodTemplateSpec": template,
   "autoscaling/v1.HorizontalPodAutoscalerSpec": autoscaler,
   "autoscaling/v2.HorizontalPodAutoscalerSpec": autoscaler,

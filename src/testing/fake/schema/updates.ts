@@ -110,16 +110,6 @@ const claim: UpdateRule = (old, object, causes) => {
   if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
 };
 
-const namespace: UpdateRule = (old, object, causes) => {
-  const { phase } = objectOr(object.status);
-  if (phase === objectOr(old.status).phase) return;
-  const isDeleted = objectOr(old.metadata).deletionTimestamp !== undefined;
-  const wanted = isDeleted ? "Terminating" : "Active";
-  if (phase === wanted) return;
-  const why = `may only be '${wanted}' if \`deletionTimestamp\` is ${isDeleted ? "not " : ""}empty`;
-  refuseValue(causes, "status.Phase", phase ?? "", why);
-};
-
 /** Returns a check: these fields stay as they are. The refusal does not show the value of a path with `!`. */
 function fixed(...paths: readonly string[]): UpdateRule {
   return (old, object, causes) => {
@@ -184,7 +174,6 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "apps/v1.ReplicaSet": [selector],
   "batch/v1.Job": [job],
   "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
-  "core/v1.Namespace": [namespace],
   "core/v1.PersistentVolume": [fixed("spec.volumeMode")],
   "core/v1.PersistentVolumeClaim": [claim],
   "core/v1.Pod": [pod],

@@ -8,7 +8,7 @@
  */
 import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
-import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
+import { prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition, storedVersionsOf } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
@@ -83,16 +83,7 @@ function admitPod(object: MutableJson): void {
 function createPod(object: MutableJson): void {
   admitPod(object);
   const spec = memberObject(object, "spec");
-  const gated = {
-    type: "PodScheduled",
-    status: "False",
-    lastProbeTime: null,
-    lastTransitionTime: null,
-    reason: "SchedulingGated",
-    message: "Scheduling is blocked due to non-empty scheduling gates",
-  };
-  const conditions = objectsOf(spec.schedulingGates).length === 0 ? {} : { conditions: [gated] };
-  object.status = { phase: "Pending", ...conditions, qosClass: qosClass(spec) };
+  object.status = { phase: "Pending", qosClass: qosClass(spec) };
 }
 
 function updatePod(old: JsonObject, object: MutableJson): void {
@@ -162,11 +153,6 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
       const { storedVersions } = objectOr(object.status);
       object.status = { ...objectOr(object.status), storedVersions: storedVersionsOf(object, textsOf(storedVersions)) };
     },
-  },
-  "apps/v1.DaemonSet": {
-    create: (object) => prepareDaemonSet(object),
-    update: (old, object) => prepareDaemonSet(object, old),
-    status: (old, object) => prepareDaemonSet(object, old),
   },
   "batch/v1.Job": { create: prepareJob },
   "core/v1.Pod": { plugins: admitPod, create: createPod, update: updatePod, status: keepQuality },

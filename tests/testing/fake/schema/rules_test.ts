@@ -79,11 +79,6 @@ Deno.test("defaults follow from other members", async () => {
     type: "Recreate",
   });
   assertEquals((await create(`${APPS}/replicasets`, { spec: PODS })).status, { replicas: 0 });
-  const set = await create(`${APPS}/daemonsets`, { spec: PODS });
-  assertEquals(set.metadata.annotations, { "deprecated.daemonset.template.generation": "1" });
-  const template = { spec: { template: { metadata: { annotations: { x: "y" } } } } };
-  const [, changed] = await send(server, "PATCH", `${APPS}/daemonsets/x`, template);
-  assertEquals(changed.metadata.annotations, { "deprecated.daemonset.template.generation": "2" });
   const job = await create(JOBS, { spec: JOB });
   const { uid } = job.metadata;
   assertEquals(job.spec.selector, { matchLabels: { "batch.kubernetes.io/controller-uid": uid } });
@@ -289,7 +284,6 @@ Deno.test("claims, volumes and nodes get what admission plugins add", async () =
   });
   assertEquals(node.spec, {
     podCIDR: "10.0.0.0/24",
-    podCIDRs: ["10.0.0.0/24"],
     taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }],
   });
   assertEquals(node.status.allocatable, { cpu: "2" });
