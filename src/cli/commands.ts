@@ -427,22 +427,6 @@ export const COMMANDS: readonly CommandText[] = [
     load: async () => (await import("./fake.ts")).fake,
   },
   {
-    usage: "demo",
-    summary: "Show an informer at work, without a cluster.",
-    description:
-      "Starts a fake API server over real HTTP, follows it with an informer, and compares the cache with the server at the " +
-      "end. In a pipe it runs for 10 s.",
-    permissions: "--allow-net=127.0.0.1",
-    flags: {
-      "--pods <count:integer>": "Number of pods at the start.",
-      "--churn <rate:number>": "Changes per second.",
-      "--for <duration:string>": "Length of the run, e.g. 30s.",
-    },
-    defaults: { "--pods": 1_000, "--churn": 200 },
-    examples: { "Half a minute at 2,000 changes per second": "informer demo --churn 2000 --for 30s" },
-    load: async () => (await import("./demo.ts")).demo,
-  },
-  {
     usage: "init <name:string>",
     summary: "Start a controller project for your own kind.",
     description:

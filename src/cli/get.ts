@@ -233,7 +233,7 @@ async function printList(found: readonly Found[], output: "json" | "yaml", termi
 }
 
 /** Returns the object without managedFields, unless these are kept. */
-export function withoutManagedFields<T extends KubernetesObject>(object: T, keep = false): T {
+function withoutManagedFields<T extends KubernetesObject>(object: T, keep = false): T {
   if (keep || object.metadata.managedFields === undefined) return object;
   const { managedFields: _dropped, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -139,8 +139,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/--kubeconfig needs a file, but "--pods" looks like a flag/, "fake", "--kubeconfig", "--pods"],
     [/--kubeconfig: folder "\/nonexistent" does not exist; create it first/, "fake", "--kubeconfig", "/nonexistent/k"],
     [/No arguments allowed for command "informer fake"/, "fake", "pods"],
-    [/--for must be a duration/, "demo", "--for", "long"],
-    [/--churn must be a number that is at least 0/, "demo", "--churn", "-1"],
+    [/--churn must be a number that is at least 0/, "fake", "--churn", "-1"],
   ];
   for (const [message, ...args] of cases) await refused(2, message, ...args);
 });
@@ -335,7 +334,7 @@ Deno.test("informer answers --help with examples for every command, and --versio
     "--kubeconfig",
   ];
   for (const flag of ofFake) assert(fake.includes(flag), flag);
-  for (const command of ["get", "demo", "dashboard", "alerts"]) await help(command);
+  for (const command of ["get", "dashboard", "alerts"]) await help(command);
   const { code, out } = await shell("informer --version; informer -V; informer --help | tail -1");
   assertEquals(code, 0);
   assertMatch(out, /^informer \d+\.\d+\.\d+\n\d+\.\d+\.\d+\n.*\n$/);

@@ -141,7 +141,7 @@ Deno.test("dashboard and alerts need no permission", async () => {
   }
 });
 
-Deno.test("fake, serve and demo run with exactly the permissions in their help", async () => {
+Deno.test("fake and serve run with exactly the permissions in their help", async () => {
   await using folder = new Folder();
   const flags = await flagsIn("fake");
   assertEquals(flags, ["--allow-net=127.0.0.1"]);
@@ -160,9 +160,6 @@ Deno.test("fake, serve and demo run with exactly the permissions in their help",
   assertEquals(written.code, 0, written.err);
   const serve = await informer(["--allow-net=127.0.0.1"], ["serve", "pods", "--fake"], { until: "serving" });
   assertEquals(serve.code, 0, serve.err);
-  const demo = await informer(await flagsIn("demo"), ["demo", "--pods", "10", "--for", "100ms"]);
-  assertEquals(demo.code, 0, demo.err);
-  assertStringIncludes(demo.out, "equal     yes");
 });
 
 Deno.test("installed as documented, commands write in the folder of the call, and name what another one needs", async () => {

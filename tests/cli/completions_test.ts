@@ -20,7 +20,7 @@ function offered(line: string): string | readonly string[] {
     .command("wait <objects...:string>", "Waits.").option("--for <state:string>", "The state.")
     .option("--ready-if <expression:string>", "An expression.").reset()
     .command("logs [targets...:string]", "Prints.").reset()
-    .command("demo", "Shows.").option("--for <duration:string>", "A time.").reset()
+    .command("record", "Records.").option("--timeout <duration:string>", "A time.").reset()
     .command("watch <resources...:string>", "Watches.").option("--cache <file:string>", "A file.").reset()
     .command("kinds", "Writes.").option("--file <file:string>", "A file.").option("--out <file:string>", "A file.")
     .option("--group <group:string>", "A group.").reset()
@@ -32,7 +32,7 @@ function offered(line: string): string | readonly string[] {
 }
 
 Deno.test("complete offers commands and their flags", () => {
-  assertEquals(offered(""), ["get", "wait", "logs", "demo", "watch", "kinds", "crds", "completions", "fake"]);
+  assertEquals(offered(""), ["get", "wait", "logs", "record", "watch", "kinds", "crds", "completions", "fake"]);
   assertEquals(offered("w"), ["wait", "watch"]);
   assertEquals(offered("get --n"), ["--namespace"]);
   assertEquals(offered("get pods -"), [
@@ -53,7 +53,7 @@ Deno.test("complete offers the values of flags: formats and files", () => {
   assertEquals(offered("wait pods --for "), ["ready", "deleted", "condition="]);
   assertEquals(offered("wait --for = r"), ["ready"]);
   assertEquals([offered("wait --re"), offered("wait pods --ready-if ")], [["--ready-if"], []]);
-  assertEquals(offered("demo --for "), []);
+  assertEquals(offered("record --timeout "), []);
 });
 
 Deno.test("complete offers shells", () => {

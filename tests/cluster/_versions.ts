@@ -10,6 +10,7 @@ const LACKED_BY = {
   "rows in streaming lists": [32, 33],
   "server-side shards": [32, 33, 34],
   "server-side shards by default": [32, 33, 34, 36, 37],
+  "sort() in rules": [32, 33, 34],
   "streaming lists by default": [33],
   "the kinds of src/engine/kinds, and their fields and enums": [32, 33, 34, 36],
 } as const satisfies Readonly<Record<string, readonly number[]>>;

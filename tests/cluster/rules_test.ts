@@ -9,7 +9,6 @@ import { RULED_KINDS, type RuledKind, schemaOfRuled } from "../support/schema/pu
 import { casesOf, type Causes, checkerOf, fieldsOf, merged } from "../support/schema/ruled.ts";
 import { RULE_SCHEMAS } from "../support/schema/wrong_rules.ts";
 import { clusterTests, report } from "./_cluster.ts";
-import { minorOfServer } from "./_versions.ts";
 
 // Compares src/operator/schema/rules with a real server: which definitions and objects are accepted, and the causes.
 
@@ -62,7 +61,6 @@ function resourceOf(kind: string): Resource<KubernetesObject> {
 
 cluster.withPlane("definitions are refused with the causes of the server", async ({ client }) => {
   const { compile } = await loadRules();
-  const version = await minorOfServer(client);
   const compared = new Comparison();
   for (const [name, spec] of Object.entries(RULE_SCHEMAS)) {
     const schema: JsonObject = { type: "object", properties: { spec } };
@@ -73,18 +71,17 @@ cluster.withPlane("definitions are refused with the causes of the server", async
       spec: { group, scope: "Namespaced", names: { plural, kind }, versions: versionsOf(resource, schema) },
     };
     const expected = await causesOf(() => client.resource(Definition).create(definition, { dryRun: true }));
-    compared.add(name, expected, compile(schema, "spec.validation.openAPIV3Schema", version).causes);
+    compared.add(name, expected, compile(schema, "spec.validation.openAPIV3Schema").causes);
   }
   compared.report(`${Object.keys(RULE_SCHEMAS).length} definitions`);
   assertEquals(compared.differences, []);
-});
+}, "sort() in rules");
 
 async function compareKind(client: Client, namespace: string, ruled: RuledKind, compared: Comparison): Promise<void> {
   const schema = schemaOfRuled(ruled);
-  const version = await minorOfServer(client);
-  assertEquals((await loadRules()).compile(schema, undefined, version).causes, [], ruled.kind);
+  assertEquals((await loadRules()).compile(schema).causes, [], ruled.kind);
   const objects = client.resource(resourceOf(ruled.kind)).namespace(namespace);
-  const check = await checkerOf(schema, version);
+  const check = await checkerOf(schema);
   for (const [index, { what, spec, before }] of casesOf(ruled).entries()) {
     const metadata = { name: `o${index}`, namespace };
     const draft = { apiVersion: "rules.example.com/v1", kind: ruled.kind, metadata, spec };
@@ -181,7 +178,7 @@ cluster.withPlane("an update does not meet rules of parts that it does not chang
     { ...definition, spec: { ...definition.spec, versions: versionsOf(resource, schema) } } as never,
   );
   const compared = new Comparison();
-  const rules = compile(schema, "spec.validation.openAPIV3Schema", await minorOfServer(client));
+  const rules = compile(schema, "spec.validation.openAPIV3Schema");
   assertEquals(rules.causes, []);
   const changes: JsonObject[] = [
     { a: 2 },
@@ -231,7 +228,7 @@ cluster.withPlane("rules have the server's budgets", async ({ client, namespace 
   for (const [kind, rules, items] of [["Costly", 1, 1000], ["Cheap", 1, 200], ["Many", 12, 330]] as const) {
     const resource = resourceOf(kind);
     await define(client, resource, schema(rules));
-    const compiled = compile(schema(rules), "spec.validation.openAPIV3Schema", await minorOfServer(client));
+    const compiled = compile(schema(rules), "spec.validation.openAPIV3Schema");
     assertEquals(compiled.causes, []);
     const spec = { n: Array.from({ length: items }, (_, at) => at) };
     const draft = { apiVersion: "rules.example.com/v1", kind, metadata: { name: "o" }, spec };

@@ -7,7 +7,6 @@ import { replayed, untilText } from "../support/processes/recorded.ts";
 import { caseOf } from "../support/twin/cases.ts";
 import type { Category } from "../support/twin/compare.ts";
 import { readDrafts } from "../support/twin/drafts.ts";
-import { checkLimits } from "../support/twin/limits.ts";
 import { TwinPlayer } from "../support/twin/play.ts";
 import { defineCustomKinds, fakeServer, realServer, typesOf } from "../support/twin/servers.ts";
 import { checkStrictBodies } from "../support/twin/strict_bodies.ts";
@@ -64,11 +63,10 @@ cluster.withPlane("the fake and validate() take and refuse the values that this 
 });
 
 cluster.withPlane(
-  "the fake fills in limits, and reports what a body has twice, as this server does",
+  "the fake reports what a body has twice, as this server does",
   async (context) => {
     using real = await realServer(context.kubeconfig);
     await defineCustomKinds(real);
-    await checkLimits(real, context.namespace);
     await checkStrictBodies(real, context.namespace, strictYamlText(await minorOfServer(context.client)));
   },
 );

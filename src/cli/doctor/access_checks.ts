@@ -93,7 +93,7 @@ export async function checkCredentials(checkup: Checkup, access: ServerAccess): 
       const startedAt = performance.now();
       const authorization = await access.login(signal);
       const took = performance.now() - startedAt;
-      if (authorization !== undefined) hideAuthorization(checkup, authorization);
+      if (authorization !== undefined) checkup.hide(authorization.replace(/^\w+ /, ""));
       const parts = [...ofToken(connection, authorization, took), ...ofCertificate(connection)];
       if (parts.length === 0) return ofNobody(connection);
       const worst = parts.find(({ status }) => status === "fail") ?? parts.find(({ status }) => status === "warn");
@@ -107,19 +107,9 @@ export async function checkCredentials(checkup: Checkup, access: ServerAccess): 
   );
 }
 
-function hideAuthorization(checkup: Checkup, authorization: string): void {
-  const secret = authorization.replace(/^\w+ /, "");
-  checkup.hide(secret);
-  if (!authorization.startsWith("Basic ")) return;
-  const login = atob(secret);
-  checkup.hide(login);
-  checkup.hide(login.slice(login.indexOf(":") + 1));
-}
-
 function ofToken({ origin, credentials }: Connection, authorization: string | undefined, took: number): Expiry[] {
   const { login, plugin } = origin;
   if (login === "none") return [];
-  if (login === "basic") return [{ status: "ok", words: "user name and password" }];
   const kind = login === "token"
     ? "bearer token"
     : login === "tokenFile"

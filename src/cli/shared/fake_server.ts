@@ -1,5 +1,5 @@
 /**
- * Fills and changes the fake API server of `--fake`, `informer fake` and `informer demo`.
+ * Fills and changes the fake API server of `--fake` and `informer fake`.
  *
  * {@linkcode fakeTransport}, {@linkcode fillFakeServer} and {@linkcode SteadyChurn} are the entry points. The pods look
  * like those of a small company: teams, applications of four pods, and nodes of 30. They are not as large as real ones.

@@ -146,7 +146,7 @@ export interface ConnectionOrigin {
   /** The user entry in use. */
   readonly user?: string;
   /** The kind of credentials sent as `Authorization`. */
-  readonly login: "none" | "token" | "tokenFile" | "basic" | "exec";
+  readonly login: "none" | "token" | "tokenFile" | "exec";
   /** `true` if the configuration itself has a client certificate; a credential plugin may return one later. */
   readonly clientCertificate: boolean;
   /** Expiry of that certificate, as first read. */

@@ -43,7 +43,6 @@ import { TokenFile } from "./token_file.ts";
 type Login =
   | { readonly type: "token"; readonly credentials: FixedLogin | ExecLogin }
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
-  | { readonly type: "basic"; readonly credentials: FixedLogin }
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
 
 /** A configuration whose certificate files are not read yet. */
@@ -338,10 +337,7 @@ function loginOf(user: ResolvedUser | undefined, options: ConnectOptions, host: 
     const credentials = new TokenFile(path, host, explainPlace(place, path), options, user.token);
     return { type: "tokenFile", credentials };
   }
-  if (user?.token !== undefined) return { type: "token", credentials: FixedLogin.bearer(user.token.reveal()) };
-  if (user?.basic === undefined) return undefined;
-  const { username, password } = user.basic;
-  return { type: "basic", credentials: FixedLogin.basic(username, password.reveal()) };
+  return user?.token && { type: "token", credentials: FixedLogin.bearer(user.token.reveal()) };
 }
 
 /** A file of the pod's service account cannot be used. */

@@ -21,7 +21,6 @@ import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./w
 import { Faults } from "./wire/faults.ts";
 import { Admission } from "./writes/admission.ts";
 import { FIRST_NAMESPACES, NamespaceLifecycle, NAMESPACES } from "./writes/identity.ts";
-import { ServiceAddresses } from "./writes/service_addresses.ts";
 import { Writer } from "./writes/writer.ts";
 
 /** The option names that say which parts a server has. */
@@ -143,12 +142,10 @@ export class Backend {
     const random = new Random(seed);
     // A separate generator, so that uids do not depend on the number of watches.
     const durations = new Random(~seed);
-    const addresses = new ServiceAddresses();
+    let services = 0;
     const store = new Store(history, {
       event: (event) => this.#changed(event),
       removing: (collection, stored) => {
-        const { apiVersion, kind } = collection.definition;
-        if (apiVersion === "v1" && kind === "Service") addresses.release(parseStored(stored));
         // The event of the definition's deletion comes after the deletion of all it defines.
         if (isDefinitions(collection)) { for (const old of crdResources(parseStored(stored))) store.undefine(old); }
       },
@@ -174,7 +171,7 @@ export class Backend {
       managedFields,
       schemas: { requests: true, fixtures: false, ...options.schemas },
       admission: this.admission,
-      addresses,
+      clusterIp: () => `10.96.${++services >> 8}.${services & 255}`,
       namespaces,
     });
     const ids = new Random(seed + 1);

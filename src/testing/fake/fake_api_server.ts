@@ -75,16 +75,16 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * How it behaves in detail:
  *
  * - Each write has its own revision, from one counter for all resources, like in etcd. Lists and watches agree on it.
- * - Events in core/v1 and events.k8s.io/v1 are the same objects in two forms. The same holds for autoscaling/v1 and v2,
- *   where v1 has only the CPU metric.
+ * - Events in core/v1 and events.k8s.io/v1 are the same objects in two forms. Autoscalers in autoscaling/v1 and v2 are
+ *   not: each version is a separate collection.
  * - It responds in JSON without compression: full objects, only metadata, or tables. It accepts JSON, also as an apply
  *   with a YAML media type, and protobuf for built-in kinds. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds and CRDs. A custom kind without a
  *   schema keeps all fields, and each of its lists is one field.
  * - `fieldValidation` checks for unknown fields and duplicate members in a body. The last duplicate counts, but the
  *   server merges two objects in a built-in kind.
- * - Objects in requests are completed and checked like by a server with its default admission plugins. Services get
- *   addresses from 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready.
+ * - Objects in requests are completed and checked like by a server with its default admission plugins. A new Service
+ *   gets a cluster IP, but no node ports, and a new node is tainted as not ready.
  * - Evictions respect disruption budgets, and bindings assign pods to nodes.
  * - Events that a client has not read yet are queued in memory, without a limit.
  * - All timers are global `setTimeout`s, so fake time controls them. Without an open watch there are none.

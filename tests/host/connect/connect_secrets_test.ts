@@ -176,7 +176,6 @@ Deno.test("connect and SharedIndexInformer never show a secret of any kind, what
   const users: Readonly<Record<string, Record<string, unknown>>> = {
     token: { token: `${PLANTED}-token` },
     tokenFile: { tokenFile: "token", token: `${PLANTED}-fallback` },
-    basic: { username: "ada", password: PLANTED },
     exec: { exec },
     "client-key-data": {
       "client-certificate-data": btoa(certificates.text("client.crt")),

@@ -216,7 +216,7 @@ Deno.test("KubeconfigLogin names the kubeconfig that cannot be used any more, an
   await Deno.writeTextFile(rotation.file, "users: [{name: ada, user: {token: second");
   await fails("it is neither YAML nor JSON");
   await rotation.write({ token: "second", username: "ada" });
-  await fails(`user "ada"`, "only one can be sent");
+  await fails(`user "ada"`, "asks for basic authentication");
   await rotation.write({ token: "second" });
   assertEquals([await rotation.get(), rotation.warnings], [200, []]);
 });

@@ -77,13 +77,12 @@ Deno.test("connect presents a client certificate from files, from data, and from
   }
 });
 
-Deno.test("connect sends token, basic login and impersonation", async () => {
+Deno.test("connect sends token and impersonation [C147]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const cluster = { server: server.url, "certificate-authority": "ca.crt" };
   const cases: readonly [user: Record<string, unknown>, header: string, sent: string[], login: string][] = [
     [{ token: "abc" }, "authorization", ["Bearer abc"], "token"],
-    [{ username: "ada", password: "pass" }, "authorization", [`Basic ${btoa("ada:pass")}`], "basic"],
     [{ as: "grace", "as-groups": ["dev", "a, b"] }, "impersonate-group", ["dev", "a, b"], "none"],
     [
       { token: "t", as: "grace", "as-user-extra": { "x/y": ["1", "2"] } },

@@ -138,7 +138,6 @@ Deno.test("credentials print as [redacted], however they are printed [F38]", asy
   for (
     const credentials of [
       FixedLogin.bearer("hunter2"),
-      FixedLogin.basic("hunter2", "hunter2"),
       file,
       new Secret("hunter2"),
     ]
@@ -158,7 +157,7 @@ Deno.test("no login replaces a request's own Authorization, or reads or runs any
   const file = new FakeFile();
   let runs = 0;
   const plugin = new ExecLogin(() => Promise.reject(new Error(`run ${++runs}`)));
-  const logins = [FixedLogin.bearer("abc"), FixedLogin.basic("ada", "b"), file.tokenFile(), plugin];
+  const logins = [FixedLogin.bearer("abc"), file.tokenFile(), plugin];
   for (const login of logins) {
     const headers = new Headers({ authorization: "Bearer own" });
     await login.apply(headers, { refresh: true });

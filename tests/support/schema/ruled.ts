@@ -50,9 +50,8 @@ export function casesOf({ kind, valid, changes, updates }: RuledKind): Case[] {
 /** Returns the function that computes causes, in the order of kube-apiserver: rules after the schema. */
 export async function checkerOf(
   schema: JsonObject,
-  version = 37,
 ): Promise<(object: JsonObject, previous?: JsonObject) => Causes> {
-  const rules = (await loadRules()).compile(schema, undefined, version);
+  const rules = (await loadRules()).compile(schema);
   const types = schemaOfKind(schema, { type: "any" });
   const complete = (object: JsonObject): JsonObject => prune(types, object, "", []) as JsonObject;
   return (object, previous) => {

@@ -6,6 +6,16 @@ import type { Accepted } from "./summary.ts";
  */
 export const ACCEPTED: readonly Accepted[] = [
   {
+    signature: "deprecated.daemonset.template.generation",
+    reason:
+      "kube-apiserver counts the templates of a DaemonSet in an annotation, which is deprecated. The fake does not",
+  },
+  {
+    signature: "spec.ipFamil",
+    reason:
+      "kube-apiserver fills in the address families of Services. The fake does not, as controllers rarely read them",
+  },
+  {
     signature: "answer: 599",
     reason:
       "kube-apiserver panics and breaks the connection off if a strategic merge patch has `$setElementOrder` for a list of objects without a merge key, such as `subjects`: it takes the objects for keys of a map",

@@ -2,8 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../../src/engine/api/object.ts";
 import { defineResource } from "../../../src/engine/api/resource.ts";
 import { Client } from "../../../src/engine/client/client.ts";
-import { Node, Pod } from "../../../src/engine/kinds/core/v1.ts";
-import { FakeApiServer, node, pod } from "../../../src/testing/mod.ts";
+import { Pod } from "../../../src/engine/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { ConfigMap, CONTAINERS, fiveMaps, MAPS } from "../../support/servers/fake_server.ts";
 import { FakeTime } from "../../support/times/fake_time.ts";
 
@@ -197,14 +197,4 @@ Deno.test("an apply of null leaves a map without a type as it is", async () => {
     readonly spec: unknown;
   };
   assertEquals(left.spec, { map: { deep: 1 }, number: null, list: null });
-});
-
-Deno.test("a node's podCIDR decides about podCIDRs, as a pod's podIP does about podIPs", async () => {
-  const server = new FakeApiServer();
-  using client = new Client({ server: "http://fake", transport: server });
-  const nodes = client.resource(Node);
-  server.create(Node, node({ name: "n1" }));
-  await nodes.patch("n1", { type: "merge", body: { spec: { podCIDR: "10.2.0.0/24" } } });
-  const { spec } = await nodes.patch("n1", { type: "merge", body: { spec: { podCIDRs: ["10.3.0.0/24"] } } });
-  assertEquals([spec?.podCIDR, spec?.podCIDRs], ["10.2.0.0/24", ["10.2.0.0/24"]]);
 });

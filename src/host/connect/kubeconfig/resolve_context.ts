@@ -142,7 +142,7 @@ export function serverProblem(server: string): string | undefined {
   }
   // fetch rejects such URLs, with the password in its message.
   if (url.username !== "" || url.password !== "") {
-    return `must not hold a user name or password: give them as "username" and "password" of the user`;
+    return `must not hold a user name or password: use a "token" of the user`;
   }
   if (url.search !== "" || url.hash !== "") {
     return `must end with the path, but it contains ${url.search === "" ? `"#"` : `"?"`}`;
@@ -270,7 +270,7 @@ export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | 
   return proxy && `${to} through proxy ${quote(proxyName(proxy))}, which could read it`;
 }
 
-/** The credentials of a user entry: a bearer token, a password, a client certificate, or a credential plugin. */
+/** The credentials of a user entry: a bearer token, a client certificate, or a credential plugin. */
 export interface ResolvedUser {
   /** Name of the user entry. */
   readonly name: string;
@@ -279,8 +279,6 @@ export interface ResolvedUser {
   readonly token?: Secret;
   /** A file with a bearer token, read again when it changes. */
   readonly tokenFile?: NamedFile;
-  /** A user name and password. */
-  readonly basic?: { readonly username: string; readonly password: Secret };
   /** A credential plugin, which returns a token or a client certificate. */
   readonly exec?: ExecPlugin;
   /** The user to impersonate. */
@@ -296,18 +294,12 @@ export interface ResolvedUser {
 function resolveUser(entry: KubeconfigEntry, { server, proxy }: ResolvedCluster): ResolvedUser {
   const fields = new EntryFields(entry);
   refuseAuthProvider(fields);
+  refuseBasic(fields);
   const clientCertificate = readClientCertificate(fields);
   const token = readToken(fields);
   const path = fields.text("tokenFile");
-  const basic = readBasic(fields);
   const exec = readPlugin(fields);
   const impersonation = readImpersonation(fields);
-  if (basic !== undefined && (token !== undefined || path !== undefined)) {
-    throw fields.error(
-      token === undefined ? "tokenFile" : "token",
-      `is set together with "username", and only one can be sent: remove one of them`,
-    );
-  }
   if (server.protocol !== "https:" && clientCertificate !== undefined) {
     throw fields.error(
       clientCertificate.certificate.place.field,
@@ -315,13 +307,13 @@ function resolveUser(entry: KubeconfigEntry, { server, proxy }: ResolvedCluster)
     );
   }
   const problem = credentialsProblem(server, proxy);
-  for (const field of ["token", "tokenFile", "username", "exec"]) {
+  for (const field of ["token", "tokenFile", "exec"]) {
     if (problem !== undefined && fields.has(field)) {
       throw fields.error(field, `${problem}: use an "https://" server or remove it`);
     }
   }
   const tokenFile = path === undefined ? undefined : { path, place: fields.place("tokenFile") };
-  return defined({ name: entry.name, clientCertificate, token, tokenFile, basic, exec, impersonation });
+  return defined({ name: entry.name, clientCertificate, token, tokenFile, exec, impersonation });
 }
 
 /** Replacements of the providers that client-go used to have built in, by name. */
@@ -344,10 +336,20 @@ function refuseAuthProvider(fields: EntryFields): void {
   );
 }
 
+function refuseBasic(fields: EntryFields): void {
+  const field = ["username", "password"].find((name) => fields.text(name));
+  if (field === undefined) return;
+  throw fields.error(
+    field,
+    "asks for basic authentication, which kube-apiserver no longer has since Kubernetes 1.19: remove it, and use a " +
+      `"token", a "tokenFile", a client certificate or a credential plugin ("exec")`,
+  );
+}
+
 function readPlugin(fields: EntryFields): ExecPlugin | undefined {
   const exec = readExec(fields);
   if (exec === undefined) return undefined;
-  const rivals = ["token", "tokenFile", "username", "client-certificate", "client-certificate-data"];
+  const rivals = ["token", "tokenFile", "client-certificate", "client-certificate-data"];
   const rival = rivals.find((field) => fields.has(field));
   if (rival === undefined) return exec;
   throw fields.error("exec", `is set together with "${rival}", and kubectl would not run it then: remove one of them`);
@@ -372,21 +374,6 @@ function readToken(fields: EntryFields): Secret | undefined {
   const problem = tokenProblem(token);
   if (problem !== undefined) throw fields.error("token", problem);
   return new Secret(token);
-}
-
-function readBasic(fields: EntryFields): ResolvedUser["basic"] {
-  const username = fields.text("username");
-  const password = fields.text("password") ?? "";
-  if (username === undefined) {
-    if (password !== "") throw fields.error("password", `has no "username": add one, or remove it`);
-    return undefined;
-  }
-  if (username.includes(":")) throw fields.error("username", `holds ":", which basic authentication cannot send`);
-  // deno-lint-ignore no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(username)) throw fields.error("username", "holds control characters");
-  // deno-lint-ignore no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(password)) throw fields.error("password", "holds control characters");
-  return { username, password: new Secret(password) };
 }
 
 const IMPERSONATION_FIELDS: Readonly<Record<keyof Impersonation, string>> = {

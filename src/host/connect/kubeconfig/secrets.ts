@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { utf8AsLatin1 } from "../../../engine/api/impersonation.ts";
 import { decoder } from "../../../engine/api/object.ts";
 import { REDACTED } from "../../../engine/errors/errors.ts";
 
@@ -105,11 +104,6 @@ export class FixedLogin extends Redacted {
   private constructor(header: string) {
     super();
     this.#header = header;
-  }
-
-  /** Basic authentication; `username` must not contain a colon (RFC 7617). */
-  static basic(username: string, password: string): FixedLogin {
-    return new FixedLogin(`Basic ${btoa(utf8AsLatin1(`${username}:${password}`))}`);
   }
 
   /** A bearer token. @throws {TypeError} when it cannot be sent in a header. */

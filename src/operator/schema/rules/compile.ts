@@ -75,30 +75,27 @@ interface Place {
 
 const FIRST_SCHEMA = "spec.versions[0].schema.openAPIV3Schema";
 
-const environments = new Map<number, Environment>();
+let functions: Environment | undefined;
 
-/** Returns the environment of a version, without types. Environments are kept, because registering takes a while. */
-function environmentOf(version: number): Environment {
-  let found = environments.get(version);
-  if (found === undefined) {
-    found = new Environment({ enableOptionalTypes: true, limits: { maxAstNodes: 1_000_000, maxDepth: 2_000 } });
-    registerFunctions(found, version);
-    environments.set(version, found);
+/** Returns an environment with all functions, and without types. It is kept, because registering takes a while. */
+function newEnvironment(): Environment {
+  if (functions === undefined) {
+    functions = new Environment({ enableOptionalTypes: true, limits: { maxAstNodes: 1_000_000, maxDepth: 2_000 } });
+    registerFunctions(functions);
   }
-  return found;
+  return functions.clone();
 }
 
 /**
- * Compiles all rules of a structural schema. `at` is its path in the definition, for causes; `version` is the minor
- * version of Kubernetes.
+ * Compiles all rules of a structural schema. `at` is its path in the definition, for causes.
  *
- * @default at `"spec.versions[0].schema.openAPIV3Schema"`; version `37`
+ * @default at `"spec.versions[0].schema.openAPIV3Schema"`
  */
-export function compile(schema: JsonObject, at = FIRST_SCHEMA, version = 37): CompiledRules {
-  const environment = environmentOf(version).clone();
+export function compile(schema: JsonObject, at = FIRST_SCHEMA): CompiledRules {
+  const environment = newEnvironment();
   const declarations = new Declarations(environment);
   const root = placeOf(schema, { at, cardinality: 1, missing: [], uncorrelated: undefined }, declarations, ROOT);
-  const compiler = new Compiler(environment, version);
+  const compiler = new Compiler(environment);
   compiler.compile(root);
   return {
     causes: compiler.finish(at),
@@ -118,12 +115,12 @@ export interface CompiledExpression {
 }
 
 /** Compiles an expression about variables whose types are known when it runs. It must evaluate to a bool. */
-export function compileExpression(text: string, variables: readonly string[], version = 37): CompiledExpression {
-  const environment = environmentOf(version).clone();
+export function compileExpression(text: string, variables: readonly string[]): CompiledExpression {
+  const environment = newEnvironment();
   for (const name of variables) environment.registerVariable(name, "dyn");
   try {
     const any: Declared = { type: "dyn", most: REQUEST_BYTES, least: 1, of: anyValue };
-    const program = programOf(text, ["bool", "dyn"], environment, any, version);
+    const program = programOf(text, ["bool", "dyn"], environment, any);
     const run: CompiledExpression["run"] = (values) => {
       const given = Object.entries(values).map(([name, value]) => [name, anyValue(value ?? null)]);
       return new Run().evaluate(program, Object.fromEntries(given));
@@ -141,9 +138,8 @@ function programOf(
   types: readonly string[],
   environment: Environment,
   self: Declared,
-  version: number,
 ): Program {
-  const rewritten = rewrite(text, environment, self, version > 32);
+  const rewritten = rewrite(text, environment, self);
   if (!types.includes(rewritten.type)) throw new TypeError(`must evaluate to a ${types[0]}`);
   const run = environment.parse(rewritten.text);
   run.check();
@@ -196,11 +192,9 @@ class Compiler {
   readonly #causes: Causes = [];
   readonly #costs: { at: string; cost: number }[] = [];
   readonly #environment: Environment;
-  readonly #version: number;
 
-  constructor(environment: Environment, version: number) {
+  constructor(environment: Environment) {
     this.#environment = environment;
-    this.#version = version;
   }
 
   /** Compiles a place and those below it. Returns false if a rule is not well-formed: rules above are not compiled. */
@@ -231,8 +225,7 @@ class Compiler {
     const optional = source.optionalOldSelf === true;
     const environment = this.#environment.clone().registerVariable("self", declared.type)
       .registerVariable("oldSelf", optional ? `optional<${declared.type}>` : declared.type);
-    const build = (text: string, type: string): Program =>
-      programOf(text, [type], environment, declared, this.#version);
+    const build = (text: string, type: string): Program => programOf(text, [type], environment, declared);
     let message: Program | undefined;
     try {
       const program = build(textOf(source.rule), "bool");

@@ -87,13 +87,12 @@ const MACROS: Readonly<Record<string, readonly [first: number, step: number, res
 };
 
 /**
- * Rewrites an expression about values of type `self`. `environment` declares `self` and `oldSelf`; two-variable macros
- * are refused unless `twoVariables`.
+ * Rewrites an expression about values of type `self`. `environment` declares `self` and `oldSelf`.
  *
  * @throws {Error} if kube-apiserver would not compile it: the message says why.
  */
-export function rewrite(source: string, environment: Environment, self: Declared, twoVariables: boolean): Rewritten {
-  const rewriter = new Rewriter(self, twoVariables);
+export function rewrite(source: string, environment: Environment, self: Declared): Rewritten {
+  const rewriter = new Rewriter(self);
   const { text, cost } = rewriter.part(environment.parse(source).ast, { environment, locals: new Map() });
   const type = typeIn(environment, text);
   return { text, type, cost, usesOldSelf: rewriter.usesOldSelf, missing: rewriter.missing };
@@ -109,12 +108,10 @@ class Rewriter {
   usesOldSelf = false;
   readonly missing: Set<string> = new Set();
   readonly #self: Declared;
-  readonly #twoVariables: boolean;
   #variables = 0;
 
-  constructor(self: Declared, twoVariables: boolean) {
+  constructor(self: Declared) {
     this.#self = self;
-    this.#twoVariables = twoVariables;
   }
 
   part(node: ASTNode, scope: Scope): Part {
@@ -345,7 +342,7 @@ class Rewriter {
       return this.#macro(name, target, names.slice(0, 1), nodes.slice(1), scope);
     }
     if (names.length > 0 && name === "sortBy" && bodies === 1) return this.#sortBy(target, names, nodes[1], scope);
-    if (names.length > 1 && DOUBLE.has(name) && bodies > 1 && this.#twoVariables) {
+    if (names.length > 1 && DOUBLE.has(name) && bodies > 1) {
       return this.#macro(name, target, names, nodes.slice(2), scope);
     }
     if (names.length > 0 && OPTIONAL.has(name) && bodies === 1) {

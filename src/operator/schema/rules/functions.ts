@@ -428,137 +428,124 @@ const lastOf = (list: readonly unknown[], item: unknown): number => list.findLas
 const named = (of: (name: string) => [string, Handler], names: readonly string[]): Functions =>
   Object.fromEntries(names.map(of));
 
-/** The functions by the minor version of Kubernetes that introduced them. */
-const FUNCTIONS: Readonly<Record<number, Functions>> = {
-  0: {
-    "_eq(A, A): bool": equal,
-    "_same(dyn, dyn): bool": (a, b) => {
-      running.meter.charge(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) / 10));
-      return equal(a, b);
-    },
-    "_in(A, list<A>): bool": within,
-    "_in(K, map<K, V>): bool": within,
-    "_within(dyn, dyn): bool": within,
-    "_add(list<A>, list<A>): list<A>": concatenated,
-    "_has(dyn, string): bool": has,
-    "_matches(string, string): bool": (text, pattern) => patternOf(pattern, text).test(text),
-    "_tick(int, A): A": (cost, value) => (running.meter.charge(Number(cost)), value),
-    "_indices(list<A>): list<int>": bigints,
-    "_map(list<K>, list<V>): map<K, V>": (keys, values) =>
-      new Map(keys.map((key: unknown, at: number) => [key, values[at]])),
-    "_merge(list<map<K, V>>): map<K, V>": merged,
-    "_nonZero(A): optional<A>": (value) => isZero(value) ? Optional.none() : Optional.of(value),
-    "_int(dyn): int": integer,
-    "_double(string): double": doubleOf,
-    "_bool(string): bool": boolOf,
-    "_string(dyn): string": (value) => valueText(value),
-    "_timestamp(string): google.protobuf.Timestamp": timeOf,
-    "_bounded(A): A": bounded,
-    "_rest(int, int): int": (a, b) => (b === 0n || bounded(a / b), a % b),
-    "_order(bytes): string": ordinal,
-    "_indexOf(string, string): int": (text, part) => positionOf(text, part, 0n, "indexOf"),
-    "_indexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "indexOf"),
-    "_lastIndexOf(string, string): int": (text, part) =>
-      positionOf(text, part, BigInt([...text].length), "lastIndexOf"),
-    "_lastIndexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "lastIndexOf"),
-    "_substring(string, int): string": substring,
-    "_substring(string, int, int): string": substring,
-    "_split(string, string): list<string>": split,
-    "_split(string, string, int): list<string>": split,
-    "_lowerAscii(string): string": (text) => text.replace(/[A-Z]+/g, (part: string) => part.toLowerCase()),
-    "_upperAscii(string): string": (text) => text.replace(/[a-z]+/g, (part: string) => part.toUpperCase()),
-    "int(google.protobuf.Duration): int": nanosOf,
-    "string(google.protobuf.Timestamp): string": (time) => valueText(time),
-    "string(google.protobuf.Duration): string": (span) => valueText(span),
-    "int(google.protobuf.Timestamp): int": (time) => BigInt(Math.floor(time.getTime() / 1000)),
-    "string.charAt(int): string": charAt,
-    "string.replace(string, string): string": replace,
-    "string.replace(string, string, int): string": replace,
-    "string.find(string): string": (text, pattern) => findAll(text, pattern, 1n)[0] ?? "",
-    "string.findAll(string): list<string>": findAll,
-    "string.findAll(string, int): list<string>": findAll,
-    ...Object.assign({}, ...ORDERED.map(ordered)) as Functions,
-    "list<int>.sum(): int": (list) => integer(list.reduce((a: bigint, b: bigint) => a + b, 0n)),
-    "list<google.protobuf.Duration>.sum(): google.protobuf.Duration": (list) =>
-      list.reduce((a: Addable, b: Addable) => bounded(a.addDuration(b)), evaluate('duration("0s")')),
-    "list<double>.sum(): double": (list) => list.reduce((a: number, b: number) => a + b, 0),
-    "list<A>.indexOf(A): int": (list, item) => BigInt(firstOf(list, item)),
-    "list<A>.lastIndexOf(A): int": (list, item) => BigInt(lastOf(list, item)),
-    "isURL(string): bool": (text) => parses(() => new ParsedUrl(text)),
-    "url(string): URL": (text) => new ParsedUrl(text),
-    ...named(
-      (name) => [`URL.${name}(): string`, (url) => url.parts[name]],
-      "getScheme getHost getHostname getPort getEscapedPath".split(" "),
-    ),
-    "URL.getQuery(): map<string, list<string>>": (url) => url.query(),
+/**
+ * The functions that new rules can call on Kubernetes 1.37. As kube-apiserver does, these are what the version before
+ * has, so that it can be downgraded.
+ */
+const FUNCTIONS: Functions = {
+  "_eq(A, A): bool": equal,
+  "_same(dyn, dyn): bool": (a, b) => {
+    running.meter.charge(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) / 10));
+    return equal(a, b);
   },
-  28: {
-    "isQuantity(string): bool": (text) => parses(() => parseQuantity(text)),
-    "quantity(string): kubernetes.Quantity": quantityOf,
-    "sign(kubernetes.Quantity): int": ({ nanos }) => nanos < 0n ? -1n : nanos > 0n ? 1n : 0n,
-    "kubernetes.Quantity.isInteger(): bool": (quantity) => parses(() => wholeOf(quantity)),
-    "kubernetes.Quantity.asInteger(): int": wholeOf,
-    "kubernetes.Quantity.asApproximateFloat(): double": Number,
-    ...comparing("kubernetes.Quantity", (a: ParsedQuantity, b: ParsedQuantity) => a.compare(b)),
-    "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(b, b.scale),
-    "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => a.plus(whole(b), 0),
-    "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(negative(b), b.scale),
-    "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => a.plus(whole(-b), 0),
-  },
-  29: {
-    "string.format(list<dyn>): string": format,
-    "strings_quote(string): string": (text) => JSON.stringify(text),
-    "sets_contains(list<A>, list<A>): bool": subset,
-    "sets_equivalent(list<A>, list<A>): bool": (a, b) => subset(a, b) && subset(b, a),
-    "sets_intersects(list<A>, list<A>): bool": (a, b) => a.some((item: unknown) => within(item, b)),
-  },
-  30: {
-    "isIP(string): bool": (text) => parses(() => Address.parse(text)),
-    "ip(string): net.IP": Address.parse,
-    "ip_isCanonical(string): bool": (text) => Address.parse(text).toString() === text,
-    "string(net.IP): string": String,
-    "net.IP.family(): int": (ip) => BigInt(ip.family),
-    ...named((name) => [`net.IP.${name}(): bool`, ADDRESS_KINDS[name]], Object.keys(ADDRESS_KINDS)),
-    "isCIDR(string): bool": (text) => parses(() => IpNetwork.parse(text)),
-    "cidr(string): net.CIDR": IpNetwork.parse,
-    "string(net.CIDR): string": String,
-    "net.CIDR.containsIP(string): bool": (network, text) => network.contains(Address.parse(text)),
-    "net.CIDR.containsIP(net.IP): bool": (network, ip) => network.contains(ip),
-    "net.CIDR.containsCIDR(string): bool": (network, text) => network.contains(IpNetwork.parse(text)),
-    "net.CIDR.containsCIDR(net.CIDR): bool": (network, other) => network.contains(other),
-    "net.CIDR.ip(): net.IP": (network) => network.address,
-    "net.CIDR.masked(): net.CIDR": (network) => network.masked(),
-    "net.CIDR.prefixLength(): int": (network) => BigInt(network.bits),
-  },
-  31: {
-    "format_named(string): optional<Format>": (name) => Optional.of(FORMATS.get(name)),
-    ...named((name) => [`format_${name}(): Format`, () => FORMATS.get(name)], [...FORMATS.keys()]),
-    "Format.validate(string): optional<list<string>>": (format, text) =>
-      format.fits(text) ? Optional.none() : Optional.of([`does not match the format ${format.name}`]),
-  },
-  33: {
-    "isSemver(string): bool": (text) => parses(() => new Semver(text)),
-    "isSemver(string, bool): bool": (text, normalize) => parses(() => new Semver(text, normalize)),
-    "semver(string): kubernetes.Semver": (text) => new Semver(text),
-    "semver(string, bool): kubernetes.Semver": (text, normalize) => new Semver(text, normalize),
-    ...comparing("kubernetes.Semver", (a: Semver, b: Semver) => a.compare(b)),
-    "kubernetes.Semver.major(): int": (version) => version.numbers[0],
-    "kubernetes.Semver.minor(): int": (version) => version.numbers[1],
-    "kubernetes.Semver.patch(): int": (version) => version.numbers[2],
-  },
-  34: {
-    ...named((type) => [`list<${type}>.sort(): list<${type}>`, (list) => list.toSorted(compareValues)], ORDERED),
-    ...named((type) => [`_sortBy(list<A>, list<${type}>): list<A>`, sortedBy], ORDERED),
-    "list<A>.first(): optional<A>": (list) => optionalAt(list, 0),
-    "list<A>.last(): optional<A>": (list) => optionalAt(list, list.length - 1),
-    "list<A>.slice(int, int): list<A>": slice,
-    "list<list<A>>.flatten(): list<A>": (list) => list.flat(),
-    "list<dyn>.flatten(int): list<dyn>": (list, depth) => list.flat(Number(depth)),
-    "list<A>.distinct(): list<A>": (list) => list.filter((item: unknown, at: number) => firstOf(list, item) === at),
-    "list<A>.reverse(): list<A>": (list) => list.toReversed(),
-    "lists_range(int): list<int>": (size) => bigints(Array(Number(size)).fill(0)),
-  },
-  37: { "list<A>.includes(A): bool": (list, item) => within(item, list) },
+  "_in(A, list<A>): bool": within,
+  "_in(K, map<K, V>): bool": within,
+  "_within(dyn, dyn): bool": within,
+  "_add(list<A>, list<A>): list<A>": concatenated,
+  "_has(dyn, string): bool": has,
+  "_matches(string, string): bool": (text, pattern) => patternOf(pattern, text).test(text),
+  "_tick(int, A): A": (cost, value) => (running.meter.charge(Number(cost)), value),
+  "_indices(list<A>): list<int>": bigints,
+  "_map(list<K>, list<V>): map<K, V>": (keys, values) =>
+    new Map(keys.map((key: unknown, at: number) => [key, values[at]])),
+  "_merge(list<map<K, V>>): map<K, V>": merged,
+  "_nonZero(A): optional<A>": (value) => isZero(value) ? Optional.none() : Optional.of(value),
+  "_int(dyn): int": integer,
+  "_double(string): double": doubleOf,
+  "_bool(string): bool": boolOf,
+  "_string(dyn): string": (value) => valueText(value),
+  "_timestamp(string): google.protobuf.Timestamp": timeOf,
+  "_bounded(A): A": bounded,
+  "_rest(int, int): int": (a, b) => (b === 0n || bounded(a / b), a % b),
+  "_order(bytes): string": ordinal,
+  "_indexOf(string, string): int": (text, part) => positionOf(text, part, 0n, "indexOf"),
+  "_indexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "indexOf"),
+  "_lastIndexOf(string, string): int": (text, part) => positionOf(text, part, BigInt([...text].length), "lastIndexOf"),
+  "_lastIndexOf(string, string, int): int": (text, part, from) => positionOf(text, part, from, "lastIndexOf"),
+  "_substring(string, int): string": substring,
+  "_substring(string, int, int): string": substring,
+  "_split(string, string): list<string>": split,
+  "_split(string, string, int): list<string>": split,
+  "_lowerAscii(string): string": (text) => text.replace(/[A-Z]+/g, (part: string) => part.toLowerCase()),
+  "_upperAscii(string): string": (text) => text.replace(/[a-z]+/g, (part: string) => part.toUpperCase()),
+  "int(google.protobuf.Duration): int": nanosOf,
+  "string(google.protobuf.Timestamp): string": (time) => valueText(time),
+  "string(google.protobuf.Duration): string": (span) => valueText(span),
+  "int(google.protobuf.Timestamp): int": (time) => BigInt(Math.floor(time.getTime() / 1000)),
+  "string.charAt(int): string": charAt,
+  "string.replace(string, string): string": replace,
+  "string.replace(string, string, int): string": replace,
+  "string.find(string): string": (text, pattern) => findAll(text, pattern, 1n)[0] ?? "",
+  "string.findAll(string): list<string>": findAll,
+  "string.findAll(string, int): list<string>": findAll,
+  ...Object.assign({}, ...ORDERED.map(ordered)) as Functions,
+  "list<int>.sum(): int": (list) => integer(list.reduce((a: bigint, b: bigint) => a + b, 0n)),
+  "list<google.protobuf.Duration>.sum(): google.protobuf.Duration": (list) =>
+    list.reduce((a: Addable, b: Addable) => bounded(a.addDuration(b)), evaluate('duration("0s")')),
+  "list<double>.sum(): double": (list) => list.reduce((a: number, b: number) => a + b, 0),
+  "list<A>.indexOf(A): int": (list, item) => BigInt(firstOf(list, item)),
+  "list<A>.lastIndexOf(A): int": (list, item) => BigInt(lastOf(list, item)),
+  "isURL(string): bool": (text) => parses(() => new ParsedUrl(text)),
+  "url(string): URL": (text) => new ParsedUrl(text),
+  ...named(
+    (name) => [`URL.${name}(): string`, (url) => url.parts[name]],
+    "getScheme getHost getHostname getPort getEscapedPath".split(" "),
+  ),
+  "URL.getQuery(): map<string, list<string>>": (url) => url.query(),
+  "isQuantity(string): bool": (text) => parses(() => parseQuantity(text)),
+  "quantity(string): kubernetes.Quantity": quantityOf,
+  "sign(kubernetes.Quantity): int": ({ nanos }) => nanos < 0n ? -1n : nanos > 0n ? 1n : 0n,
+  "kubernetes.Quantity.isInteger(): bool": (quantity) => parses(() => wholeOf(quantity)),
+  "kubernetes.Quantity.asInteger(): int": wholeOf,
+  "kubernetes.Quantity.asApproximateFloat(): double": Number,
+  ...comparing("kubernetes.Quantity", (a: ParsedQuantity, b: ParsedQuantity) => a.compare(b)),
+  "kubernetes.Quantity.add(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(b, b.scale),
+  "kubernetes.Quantity.add(int): kubernetes.Quantity": (a, b) => a.plus(whole(b), 0),
+  "kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity": (a, b) => a.plus(negative(b), b.scale),
+  "kubernetes.Quantity.sub(int): kubernetes.Quantity": (a, b: bigint) => a.plus(whole(-b), 0),
+  "string.format(list<dyn>): string": format,
+  "strings_quote(string): string": (text) => JSON.stringify(text),
+  "sets_contains(list<A>, list<A>): bool": subset,
+  "sets_equivalent(list<A>, list<A>): bool": (a, b) => subset(a, b) && subset(b, a),
+  "sets_intersects(list<A>, list<A>): bool": (a, b) => a.some((item: unknown) => within(item, b)),
+  "isIP(string): bool": (text) => parses(() => Address.parse(text)),
+  "ip(string): net.IP": Address.parse,
+  "ip_isCanonical(string): bool": (text) => Address.parse(text).toString() === text,
+  "string(net.IP): string": String,
+  "net.IP.family(): int": (ip) => BigInt(ip.family),
+  ...named((name) => [`net.IP.${name}(): bool`, ADDRESS_KINDS[name]], Object.keys(ADDRESS_KINDS)),
+  "isCIDR(string): bool": (text) => parses(() => IpNetwork.parse(text)),
+  "cidr(string): net.CIDR": IpNetwork.parse,
+  "string(net.CIDR): string": String,
+  "net.CIDR.containsIP(string): bool": (network, text) => network.contains(Address.parse(text)),
+  "net.CIDR.containsIP(net.IP): bool": (network, ip) => network.contains(ip),
+  "net.CIDR.containsCIDR(string): bool": (network, text) => network.contains(IpNetwork.parse(text)),
+  "net.CIDR.containsCIDR(net.CIDR): bool": (network, other) => network.contains(other),
+  "net.CIDR.ip(): net.IP": (network) => network.address,
+  "net.CIDR.masked(): net.CIDR": (network) => network.masked(),
+  "net.CIDR.prefixLength(): int": (network) => BigInt(network.bits),
+  "format_named(string): optional<Format>": (name) => Optional.of(FORMATS.get(name)),
+  ...named((name) => [`format_${name}(): Format`, () => FORMATS.get(name)], [...FORMATS.keys()]),
+  "Format.validate(string): optional<list<string>>": (format, text) =>
+    format.fits(text) ? Optional.none() : Optional.of([`does not match the format ${format.name}`]),
+  "isSemver(string): bool": (text) => parses(() => new Semver(text)),
+  "isSemver(string, bool): bool": (text, normalize) => parses(() => new Semver(text, normalize)),
+  "semver(string): kubernetes.Semver": (text) => new Semver(text),
+  "semver(string, bool): kubernetes.Semver": (text, normalize) => new Semver(text, normalize),
+  ...comparing("kubernetes.Semver", (a: Semver, b: Semver) => a.compare(b)),
+  "kubernetes.Semver.major(): int": (version) => version.numbers[0],
+  "kubernetes.Semver.minor(): int": (version) => version.numbers[1],
+  "kubernetes.Semver.patch(): int": (version) => version.numbers[2],
+  ...named((type) => [`list<${type}>.sort(): list<${type}>`, (list) => list.toSorted(compareValues)], ORDERED),
+  ...named((type) => [`_sortBy(list<A>, list<${type}>): list<A>`, sortedBy], ORDERED),
+  "list<A>.first(): optional<A>": (list) => optionalAt(list, 0),
+  "list<A>.last(): optional<A>": (list) => optionalAt(list, list.length - 1),
+  "list<A>.slice(int, int): list<A>": slice,
+  "list<list<A>>.flatten(): list<A>": (list) => list.flat(),
+  "list<dyn>.flatten(int): list<dyn>": (list, depth) => list.flat(Number(depth)),
+  "list<A>.distinct(): list<A>": (list) => list.filter((item: unknown, at: number) => firstOf(list, item) === at),
+  "list<A>.reverse(): list<A>": (list) => list.toReversed(),
+  "lists_range(int): list<int>": (size) => bigints(Array(Number(size)).fill(0)),
 };
 
 function isZero(value: unknown): boolean {
@@ -568,19 +555,13 @@ function isZero(value: unknown): boolean {
       (Array.isArray(value) ? value.length === 0 : value instanceof Map && value.size === 0));
 }
 
-/**
- * Registers the types and functions that a version of Kubernetes has. As kube-apiserver does, new rules can call what
- * the version before has, so that it can be downgraded.
- */
-export function registerFunctions(environment: Environment, version: number): void {
+/** Registers the types and functions that rules can use. */
+export function registerFunctions(environment: Environment): void {
   const types = { URL: ParsedUrl, "kubernetes.Quantity": RuleQuantity, "net.IP": Address, "net.CIDR": IpNetwork };
   for (const [name, ctor] of Object.entries({ ...types, Format, "kubernetes.Semver": Semver })) {
     environment.registerType(name, ctor);
   }
-  for (const [since, functions] of Object.entries(FUNCTIONS)) {
-    if (Number(since) >= version) continue;
-    for (const [signature, body] of Object.entries(functions)) {
-      environment.registerFunction(signature, (...values) => body(...values));
-    }
+  for (const [signature, body] of Object.entries(FUNCTIONS)) {
+    environment.registerFunction(signature, (...values) => body(...values));
   }
 }

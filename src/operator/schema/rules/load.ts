@@ -15,14 +15,13 @@ export { hasRules } from "../values/object_schema.ts";
 /** Compiles rules. {@linkcode loadRules} returns it. */
 export interface RuleCompiler {
   /**
-   * Compiles all rules of a structural schema. `at` is the schema's path in the definition, for causes. `version` is
-   * the minor version of Kubernetes: it decides which functions a rule may call.
+   * Compiles all rules of a structural schema. `at` is the schema's path in the definition, for causes.
    *
-   * @default at `"spec.versions[0].schema.openAPIV3Schema"`; version `37`
+   * @default at `"spec.versions[0].schema.openAPIV3Schema"`
    */
-  compile(schema: JsonObject, at?: string, version?: number): CompiledRules;
-  /** Compiles an expression that evaluates to a bool, and reads `variables` of any type. @default version `37` */
-  compileExpression(text: string, variables: readonly string[], version?: number): CompiledExpression;
+  compile(schema: JsonObject, at?: string): CompiledRules;
+  /** Compiles an expression that evaluates to a bool, and reads `variables` of any type. */
+  compileExpression(text: string, variables: readonly string[]): CompiledExpression;
 }
 
 let loading: Promise<RuleCompiler> | undefined;

@@ -332,9 +332,6 @@ function checkOwners(owners: Json, causes: Causes): void {
     if (textOf(apiVersion).split("/").length > 2 || textOf(apiVersion).endsWith("/")) {
       refuseValue(causes, `${at}.apiVersion`, apiVersion, "must be <group>/<version> or <version>");
     }
-    if (apiVersion === "v1" && kind === "Event") {
-      refuseValue(causes, at, owner, "/v1, Kind=Event is disallowed from being an owner");
-    }
     if (controller !== true) return;
     const named = `${textOf(kind)}/${textOf(name)}`;
     if (first === undefined) first = named;
@@ -358,10 +355,6 @@ export function checkDomain(name: string, at: string, causes: Causes): void {
 
 function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[], causes: Causes): void {
   for (const name of finalizers) checkForm(name, "metadata.finalizers", "labelKey", causes);
-  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
-    const why = "finalizer orphan and foregroundDeletion cannot be both set";
-    refuseValue(causes, "metadata.finalizers", finalizers, why);
-  }
   if (custom || LAX.includes(group)) return;
   finalizers.forEach((name, index) => checkDomain(name, `metadata.finalizers[${index}]`, causes));
 }

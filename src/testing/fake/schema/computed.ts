@@ -7,7 +7,7 @@
  * @module
  */
 import { base64Of } from "../../../engine/api/object.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 import { memberObject, memberObjects } from "./members.ts";
@@ -70,7 +70,6 @@ const definition: Compute = (spec) => {
 /** Members that the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
 const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apiextensions/v1.CustomResourceDefinitionSpec": definition,
-  "apps/v1.DaemonSet": (set) => countTemplates(set),
   "apps/v1.DaemonSetUpdateStrategy": rolling({ maxUnavailable: 1, maxSurge: 0 }),
   "apps/v1.DeploymentStrategy": rolling({ maxUnavailable: "25%", maxSurge: "25%" }),
   "apps/v1.StatefulSetSpec": statefulSet,
@@ -117,24 +116,6 @@ export function prepareJob(job: MutableJson): void {
   };
 }
 
-const GENERATION = "deprecated.daemonset.template.generation";
-
-/** The annotation is there before the generation is counted: the creator of the object owns it. */
-function countTemplates(set: MutableJson): void {
-  const metadata = memberObject(set, "metadata");
-  const annotations = objectOr(metadata.annotations);
-  if (annotations[GENERATION] === undefined) metadata.annotations = { [GENERATION]: "0", ...annotations };
-}
-
-/** Counts the template of a new or changed daemon set, as its registry does. */
-export function prepareDaemonSet(set: MutableJson, old: JsonObject = {}): void {
-  const metadata = memberObject(set, "metadata");
-  const last = Number(objectOr(objectOr(old.metadata).annotations)[GENERATION] ?? 0);
-  const isSame = equalJson(objectOr(old.spec).template, objectOr(set.spec).template);
-  const generation = { [GENERATION]: String(isSame ? last : last + 1) };
-  metadata.annotations = { ...generation, ...objectOr(metadata.annotations), ...generation };
-}
-
 /** Sets the pull policy by the tag of an image. */
 const PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
 /** A reference to an image; a text that is none has no tag. */
@@ -174,7 +155,7 @@ function podStatus(status: MutableJson): void {
 }
 
 /** True for a Service that can be reached from outside. */
-export function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
+function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
   return type === "LoadBalancer" || type === "NodePort" ||
     (type !== "ExternalName" && isList(externalIPs) && externalIPs.length > 0);
 }
@@ -201,20 +182,10 @@ function secret(object: MutableJson): void {
   object.data = { ...objectOr(object.data), ...Object.fromEntries(added) };
 }
 
-/** Limits of containers: the maximum is the default limit, which is the default request; else the minimum is. */
-function limits(item: MutableJson): void {
-  if (item.type !== "Container") return;
-  const limit = filled(item.default, item.max);
-  const request = filled(filled(item.defaultRequest, limit), item.min);
-  if (Object.keys(limit).length > 0) item.default = limit;
-  if (Object.keys(request).length > 0) item.defaultRequest = request;
-}
-
 /** The defaults of objects of the core group that follow from other members, by the name of the type. */
 const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Container": pullPolicy("image", "imagePullPolicy"),
   "core/v1.EphemeralContainer": pullPolicy("image", "imagePullPolicy"),
-  "core/v1.LimitRangeItem": limits,
   "core/v1.ImageVolumeSource": pullPolicy("reference", "pullPolicy"),
   "core/v1.Volume": (volume) => {
     if (Object.keys(volume).every((key) => key === "name")) volume.emptyDir = {};
@@ -233,12 +204,6 @@ const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Namespace": ({ metadata }) => {
     const { name, labels } = objectOr(metadata);
     if (name) (metadata as MutableJson).labels = { ...objectOr(labels), "kubernetes.io/metadata.name": name };
-  },
-  "core/v1.NodeSpec": (spec) => {
-    const [first] = spec.podCIDRs as readonly string[] ?? [];
-    if (!spec.podCIDR) {
-      if (first !== undefined) spec.podCIDR = first;
-    } else if (first !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
   },
   "core/v1.NodeStatus": (status) => {
     if (isObject(status.capacity)) status.allocatable ??= { ...status.capacity };

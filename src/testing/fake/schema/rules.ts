@@ -17,14 +17,12 @@ import {
   atLeast,
   between,
   type Check,
-  checkDomain,
   checkForm,
   checkLabels,
   checkOneOf,
   checkSelector,
   checkShare,
   distinct,
-  EFFECTS,
   formed,
   formFaults,
   noneBelowZero,
@@ -39,8 +37,7 @@ import {
 } from "./checks.ts";
 import { readAddress } from "../../../operator/schema/values/network.ts";
 import { definitionRule } from "./definition_checks.ts";
-import { isExternallyAccessible } from "./computed.ts";
-import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
+import { POD_RULES } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 
 /** A host's name, which may end with a dot. */
@@ -94,18 +91,9 @@ const secret: Rule = ({ type, data: given, metadata }, _at, causes) => {
     const value = data[key];
     if (value === undefined || (value === "" && key === "ssh-privatekey")) {
       causes.push(fieldCause.required(`data[${key}]`));
-    } else if (kind.startsWith("kubernetes.io/docker")) checkJson(textOf(value), `data[${key}]`, causes);
+    }
   }
 };
-
-function checkJson(base64: string, at: string, causes: Causes): void {
-  try {
-    if (isObject(JSON.parse(atob(base64)))) return;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  causes.push(fieldCause.invalid(at, '"<secret contents redacted>"', "unexpected end of JSON input"));
-}
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
@@ -124,29 +112,6 @@ const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
   }
 };
 
-const taint = rulesOf({ "key!": "labelKey", value: "labelValue", "effect!": textIn(...EFFECTS) });
-
-const node: Rule = ({ spec, status }, _at, causes) => {
-  const checkNew = distinct(causes);
-  objectsOf(objectOr(spec).taints).forEach((one, index) => {
-    const place = `metadata.taints[${index}]`;
-    taint(one, place, causes);
-    checkNew(`${one.key} ${one.effect}`, place, one);
-  });
-  for (const field of ["capacity", "allocatable"]) {
-    for (const [name, value] of quantitiesOf(objectOr(status)[field])) {
-      checkAmount(name, value, `status.${field}.${name}`, causes);
-    }
-  }
-};
-
-const namespaceSpec: Rule = ({ finalizers }, at, causes) => {
-  for (const name of textsOf(finalizers)) {
-    checkForm(name, `${at}.finalizers`, "labelKey", causes);
-    checkDomain(name, `${at}.finalizers`, causes);
-  }
-};
-
 /** Reports ports of one name, one number or one number of the node. */
 function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
   const ports = objectsOf(spec.ports);
@@ -156,11 +121,7 @@ function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
     if (name) checkNew(`name ${name}`, `${place}.name`, name);
     else if (ports.length > 1) causes.push(fieldCause.required(`${place}.name`));
     checkNew(`port ${protocol}/${port}`, place, { port, protocol, targetPort: 0 });
-    if (!nodePort) return;
-    checkNew(`node ${protocol}/${nodePort}`, `${place}.nodePort`, nodePort);
-    if ((spec.type ?? "ClusterIP") === "ClusterIP") {
-      causes.push(fieldCause.forbidden(`${place}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
-    }
+    if (nodePort) checkNew(`node ${protocol}/${nodePort}`, `${place}.nodePort`, nodePort);
   });
 }
 
@@ -181,66 +142,26 @@ function checkType(spec: JsonObject, at: string, causes: Causes): void {
   if (isHeadless && (type === "NodePort" || type === "LoadBalancer")) {
     refuseValue(causes, `${at}.clusterIPs[0]`, "None", `may not be set to 'None' for ${type} services`);
   }
-  for (const cause of familyCauses(spec, at)) causes.push(cause);
+  checkAddresses(spec, at, causes);
 }
 
-/** Returns the faults of the addresses and families of a Service, which the server looks at before all else. */
-export function familyCauses(spec: JsonObject, at = "spec"): Causes {
-  const causes: Causes = [];
+/** Reports wrong addresses of a Service. */
+function checkAddresses(spec: JsonObject, at: string, causes: Causes): void {
   const ips = textsOf(spec.clusterIPs);
   const place = `${at}.clusterIPs`;
   if (ips.length > 0 && ips[0] !== (spec.clusterIP || undefined)) {
     refuseValue(causes, place, ips, "first value must match `clusterIP`");
   }
-  const families = textsOf(spec.ipFamilies);
-  const checkNew = distinct(causes);
-  families.forEach((family, index) => {
-    const here = `${at}.ipFamilies[${index}]`;
-    checkOneOf(family, here, ["IPv4", "IPv6"], causes);
-    checkNew(family, here, family);
-  });
   ips.forEach((ip, index) => {
     if (ip !== "None") checkForm(ip, `${place}[${index}]`, "address", causes);
     else if (ips.length > 1) refuseValue(causes, place, ips, "'None' must be the first and only value");
   });
-  return causes;
 }
-
-function checkTraffic(spec: JsonObject, at: string, causes: Causes): void {
-  const { type, externalTrafficPolicy, healthCheckNodePort } = spec;
-  if (externalTrafficPolicy && !isExternallyAccessible(spec)) {
-    const why = "may only be set for externally-accessible services";
-    refuseValue(causes, `${at}.externalTrafficPolicy`, externalTrafficPolicy, why);
-  }
-  if (healthCheckNodePort && (type !== "LoadBalancer" || externalTrafficPolicy !== "Local")) {
-    const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    refuseValue(causes, `${at}.healthCheckNodePort`, healthCheckNodePort, why);
-  }
-}
-
-const BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
 const serviceSpec: Rule = (spec, at, causes) => {
   checkType(spec, at, causes);
   checkPorts(spec, at, causes);
   checkLabels(spec.selector, `${at}.selector`, causes);
-  checkTraffic(spec, at, causes);
-  const ranges = textsOf(spec.loadBalancerSourceRanges);
-  const place = `${at}.LoadBalancerSourceRanges`;
-  ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, "addressRange", causes));
-  if (spec.type === "LoadBalancer") return;
-  if (ranges.length > 0) causes.push(fieldCause.forbidden(place, BALANCER));
-  for (const name of ["allocateLoadBalancerNodePorts", "loadBalancerClass"]) {
-    if (spec[name] !== undefined) causes.push(fieldCause.forbidden(`${at}.${name}`, BALANCER));
-  }
-};
-
-const service: Rule = ({ spec, status }, _at, causes) => {
-  const place = "status.loadBalancer.ingress";
-  if (objectOr(spec).type === "LoadBalancer") return;
-  if (objectsOf(objectOr(objectOr(status).loadBalancer).ingress).length > 0) {
-    causes.push(fieldCause.forbidden(place, "may only be used when `spec.type` is 'LoadBalancer'"));
-  }
 };
 
 const volume = rulesOf({
@@ -251,14 +172,11 @@ const volume = rulesOf({
 /** The rules of kinds of the core group but pods. */
 const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMap": configMap,
-  "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
   "core/v1.PersistentVolumeClaimSpec": allOf(claimSpec, rulesOf({ storageClassName: "subdomain" })),
   "core/v1.PersistentVolume": ({ spec }, _at, causes) => volume(objectOr(spec), "spec", causes),
-  "core/v1.Node": node,
   "core/v1.NodeSpec": rulesOf({ "podCIDRs[]": "addressRange" }),
   "core/v1.LoadBalancerIngress": rulesOf({ ip: "address", hostname: "subdomain" }),
-  "core/v1.Service": service,
   "core/v1.ServiceSpec": allOf(
     serviceSpec,
     rulesOf({
@@ -312,9 +230,6 @@ const ingressSpec: Rule = ({ rules, defaultBackend }, at, causes) => {
   refuseValue(causes, at, rules, "either `defaultBackend` or `rules` must be specified");
 };
 
-const PARTS = ["//", "/./", "/../", "%2f", "%2F"];
-const ENDS = ["/..", "/."];
-
 const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
   if (pathType === undefined) return;
   const text = textOf(path);
@@ -322,13 +237,6 @@ const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
   if (!text.startsWith("/") && (isExact || text !== "")) {
     refuseValue(causes, `${at}.path`, text, "must be an absolute path");
   }
-  const faults = isExact
-    ? [
-      ...PARTS.filter((part) => text.includes(part)).map((part) => `must not contain '${part}'`),
-      ...ENDS.filter((end) => text.endsWith(end)).map((end) => `cannot end with '${end}'`),
-    ]
-    : [];
-  for (const why of faults) refuseValue(causes, `${at}.path`, text, why);
   ingressBackend(objectOr(backend), `${at}.backend`, causes);
 };
 
@@ -447,8 +355,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */
 export const OWN_WORDS: ReadonlySet<string> = new Set(
-  ("core/v1.DownwardAPIVolumeFile core/v1.NodeSelector core/v1.NodeSelectorRequirement core/v1.PodSpec " +
-    "core/v1.ServiceAccountTokenProjection core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
+  ("core/v1.NodeSelectorRequirement core/v1.PodSpec " +
+    "core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
     "meta/v1.LabelSelectorRequirement meta/v1.OwnerReference").split(" "),
 );
 

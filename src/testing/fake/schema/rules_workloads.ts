@@ -6,14 +6,11 @@
  * @module
  */
 import { LabelSelector, type LabelSelectorFields } from "../../../engine/api/selector.ts";
-import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
+import { fieldCause } from "../../../engine/protocol/refusal.ts";
+import { isObject, type Json } from "../../../engine/api/json.ts";
 import { objectOr, objectsOf, textOf } from "../../../engine/api/members.ts";
 import {
   allOf,
-  anyJson,
-  atLeast,
-  between,
   checkAnnotations,
   checkLabels,
   checkOneOf,
@@ -75,17 +72,6 @@ export const timeZone: TextForm = (zone) => {
     throw error;
   }
 };
-
-/** Returns the rule of a status: none of these counts is above the replicas, nor the available above the ready. */
-function counts(...names: readonly string[]): Rule {
-  const limits = [...names.map((name) => [name, "replicas"]), ["availableReplicas", "readyReplicas"]];
-  return allOf(noneBelowZero, (status, at, causes) => {
-    for (const [name, limit] of limits) {
-      if (numberOf(status[name]) <= numberOf(status[limit])) continue;
-      refuseValue(causes, `${at}.${name}`, status[name], `cannot be greater than ${at}.${limit}`);
-    }
-  });
-}
 
 /** Returns true if a selector matches labels; undefined if it cannot be read. An absent selector matches nothing. */
 function selects(selector: Json | undefined, labels: Json | undefined): boolean | undefined {
@@ -160,25 +146,6 @@ const rollingDeployment: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
   }
 };
 
-const rollingDaemonSet: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
-  checkShare(maxUnavailable, `${at}.maxUnavailable`, causes);
-  checkShare(maxSurge, `${at}.maxSurge`, causes);
-  const [unavailable, surge] = [shareOf(maxUnavailable) !== 0, shareOf(maxSurge) !== 0];
-  if (unavailable && surge) {
-    refuseValue(causes, `${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
-  } else if (!unavailable && !surge) {
-    causes.push(fieldCause.required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
-  }
-};
-
-const rollingStatefulSet: Rule = (given, at, causes) => {
-  noneBelowZero(given, at, causes);
-  checkShare(given.maxUnavailable, `${at}.maxUnavailable`, causes);
-  if (given.maxUnavailable !== undefined && shareOf(given.maxUnavailable) === 0) {
-    refuseValue(causes, `${at}.maxUnavailable`, given.maxUnavailable, "cannot be 0");
-  }
-};
-
 const deadline: Rule = ({ progressDeadlineSeconds: deadline, minReadySeconds = 0 }, at, causes) => {
   if (typeof deadline === "number" && deadline <= Number(minReadySeconds)) {
     refuseValue(causes, `${at}.progressDeadlineSeconds`, deadline, "must be greater than minReadySeconds");
@@ -203,25 +170,19 @@ const kept = textIn("Retain", "Delete");
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.DaemonSetSpec": allOf(podsOf, noneBelowZero),
   "apps/v1.DaemonSetStatus": noneBelowZero,
-  "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
+  "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", noneBelowZero),
   "apps/v1.DeploymentSpec": allOf(podsOfReadable, noneBelowZero, deadline),
-  "apps/v1.DeploymentStatus": counts("updatedReplicas", "readyReplicas", "availableReplicas"),
+  "apps/v1.DeploymentStatus": noneBelowZero,
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
   "apps/v1.ReplicaSetSpec": allOf(podsOfReadable, noneBelowZero),
-  "apps/v1.ReplicaSetStatus": counts("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
+  "apps/v1.ReplicaSetStatus": noneBelowZero,
   "apps/v1.StatefulSetOrdinals": noneBelowZero,
   "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": rulesOf({ whenDeleted: kept, whenScaled: kept }),
   "apps/v1.StatefulSetSpec": allOf(podsOfReadable, noneBelowZero, statefulSet, rulesOf({ serviceName: "dnsLabel" })),
-  "apps/v1.StatefulSetStatus": counts("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
-  "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", rollingStatefulSet),
+  "apps/v1.StatefulSetStatus": noneBelowZero,
+  "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", noneBelowZero),
   "core/v1.PodTemplateSpec": template,
   "autoscaling/v1.HorizontalPodAutoscalerSpec": autoscaler,
-  "autoscaling/v2.HPAScalingPolicy": rulesOf({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
-  "autoscaling/v2.HPAScalingRules": rulesOf({
-    stabilizationWindowSeconds: between(0, 3_600),
-    selectPolicy: textIn("Disabled", "Max", "Min"),
-    "policies!": anyJson,
-  }),
   "autoscaling/v2.HorizontalPodAutoscalerSpec": autoscaler,
 };
 
@@ -264,64 +225,12 @@ export const JOB_LABELS = {
   uid: ["controller-uid", "batch.kubernetes.io/controller-uid"],
 };
 
-/** Finds what a new job lacks of what the server generates. */
-export const checkGenerated = ({ metadata, spec }: JsonObject, causes: Causes): void => {
-  const { name, uid } = objectOr(metadata);
-  const { selector, template, manualSelector } = objectOr(spec);
-  if (manualSelector === true || selector === undefined) return;
-  const { labels } = objectOr(objectOr(template).metadata);
-  const expected: Record<string, string> = {};
-  for (const key of JOB_LABELS.uid) expected[key] = textOf(uid);
-  for (const key of JOB_LABELS.name) expected[key] = textOf(name);
-  for (const [key, value] of Object.entries(expected)) {
-    const found = objectOr(labels)[key];
-    const place = `spec.template.metadata.labels`;
-    if (found === undefined) causes.push(fieldCause.required(`${place}[${key}]`, `must be '${value}'`));
-    else if (found !== value) refuseValue(causes, `${place}[${key}]`, labels, `must be '${value}'`);
-  }
-  if (selects(selector, expected) === false) {
-    refuseValue(causes, "spec.selector", selector, "`selector` not auto-generated");
-  }
-};
-
 const job: Rule = ({ spec }, _, causes) => {
   const { selector, template } = objectOr(spec);
   const { labels } = objectOr(objectOr(template).metadata);
   if (selector === undefined) causes.push(fieldCause.required("spec.selector"));
   if (selects(selector, labels) === false) {
     refuseValue(causes, "spec.template.metadata.labels", labels, UNSELECTED);
-  }
-};
-
-/** The state of a job that has ended, or not: what the status must have, and what it cannot have. */
-const jobStatus: Rule = (status, at, causes) => {
-  const { completionTime, startTime } = status;
-  const is = (type: string): boolean =>
-    objectsOf(status.conditions).some((one) => one.type === type && one.status === "True");
-  const refuse = (type: string, other: string, both: boolean): void => {
-    if (!is(type) || is(other) !== both) return;
-    const why = `cannot set ${type}=True condition with${both ? "" : "out"} the ${other}=true condition`;
-    refuseValue(causes, `${at}.conditions`, {}, why);
-  };
-  refuse("Complete", "Failed", true);
-  refuse("Failed", "FailureTarget", false);
-  refuse("Complete", "SuccessCriteriaMet", false);
-  const finished = is("Complete") || is("Failed");
-  if (completionTime === undefined) {
-    if (is("Complete")) causes.push(fieldCause.required(`${at}.completionTime`));
-  } else if (!is("Complete")) {
-    const why = "cannot set completionTime when there is no Complete=True condition";
-    refuseValue(causes, `${at}.completionTime`, completionTime, why);
-  }
-  if (finished && startTime === undefined) causes.push(fieldCause.required(`${at}.startTime`));
-};
-
-const cronJob: Rule = ({ jobTemplate }, at, causes) => {
-  const { selector, manualSelector } = objectOr(objectOr(jobTemplate).spec);
-  const place = `${at}.jobTemplate.spec`;
-  if (selector !== undefined) refuseValue(causes, `${place}.selector`, selector, "`selector` will be auto-generated");
-  if (manualSelector === true) {
-    causes.push(fieldCause.unsupported(`${place}.manualSelector`, manualSelector, ["nil", "false"]));
   }
 };
 
@@ -334,11 +243,10 @@ const cronJobName: Rule = ({ metadata }, _, causes) => {
 export const BATCH_RULES: Readonly<Record<string, Rule>> = {
   "batch/v1.CronJob": cronJobName,
   "batch/v1.CronJobSpec": allOf(
-    cronJob,
     rulesOf({ schedule: formed(schedule), timeZone: formed(timeZone) }),
     noneBelowZero,
   ),
   "batch/v1.Job": job,
   "batch/v1.JobSpec": allOf(noneBelowZero, jobModes, replacement, jobRestarts),
-  "batch/v1.JobStatus": allOf(noneBelowZero, jobStatus),
+  "batch/v1.JobStatus": noneBelowZero,
 };

@@ -8,13 +8,10 @@
  */
 import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
-import { goJson } from "../wire/go_text.ts";
 import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
-import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { equalJson, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { memberAt, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
-import { numberOf, refuseValue } from "./checks.ts";
-import { checkNewPod, qosClass } from "./rules_pod.ts";
-import { checkGenerated } from "./rules_workloads.ts";
+import { refuseValue } from "./checks.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
 
 /** Finds what an update changes that cannot be changed. */
@@ -113,26 +110,6 @@ const claim: UpdateRule = (old, object, causes) => {
   if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
 };
 
-const node: UpdateRule = (old, object, causes) => {
-  const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
-  if (textsOf(before.podCIDRs).length > 0 && !equalJson(before.podCIDRs, spec.podCIDRs)) {
-    causes.push(fieldCause.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
-  }
-  if (before.providerID && before.providerID !== spec.providerID) {
-    refuseValue(causes, "spec.providerID", null, "field cannot be changed once set");
-  }
-};
-
-const namespace: UpdateRule = (old, object, causes) => {
-  const { phase } = objectOr(object.status);
-  if (phase === objectOr(old.status).phase) return;
-  const isDeleted = objectOr(old.metadata).deletionTimestamp !== undefined;
-  const wanted = isDeleted ? "Terminating" : "Active";
-  if (phase === wanted) return;
-  const why = `may only be '${wanted}' if \`deletionTimestamp\` is ${isDeleted ? "not " : ""}empty`;
-  refuseValue(causes, "status.Phase", phase ?? "", why);
-};
-
 /** Returns a check: these fields stay as they are. The refusal does not show the value of a path with `!`. */
 function fixed(...paths: readonly string[]): UpdateRule {
   return (old, object, causes) => {
@@ -143,19 +120,6 @@ function fixed(...paths: readonly string[]): UpdateRule {
       refuseValue(causes, names.join("."), path.endsWith("!") ? null : value, IMMUTABLE);
     }
   };
-}
-
-/** The members of its template that a job may change before its pods have begun. */
-const DIRECTIVES = ["affinity", "nodeSelector", "tolerations", "schedulingGates"];
-
-function withoutDirectives(template: Json | undefined): MutableJson {
-  const { metadata: _, spec, ...rest } = objectOr(template);
-  const pod: MutableJson = { ...objectOr(spec) };
-  for (const name of DIRECTIVES) delete pod[name];
-  for (const name of ["containers", "initContainers"]) {
-    if (isList(pod[name])) pod[name] = pod[name].map((one) => ({ ...objectOr(one), resources: null }));
-  }
-  return { ...rest, spec: pod };
 }
 
 const JOB_FIELDS = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"]
@@ -171,12 +135,9 @@ const job: UpdateRule = (old, object, causes) => {
     }
   }
   fixed("spec.selector")(old, object, causes);
-  const { startTime, active } = objectOr(old.status);
-  const waits = before.suspend === true && startTime === undefined && numberOf(active) === 0;
-  const same = waits
-    ? equalJson(withoutDirectives(before.template), withoutDirectives(after.template))
-    : equalJson(before.template, after.template);
-  if (!same) refuseValue(causes, waits ? "spec.template.spec" : "spec.template", after.template, IMMUTABLE);
+  // A job that waits may get other directives of scheduling.
+  const waits = before.suspend === true && objectOr(old.status).startTime === undefined;
+  if (!waits) fixed("spec.template")(old, object, causes);
   fixed(...JOB_FIELDS)(old, object, causes);
 };
 
@@ -213,8 +174,6 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "apps/v1.ReplicaSet": [selector],
   "batch/v1.Job": [job],
   "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
-  "core/v1.Namespace": [namespace],
-  "core/v1.Node": [node],
   "core/v1.PersistentVolume": [fixed("spec.volumeMode")],
   "core/v1.PersistentVolumeClaim": [claim],
   "core/v1.Pod": [pod],
@@ -224,37 +183,11 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "scheduling/v1.PriorityClass": [fixed("preemptionPolicy"), priorityValue],
 };
 
-/** Finds what a new object cannot have. */
-export function validateCreate({ name }: Struct, object: JsonObject): Causes {
-  const causes: Causes = [];
-  if (name === "core/v1.Pod") checkNewPod(objectOr(object.spec), causes);
-  if (name === "batch/v1.Job") checkGenerated(object, causes);
-  return causes;
-}
-
 /** Finds what an update changes that cannot be changed; a subresource changes what an update of the object cannot. */
 export function validateUpdate(schema: Struct, subresource: string, old: JsonObject, object: JsonObject): Causes {
-  if (subresource !== "" && subresource !== "status") return validatePart(subresource, old, object);
+  if (subresource !== "" && subresource !== "status") return [];
   const causes: Causes = [];
   const tagged = fixed(...textsOf(schema.rules?.fixed));
   for (const update of [tagged, ...UPDATES[schema.name] ?? []]) update(old, object, causes);
   return causes;
-}
-
-/** Checks an update by a subresource, beside its object's rules: ephemeral containers and the QoS class stay. */
-function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
-  const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
-  if (subresource === "resize") {
-    const quality = qosClass(before);
-    const why = "Pod QOS Class may not change as a result of resizing";
-    return qosClass(after) === quality ? [] : [fieldCause.invalid("spec", goJson(quality), why)];
-  }
-  if (subresource !== "ephemeralcontainers") return [];
-  const names = new Set(objectsOf(after.ephemeralContainers).map(({ name }) => name));
-  return objectsOf(before.ephemeralContainers).filter(({ name }) => !names.has(name)).map(({ name }) =>
-    fieldCause.forbidden(
-      "spec.ephemeralContainers",
-      `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`,
-    )
-  );
 }

@@ -14,7 +14,7 @@ import { goJson } from "../wire/go_text.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { objectOr, textOf } from "../../../engine/api/members.ts";
 import { type Definition, resourceId, type ResourceName } from "./definition.ts";
-import { convert, OTHER_FORMS } from "./forms.ts";
+import { convertEvent, OTHER_FORMS } from "./forms.ts";
 import { memberObject, sortMembers } from "../schema/members.ts";
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
@@ -578,13 +578,12 @@ function differOnlyInMarks(a: StoredObject, b: StoredObject): boolean {
   return equalJson(old, next);
 }
 
-/** Returns the same write in the other of an object's two forms, under the same revision. */
+/** Returns the same write in the other of an event's two forms, under the same revision. */
 function converted({ type, stored }: StoreEvent, collection: StoredCollection): StoreEvent {
   const { definition } = collection;
   const before = collection.get(stored.key);
   const previous = collection.newest(stored.key);
-  const old = before === undefined ? undefined : parseStored(before);
-  const object = convert(parseStored(stored), resourceId(definition), old);
+  const object = convertEvent(parseStored(stored), resourceId(definition));
   const next = toStoredObject(definition, object, stored.revision, previous);
   return { type, collection, stored: { ...next, deleted: stored.deleted }, before };
 }

@@ -18,7 +18,7 @@ import {
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import type { Struct } from "../../../operator/schema/values/object_schema.ts";
-import { validateCreate, validateUpdate } from "../schema/updates.ts";
+import { validateUpdate } from "../schema/updates.ts";
 import { validateTyped } from "../schema/validate.ts";
 import { customCauses } from "../../../operator/schema/values/validate.ts";
 import type { Definition } from "../storage/definition.ts";
@@ -35,7 +35,6 @@ import {
   type NamespaceLifecycle,
   namespaceOf,
 } from "./identity.ts";
-import type { ServiceAddresses } from "./service_addresses.ts";
 import { PARTS, STATUS_ALONE, type Strategy, strategyOf, type Surroundings } from "./strategies.ts";
 import { memberObject } from "../schema/members.ts";
 
@@ -81,8 +80,8 @@ export interface WriterOptions {
   readonly schemas: { readonly requests: boolean; readonly fixtures: boolean };
   /** Hooks for writes that arrive as requests. */
   readonly admission: Admission;
-  /** The addresses of Services that arrive as requests. */
-  readonly addresses: ServiceAddresses;
+  /** Returns a cluster IP for a Service that arrives as a request. */
+  readonly clusterIp: () => string;
   /** The rules for namespaces; without them, these need not exist and are deleted at once. */
   readonly namespaces: NamespaceLifecycle | undefined;
 }
@@ -148,10 +147,10 @@ export function draftOf(
   namespace = "",
 ): Draft {
   const { definition } = collection;
-  const { direct, dryRun, user = "" } = mode;
+  const { direct, user = "" } = mode;
   const isTyped = direct ? options.schemas.fixtures : options.schemas.requests;
   const schema = isTyped ? definition.schema : undefined;
-  const around = { time: rfc3339(options.now()), dryRun, user, addresses: options.addresses };
+  const around = { time: rfc3339(options.now()), user, clusterIp: options.clusterIp };
   const strategy = strategyOf(definition, isTyped);
   const parts = { options, collection, definition, mode, isTyped, schema, strategy, around };
   return { ...parts, namespace, object, given: {}, causes: [] };
@@ -403,7 +402,7 @@ function validate(draft: Draft): void {
   };
   const found = check(object);
   if (old === undefined) {
-    causes.push(...found, ...(custom ? [] : validateCreate(schema, object)));
+    causes.push(...found);
     return;
   }
   const changes = (old: JsonObject): Causes => custom ? [] : validateUpdate(schema, subresource, old, object);
@@ -420,7 +419,7 @@ function validate(draft: Draft): void {
 export function completed({ definition, schema, strategy, around }: Draft, old: JsonObject): JsonObject {
   if (definition.custom || schema === undefined) return old;
   const { object } = decodeTyped(schema, old, definition);
-  strategy.update?.(old, object, { ...around, dryRun: true });
+  strategy.update?.(old, object, around);
   return object;
 }
 

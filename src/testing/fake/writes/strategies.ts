@@ -8,25 +8,22 @@
  */
 import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
-import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
+import { prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition, storedVersionsOf } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
-import type { ServiceAddresses } from "./service_addresses.ts";
 import { memberObject } from "../schema/members.ts";
 
 /** The means of preparing a request. */
 export interface Surroundings {
   /** The time of the request. */
   readonly time: string;
-  /** True if nothing will be written. */
-  readonly dryRun: boolean;
   /** The user of the request. */
   readonly user: string;
-  /** Gives Services their addresses. */
-  readonly addresses: ServiceAddresses;
+  /** Returns the next cluster IP. */
+  readonly clusterIp: () => string;
 }
 
 /** The steps of the server's registry and admission plugins with a decoded object before it is checked. */
@@ -86,16 +83,7 @@ function admitPod(object: MutableJson): void {
 function createPod(object: MutableJson): void {
   admitPod(object);
   const spec = memberObject(object, "spec");
-  const gated = {
-    type: "PodScheduled",
-    status: "False",
-    lastProbeTime: null,
-    lastTransitionTime: null,
-    reason: "SchedulingGated",
-    message: "Scheduling is blocked due to non-empty scheduling gates",
-  };
-  const conditions = objectsOf(spec.schedulingGates).length === 0 ? {} : { conditions: [gated] };
-  object.status = { phase: "Pending", ...conditions, qosClass: qosClass(spec) };
+  object.status = { phase: "Pending", qosClass: qosClass(spec) };
 }
 
 function updatePod(old: JsonObject, object: MutableJson): void {
@@ -131,6 +119,15 @@ function nameSecrets(object: MutableJson): void {
   if (secrets.length > 0) object.secrets = secrets.map(({ name }) => name === undefined ? {} : { name });
 }
 
+/** Keeps the cluster IP of a Service, unless it becomes an external name. */
+function keepClusterIp(old: JsonObject, object: MutableJson): void {
+  const { clusterIP, clusterIPs } = objectOr(old.spec);
+  const spec = memberObject(object, "spec");
+  if (spec.type !== "ExternalName") spec.clusterIP ??= clusterIP;
+  else if (spec.clusterIP === clusterIP) { for (const name of ["clusterIP", "clusterIPs"]) delete spec[name]; }
+  if (spec.clusterIP !== undefined) spec.clusterIPs ??= spec.clusterIP === clusterIP ? clusterIPs : [spec.clusterIP];
+}
+
 /** Keeps the request of a signing request, and gives its new conditions their times. */
 function timeConditions(old: JsonObject, object: MutableJson, { time }: Surroundings): void {
   object.spec = old.spec;
@@ -156,11 +153,6 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
       const { storedVersions } = objectOr(object.status);
       object.status = { ...objectOr(object.status), storedVersions: storedVersionsOf(object, textsOf(storedVersions)) };
     },
-  },
-  "apps/v1.DaemonSet": {
-    create: (object) => prepareDaemonSet(object),
-    update: (old, object) => prepareDaemonSet(object, old),
-    status: (old, object) => prepareDaemonSet(object, old),
   },
   "batch/v1.Job": { create: prepareJob },
   "core/v1.Pod": { plugins: admitPod, create: createPod, update: updatePod, status: keepQuality },
@@ -189,8 +181,12 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   },
   "core/v1.ServiceAccount": { create: nameSecrets, update: (_, object) => nameSecrets(object) },
   "core/v1.Service": {
-    create: (object, { addresses, dryRun }) => addresses.create(object, dryRun),
-    update: (old, object, { addresses, dryRun }) => addresses.update(old, object, dryRun),
+    create: (object, { clusterIp }) => {
+      const spec = memberObject(object, "spec");
+      if (spec.type !== "ExternalName") spec.clusterIP ??= clusterIp();
+      if (spec.clusterIP !== undefined) spec.clusterIPs ??= [spec.clusterIP];
+    },
+    update: keepClusterIp,
   },
   "certificates/v1.CertificateSigningRequest": {
     create: (object, { user }) => {

@@ -24,7 +24,6 @@ import {
 import { goJson } from "../wire/go_text.ts";
 import { equalJson, isObject, type Json, type JsonObject } from "../../../engine/api/json.ts";
 import { listOr, objectOr, textOf } from "../../../engine/api/members.ts";
-import { Pause } from "./admission.ts";
 import {
   checkNewApplied,
   checkNoUid,
@@ -111,18 +110,13 @@ export class Writer {
   }
 
   #create(draft: Draft): StoredObject {
-    try {
-      performSteps("create", draft);
-      const { collection, definition, mode, object, forms } = draft;
-      const metadata = objectOr(object.metadata);
-      if (collection.get(storedKey(metadata)) !== undefined) {
-        throw knownRefusal("alreadyExists", definition, textOf(metadata.name));
-      }
-      return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object, forms);
-    } catch (error) {
-      if (!(error instanceof Pause)) this.#options.addresses.release(draft.object);
-      throw error;
+    performSteps("create", draft);
+    const { collection, definition, mode, object, forms } = draft;
+    const metadata = objectOr(object.metadata);
+    if (collection.get(storedKey(metadata)) !== undefined) {
+      throw knownRefusal("alreadyExists", definition, textOf(metadata.name));
     }
+    return mode.dryRun ? toStoredObject(definition, object, 0) : this.#store.put(collection, object, forms);
   }
 
   /**

@@ -72,7 +72,7 @@ Deno.test("ExecPlugin refuses invalid fields by name [C145]", () => {
 Deno.test("ExecPlugin is refused beside other credentials, which would win over it", () => {
   const exec = { apiVersion: V1, interactiveMode: "Never", command: "aws" };
   const cert = { "client-certificate-data": pemData("CERTIFICATE"), "client-key-data": pemData("PRIVATE KEY") };
-  for (const other of [{ token: "t" }, { tokenFile: "t" }, { username: "u" }, cert]) {
+  for (const other of [{ token: "t" }, { tokenFile: "t" }, cert]) {
     const error = assertThrows(
       () => resolveContext(kubeconfig({ user: { exec, ...other } })),
       KubeconfigError,

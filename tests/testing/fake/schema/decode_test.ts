@@ -3,7 +3,6 @@ import { schemaOfOpenApi, type Struct } from "../../../../src/operator/schema/va
 import { validateCustom } from "../../../../src/operator/schema/values/validate.ts";
 import type { JsonObject } from "../../../../src/engine/api/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { checkLimits } from "../../../support/twin/limits.ts";
 import { defineCustomKinds, fakeServer } from "../../../support/twin/servers.ts";
 import { checkStrictBodies } from "../../../support/twin/strict_bodies.ts";
 
@@ -239,11 +238,6 @@ Deno.test("unknown fields of a custom kind are refused in the words of the serve
   const { code, body } = await send(widgets(), "POST", `${WIDGETS}?fieldValidation=Strict`, object);
   const why = 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.odd"';
   assertEquals([code, body.message], [400, why]);
-});
-
-Deno.test("limits of containers get the defaults of a server", async () => {
-  using server = fakeServer();
-  await checkLimits(server, "default");
 });
 
 Deno.test("persistent volumes get the defaults of their kind alone", async () => {

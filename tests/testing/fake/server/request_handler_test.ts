@@ -108,15 +108,6 @@ const REFUSED: Readonly<Record<string, readonly [ask: (server: FakeApiServer) =>
     (server) => patch(server, `${DEPLOYMENTS}/a/scale`, "merge-patch", { spec: { replicas: -1 } }),
     '422 Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
   ],
-  "a token for a few seconds": [
-    (server) =>
-      ask(server, `${ACCOUNTS}/a/token`, {
-        method: "POST",
-        body: { kind: "TokenRequest", spec: { expirationSeconds: 5 } },
-      }),
-    '422 TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 5: ' +
-    "may not specify a duration less than 10 minutes",
-  ],
   "a patch that is no JSON": [(server) => patch(server, `${MAPS}/a`, "json-patch", "["), "400 invalid JSON patch"],
   "a patch of another media type": [
     (server) => patch(server, `${MAPS}/a`, "other", {}),

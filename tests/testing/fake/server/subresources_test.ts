@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { defineResource } from "../../../../src/engine/api/resource.ts";
 import { Deployment } from "../../../../src/engine/kinds/apps/v1.ts";
-import { HorizontalPodAutoscaler } from "../../../../src/engine/kinds/autoscaling/v2.ts";
 import { CertificateSigningRequest } from "../../../../src/engine/kinds/certificates/v1.ts";
 import { Pod, ServiceAccount } from "../../../../src/engine/kinds/core/v1.ts";
 import { PodDisruptionBudget } from "../../../../src/engine/kinds/policy/v1.ts";
@@ -124,14 +123,6 @@ Deno.test("ephemeral containers and resources of a pod are changed by their subr
     })).json;
   const debugged = await patch("ephemeralcontainers", { ephemeralContainers: [{ name: "d", image: "d:1" }] });
   assertEquals([debugged.spec.ephemeralContainers[0].name, debugged.spec.priority], ["d", undefined]);
-  const removed = await patch("ephemeralcontainers", { ephemeralContainers: [{ name: "d", $patch: "delete" }] });
-  assertMatch(removed.message, /existing ephemeral containers "d" may not be removed/);
-  const unequal = await patch("resize", { containers: [{ name: "c", resources: { limits: { cpu: "2" } } }] });
-  assertEquals(unequal.details.causes, [{
-    reason: "FieldValueInvalid",
-    message: 'Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing',
-    field: "spec",
-  }]);
   const limited = (cpu: string): object => ({
     containers: [{ name: "c", image: "i:1", resources: { limits: { cpu } } }],
   });
@@ -235,29 +226,4 @@ Deno.test("a scale is applied, and a custom kind says where its replicas are", a
   assertEquals([mine.operation, mine.subresource, mine.fieldsV1], ["Apply", "scale", {
     "f:spec": { "f:replicas": {} },
   }]);
-});
-
-Deno.test("autoscalers of both versions are the same objects; those of v1 keep the metrics that they cannot show", async () => {
-  const server = new FakeApiServer();
-  const metric = (name: string): Document => ({
-    type: "Resource",
-    resource: { name, target: { type: "Utilization", averageUtilization: 60 } },
-  });
-  const spec = { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 3 };
-  server.create(HorizontalPodAutoscaler, {
-    metadata: { name: "h" },
-    spec: { ...spec, metrics: [metric("cpu"), metric("memory")] },
-  });
-  const path = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers/h";
-  assertEquals((await ask(server, path)).json.spec, { ...spec, targetCPUUtilizationPercentage: 60 });
-  await ask(server, path, {
-    method: "PATCH",
-    headers: { "content-type": "application/merge-patch+json" },
-    body: { spec: { targetCPUUtilizationPercentage: 70 } },
-  });
-  const { metrics } = server.get(HorizontalPodAutoscaler, "default/h")!.spec;
-  assertEquals(metrics!.map(({ resource }) => [resource!.name, resource!.target.averageUtilization]), [["cpu", 70], [
-    "memory",
-    60,
-  ]]);
 });

@@ -603,20 +603,6 @@ Deno.test("Configurations that requests create are followed at once, with the se
   );
 });
 
-Deno.test("A Service that a webhook denies leaves its address to others", async () => {
-  const hooked = new Hooked().add(
-    "validating",
-    "v",
-    ({ name }: Loose) => ({ allowed: name !== "a" }),
-    rules(["services"]),
-  );
-  const path = "/api/v1/namespaces/answers/services";
-  const spec = { clusterIP: "10.96.0.9", ports: [{ port: 80 }] };
-  assertEquals((await hooked.post({}, path, { spec })).status, 400);
-  const { status, json } = await hooked.post({ name: "b" }, path, { spec });
-  assertEquals([status, json.spec.clusterIP], [201, "10.96.0.9"]);
-});
-
 Deno.test("A server-side apply is reviewed as what it does", async () => {
   const hooked = new Hooked().add(
     "mutating",

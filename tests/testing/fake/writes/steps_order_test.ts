@@ -28,16 +28,6 @@ Deno.test("FakeApiServer checks a new object before it looks whether there is on
   assertEquals((await post(server, `${MAPS}?dryRun=All`, { metadata: { name: "a" } })).status, 409);
 });
 
-Deno.test("A Service that is refused leaves its address and its ports to others", async () => {
-  const server = new FakeApiServer();
-  const service = (name: string, clusterIP: string, ports: object[]): Promise<Answer> =>
-    post(server, SERVICES, { metadata: { name }, spec: { type: "NodePort", clusterIP, ports } });
-  assertEquals((await service("a", "10.96.0.9", [{ port: 80 }])).status, 201);
-  assertEquals((await service("a", "10.96.0.10", [{ port: 80, nodePort: 30100 }])).status, 409);
-  assertEquals((await service("b", "10.96.0.10", [{ port: 80, nodePort: 1 }])).status, 422);
-  assertEquals((await service("b", "10.96.0.10", [{ port: 80, nodePort: 30100 }])).status, 201);
-});
-
 Deno.test("FakeApiServer reads the body of an update before it looks for the object", async () => {
   const server = new FakeApiServer();
   assertEquals((await put(server, `${MAPS}/a`, { metadata: { name: "b" } })).status, 400);
@@ -124,14 +114,6 @@ Deno.test("An update of a job that leaves out what was generated says that selec
     json.details.causes.map(({ field }: { field: string }) => field),
     ["spec.selector", "spec.template.metadata.labels", "spec.selector", "spec.template"],
   );
-});
-
-Deno.test("A Service that becomes an external name loses its internal traffic policy", async () => {
-  const server = new FakeApiServer();
-  await post(server, SERVICES, { metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } });
-  const spec = { type: "ExternalName", externalName: "example.com" };
-  const { status, json } = await patch(server, `${SERVICES}/a`, "merge-patch", { spec });
-  assertEquals([status, json.spec.internalTrafficPolicy], [200, undefined]);
 });
 
 Deno.test("FakeApiServer keeps the generation of a new object of which it counts none, and takes a version in a dry run", async () => {
