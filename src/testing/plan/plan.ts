@@ -188,7 +188,6 @@ class Run {
     if (UNREPORTED.test(resourceName(definition))) return;
     const id = `${definition.custom ? definition.version : ""} ${resourceName(definition)} ${event.stored.key}`;
     const written = this.written.get(id) ?? { first: event, last: event, by: new Set<string>() };
-    if (written.first.collection !== event.collection) return; // the other form of an autoscaler
     written.last = event;
     written.by.add(this.#by);
     this.written.set(id, written);

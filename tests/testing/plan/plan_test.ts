@@ -1,7 +1,6 @@
 import { Client, copyOf, defineResource, requeueAfter, retry } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Pod, Secret } from "@kube/informer/kinds/core/v1";
-import { HorizontalPodAutoscaler } from "@kube/informer/kinds/autoscaling/v2";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import {
@@ -500,21 +499,4 @@ Deno.test("no resourceVersion of a plan is in its report", async () => {
   });
   const { fields } = report.changes.find(({ does }) => does === "change")!;
   assertEquals(fields.map(({ after }) => after), ["<time>", "of <uid>", "<resourceVersion>"]);
-});
-
-Deno.test("an autoscaler, which has two forms, is compared in the form that is written", async () => {
-  const server = withMap();
-  const spec = { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "apps/v1" } };
-  const metrics = [{
-    type: "Resource",
-    resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
-  }];
-  server.create(
-    HorizontalPodAutoscaler,
-    { metadata: { name: "web" }, spec: { ...spec, minReplicas: 1, metrics } } as never,
-  );
-  const report = await planned(server, async ({ client }) => {
-    await client.resource(HorizontalPodAutoscaler).patch("web", { type: "merge", body: { spec: { minReplicas: 2 } } });
-  });
-  assertEquals(report.changes.map(({ fields }) => fields), [[{ path: "spec.minReplicas", before: 1, after: 2 }]]);
 });
