@@ -60,6 +60,11 @@ export async function planModule(
   if (recording !== undefined && serverDryRun) {
     throw new UsageError("--server-dry-run needs a server; leave out --recording");
   }
+  if (!allowOutside && !isDeno()) {
+    throw new UsageError(
+      "only Deno can stop calls to other systems than the API server; use Deno, or add --allow-outside if they are harmless",
+    );
+  }
   const timeoutMs = durationMs(timeout, "timeout");
   const job: PlanJob = defined({ module, namespace, recording, serverDryRun, timeoutMs });
   using client = recording === undefined ? await clientFor(flags, terminal) : undefined;
@@ -108,11 +113,6 @@ async function planApart(
   client: Client | undefined,
   { terminal, signal }: CommandContext,
 ): Promise<PlanReport | undefined> {
-  if (!isDeno()) {
-    throw new UsageError(
-      "only Deno can stop calls to other systems than the API server; use Deno, or add --allow-outside if they are harmless",
-    );
-  }
   const token = crypto.randomUUID();
   await using server = client && await listen(0, forwarder(client, token, job.serverDryRun === true), terminal);
   const address = `127.0.0.1:${server?.port}`;
