@@ -11,7 +11,6 @@ import { managedFieldsOf } from "../apply/managed_fields.ts";
 import { prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition, storedVersionsOf } from "../storage/definition.ts";
-import { userInfo } from "../wire/exchange.ts";
 import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
 import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
 import { memberObject } from "../schema/members.ts";
@@ -20,8 +19,6 @@ import { memberObject } from "../schema/members.ts";
 export interface Surroundings {
   /** The time of the request. */
   readonly time: string;
-  /** The user of the request. */
-  readonly user: string;
   /** Returns the next cluster IP. */
   readonly clusterIp: () => string;
 }
@@ -128,21 +125,6 @@ function keepClusterIp(old: JsonObject, object: MutableJson): void {
   if (spec.clusterIP !== undefined) spec.clusterIPs ??= spec.clusterIP === clusterIP ? clusterIPs : [spec.clusterIP];
 }
 
-/** Keeps the request of a signing request, and gives its new conditions their times. */
-function timeConditions(old: JsonObject, object: MutableJson, { time }: Surroundings): void {
-  object.spec = old.spec;
-  const placeOf = ({ type, status }: JsonObject): string => `${type} ${status}`;
-  const known = new Map(objectsOf(objectOr(old.status).conditions).toReversed().map((one) => [placeOf(one), one]));
-  const given = objectsOf(objectOr(object.status).conditions);
-  if (given.length === 0) return;
-  const conditions = given.map((condition) => {
-    const before = known.get(placeOf(condition));
-    const changed = condition.lastTransitionTime ?? before?.lastTransitionTime ?? time;
-    return { ...condition, lastUpdateTime: condition.lastUpdateTime ?? time, lastTransitionTime: changed };
-  });
-  object.status = { ...objectOr(object.status), conditions };
-}
-
 const DEFINITION = "apiextensions/v1.CustomResourceDefinition";
 
 /** Strategies by the name of the type. */
@@ -187,14 +169,6 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
       if (spec.clusterIP !== undefined) spec.clusterIPs ??= [spec.clusterIP];
     },
     update: keepClusterIp,
-  },
-  "certificates/v1.CertificateSigningRequest": {
-    create: (object, { user }) => {
-      const { uid: _, extra: __, ...spec } = objectOr(object.spec);
-      object.spec = { ...spec, ...userInfo(user) };
-    },
-    update: timeConditions,
-    status: timeConditions,
   },
   "core/v1.PersistentVolumeClaim": protectedBy("kubernetes.io/pvc-protection", () => ({ phase: "Pending" })),
   "core/v1.PersistentVolume": protectedBy(
@@ -280,32 +254,10 @@ export function desiredStateDiffers({ generation }: Definition, before: JsonObje
 /** The members of an object that a write of a subresource changes; a write of another one changes all. */
 export const PARTS: Readonly<Record<string, (old: JsonObject, body: JsonObject) => JsonObject>> = {
   status: (_, { status }) => ({ status }),
-  approval: ({ status }, body) => ({ status: { ...objectOr(status), conditions: objectOr(body.status).conditions } }),
+  approval: (_, { status }) => ({ status }),
   binding: (_, { spec, status }) => ({ spec, status }),
-  ephemeralcontainers: ({ spec }, body) => ({
-    spec: { ...objectOr(spec), ephemeralContainers: objectOr(body.spec).ephemeralContainers },
-  }),
   finalize: ({ spec }, body) => ({ spec: { ...objectOr(spec), finalizers: objectOr(body.spec).finalizers } }),
-  resize: ({ spec }, body) => ({
-    spec: {
-      ...objectOr(spec),
-      ...resized("containers", objectOr(spec), objectOr(body.spec)),
-      ...resized("initContainers", objectOr(spec), objectOr(body.spec)),
-    },
-  }),
 };
-
-function resized(member: string, old: JsonObject, next: JsonObject): JsonObject {
-  const containers = old[member];
-  if (!isList(containers)) return {};
-  const wanted = new Map(listOr(next[member]).map(objectOr).toReversed().map((one) => [one.name, one]));
-  return {
-    [member]: containers.map(objectOr).map((container) => {
-      const { resources = container.resources } = wanted.get(container.name) ?? {};
-      return resources === undefined ? container : { ...container, resources };
-    }),
-  };
-}
 
 /** Built-in kinds whose status is written without their metadata. */
 export const STATUS_ALONE = new Set(
