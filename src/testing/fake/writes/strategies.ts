@@ -6,13 +6,12 @@
  *
  * @module
  */
-import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
 import { prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition, storedVersionsOf } from "../storage/definition.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { equalJson, isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { listOr, objectOr, objectsOf, textsOf } from "../../../engine/api/members.ts";
 import { memberObject } from "../schema/members.ts";
 
 /** The means of preparing a request. */
@@ -48,33 +47,12 @@ function addTolerations(spec: MutableJson): void {
   if (added.length > 0) spec.tolerations = [...given, ...added];
 }
 
-const PRIORITIES: Readonly<Record<string, number>> = {
-  "": 0,
-  "system-cluster-critical": 2_000_000_000,
-  "system-node-critical": 2_000_001_000,
-};
-
-function setPriority(spec: MutableJson, name: string): void {
-  const priority = PRIORITIES[textOf(spec.priorityClassName)];
-  if (priority === undefined) return;
-  const deny = (what: string, computed: Json): never => {
-    const why = `${what}; priority admission controller computed ${computed} from the given PriorityClass name`;
-    throw knownRefusal("forbidden", { group: "", plural: "pods" }, name, why);
-  };
-  if (typeof spec.priority === "number" && spec.priority !== priority) {
-    deny(`the integer value of priority (${spec.priority}) must not be provided in pod spec`, priority);
-  }
-  const policy = spec.preemptionPolicy ??= "PreemptLowerPriority";
-  if (policy !== "PreemptLowerPriority") {
-    deny(`the string value of PreemptionPolicy (${policy}) must not be provided in pod spec`, "PreemptLowerPriority");
-  }
-  spec.priority = priority;
-}
-
 function admitPod(object: MutableJson): void {
   const spec = memberObject(object, "spec");
   addTolerations(spec);
-  setPriority(spec, textOf(objectOr(object.metadata).name));
+  if (spec.priorityClassName) return;
+  spec.priority ??= 0;
+  spec.preemptionPolicy ??= "PreemptLowerPriority";
 }
 
 function createPod(object: MutableJson): void {
@@ -97,13 +75,13 @@ function keepQuality(old: JsonObject, object: MutableJson): void {
   if (qosClass !== undefined && isObject(object.status)) object.status = { qosClass, ...object.status };
 }
 
-function protectedBy(finalizer: string, status?: (time: string) => JsonObject): Strategy {
+function protectedBy(finalizer: string, status: (time: string) => JsonObject): Strategy {
   return {
     create: (object, { time }) => {
       const metadata = memberObject(object, "metadata");
       const given = listOr(metadata.finalizers);
       if (!given.includes(finalizer)) metadata.finalizers = [...given, finalizer];
-      if (status !== undefined) object.status = status(time);
+      object.status = status(time);
     },
   };
 }
@@ -175,7 +153,6 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
     "kubernetes.io/pv-protection",
     (time) => ({ phase: "Pending", lastPhaseTransitionTime: time }),
   ),
-  "storage/v1.VolumeAttributesClass": protectedBy("kubernetes.io/vac-protection"),
 };
 
 /** Strategies of objects that follow no schema, as far as clients depend on them. */
